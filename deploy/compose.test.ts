@@ -11,17 +11,17 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const example = readFileSync(join(root, '.env.example'), 'utf8');
 const services = Object.entries(composeFile.services);
 
-// Settings without which there is another for the same, or that the image has.
+// Settings with an alternative, or set in the image.
 const elsewhere = ['HOST', 'PORT', 'OPS_PORT', 'BUILD_REVISION', 'REDIS_URL', 'OBJECT_STORE_DIR', 'SCRATCH_DIR'];
 
-test('.env.example names what docker-compose.yml reads, and nothing else', () => {
+test('.env.example contains exactly the variables of docker-compose.yml', () => {
   const named = example.matchAll(/^(?:# )?([A-Z][A-Z\d_]+)=/gm).map(([, name]) => name);
   const read = composeText.matchAll(/\$\{([A-Z\d_]+)/g).map(([, name]) => name);
   expect([...new Set(named)].sort()).toEqual([...new Set([...read, 'COMPOSE_PROFILES'])].sort());
 });
 
 test.each(Object.keys(configReaders) as ServiceName[])(
-  '%s gets its settings and no others, and all are in .env.example',
+  '%s gets exactly its settings, and all are in .env.example',
   (name) => {
     const settings = settingsOf(name);
     const given = Object.entries(composeFile.services[name]?.environment ?? {}).map(([each, value]) =>
@@ -47,7 +47,7 @@ test('every service accepts the settings of .env.example', () => {
   expect(() => readStoreConfig(environmentOf(composeFile.services['sweeper']))).not.toThrow();
 });
 
-test('required variables explain themselves if missing', () => {
+test('missing required variables have an explanation', () => {
   const required = composeText
     .matchAll(/\$\{([A-Z_]+):\?([^}]+)\}/g)
     .map(([, name, why]) => [name, (why ?? '').length > 20]);
@@ -79,14 +79,14 @@ test('only the verifier, the commands and published services can connect to the 
 
 const workers = ['probe-worker', 'rendition-worker'];
 
-// What a part that is taken over can connect to (SECURITY.md).
+// The reach of a compromised component (SECURITY.md).
 test.each([
   ['proxy', ['gateway', 'grafana', 'prometheus', 'sandbox-provider', 'site']],
   ['auth-verifier', ['admin', 'cache-redis', 'gateway', 'prometheus', 'sandbox-provider']],
   ['queue-redis', ['gateway', 'prometheus', 'site', ...workers]],
   ['cache-redis', ['auth-verifier', 'gateway']],
   ['minio', ['admin', 'gateway', 'site', 'store-set-up', 'sweeper', ...workers]],
-])('%s shares networks with these alone: %j', (name, others) => {
+])('%s shares networks only with %j', (name, others) => {
   const own = composeFile.services[name]?.networks ?? [];
   const sharing = services.filter(([, { networks }]) => networks.some((network) => own.includes(network)));
   expect(sharing.map(([each]) => each).sort()).toEqual([...others, name].sort());
@@ -101,7 +101,7 @@ test.each(services)('%s restarts, has limits, and can write only to its volumes'
     restart: name === 'admin' ? 'no' : 'unless-stopped',
     read_only: true,
     cap_drop: ['ALL'],
-    // No seccomp=unconfined: the sandbox of media tools is tested under the engine's default profile.
+    // No seccomp=unconfined: the media sandbox is tested under the engine's default profile.
     security_opt: ['no-new-privileges:true'],
     logging: { driver: 'json-file', options: { 'max-size': expect.any(String), 'max-file': expect.any(String) } },
     mem_limit: expect.any(String),
@@ -119,7 +119,7 @@ test('images have the version of package.json or a tag with a version', () => {
   for (const [, { image }] of others) expect(image).toMatch(/^[\w./-]+:[^:@]*\d[^:@]*(@sha256:[\da-f]{64})?$/);
 });
 
-test('every secret is a file, and each service gets only those that it reads', () => {
+test('every secret is a file, and each service gets only the secrets that it reads', () => {
   const used = new Set<string>();
   for (const [name, { secrets = [], environment = {}, ...rest }] of services) {
     for (const secret of secrets) {
@@ -137,7 +137,7 @@ test('every secret is a file, and each service gets only those that it reads', (
   expect([...used].sort()).toEqual(Object.keys(composeFile.secrets).sort());
 });
 
-// By names that deploy/store/set-up puts together.
+// deploy/store/set-up constructs these names.
 const policies = readdirSync(join(root, 'deploy/store/policies')).map((file) => file.replace('.json', ''));
 const readBySetUp = [
   ...policies.flatMap((service) => ['S3_ACCESS_KEY', 'S3_SECRET_KEY'].map((name) => variableOf(service, name))),
@@ -146,13 +146,13 @@ const readBySetUp = [
 
 test('deploy/make-secrets generates exactly the secrets of docker-compose.yml', async () => {
   await using made = await makeSecrets();
-  // The operator's own, which no container has.
+  // For operators, not for containers.
   expect(readdirSync(made.folder).sort()).toEqual(
     [...Object.keys(composeFile.secrets), 'REDIS_OPERATOR_PASSWORD'].sort(),
   );
 });
 
-test('deploy/make-secrets refuses a Redis password that a URL must encode', async () => {
+test('deploy/make-secrets refuses a Redis password that needs URL encoding', async () => {
   await using made = await makeSecrets();
   const file = join(made.folder, 'SITE_QUEUE_REDIS_URL');
   chmodSync(file, 0o600);
@@ -162,7 +162,7 @@ test('deploy/make-secrets refuses a Redis password that a URL must encode', asyn
   await expect(made.makeAgain()).rejects.toThrow('must not need percent-encoding');
 });
 
-test("only MinIO and its set-up have the root's key, and each service has its own keys", () => {
+test('only MinIO and its set-up have the root keys, and each service has its own keys', () => {
   const holders = new Map<string, string[]>();
   for (const [name, { secrets = [] }] of services)
     for (const secret of secrets) {
@@ -178,19 +178,19 @@ test("only MinIO and its set-up have the root's key, and each service has its ow
   }
 });
 
-// The names that a service asks its environment for.
+// The variables that a service reads.
 function settingsOf(service: ServiceName): string[] {
   const read = new Set<string>();
   const env = new Proxy<NodeJS.ProcessEnv>({}, { get: (_target, name) => void read.add(String(name)) });
   try {
     configReaders[service](env);
   } catch {
-    // Some are required.
+    // Required settings are missing.
   }
   return [...read].filter((name) => !(name.endsWith('_FILE') && read.has(name.replace(/_FILE$/, ''))));
 }
 
-// As compose would fill it in, with secrets of the right shape.
+// As interpolated by Compose, with valid secrets.
 function environmentOf(service: ComposeService | undefined): NodeJS.ProcessEnv {
   const settings = Object.fromEntries(example.matchAll(/^([A-Z\d_]+)=(.*)$/gm).map(([, name, value]) => [name, value]));
   const entries = Object.entries(service?.environment ?? {}).map(([name, value]): [string, string] => {

@@ -14,7 +14,7 @@ const bakeFile = text('deploy/docker-bake.hcl');
 const { version } = JSON.parse(text('package.json'));
 
 await describeWithOpsCheckers('Dockerfiles', ['hadolint'], () => {
-  test.each(['deploy/Dockerfile', 'deploy/proxy/Dockerfile'])('hadolint finds nothing in %s', async (path) => {
+  test.each(['deploy/Dockerfile', 'deploy/proxy/Dockerfile'])('hadolint accepts %s', async (path) => {
     const { stdout } = await execa('hadolint', [join(root, path)], { reject: false });
     expect(stdout).toBe('');
   });
@@ -46,7 +46,7 @@ test('pnpm has the version of deploy/install', () => {
   expect(dockerfile).toContain(`${pnpm} `);
 });
 
-// The service's own defaults: what it asks for with nothing set, found without starting it.
+// The default ports of a service, read without starting it.
 function portsOf(name: ServiceName): number[] {
   const redis = 'redis://127.0.0.1';
   const secret = 'a secret of this test';

@@ -22,179 +22,175 @@ const redisUsers = {
 } as const;
 type Role = keyof typeof redisUsers;
 
-describeWithMinio(
-  'every service does its work with what deploy/make-secrets gives it',
-  { stoppable: true },
-  (startMinio) => {
-    const parts = new AsyncDisposableStack();
-    let secrets: MadeSecrets;
-    let minio: RunningMinio;
-    let redis: Record<Role, RunningRedis>;
-    let proxy: CountingProxy;
-    let stack: Stack;
+describeWithMinio('every service works with the rights from deploy/make-secrets', { stoppable: true }, (startMinio) => {
+  const parts = new AsyncDisposableStack();
+  let secrets: MadeSecrets;
+  let minio: RunningMinio;
+  let redis: Record<Role, RunningRedis>;
+  let proxy: CountingProxy;
+  let stack: Stack;
 
-    beforeAll(async () => {
-      secrets = parts.use(await makeSecrets());
-      minio = parts.use(await startMinio());
-      expect(await statusOf(minio, minio, 'PUT', `/${minio.bucket}`)).toBe(200);
-      for (const user of [...storeServices, 'sweeper', 'admin']) {
-        const file = join(import.meta.dirname, 'store/policies', `${user}.json`);
-        const { S3_ACCESS_KEY: accessKey = '', S3_SECRET_KEY: secretKey = '' } = storeSettings(user);
-        const policy = readFileSync(file, 'utf8').replaceAll('BUCKET', minio.bucket);
-        await addUser(minio, { accessKey, secretKey }, `echodrop-${user}`, policy);
-      }
-      redis = { QUEUE: await startRole('QUEUE'), CACHE: await startRole('CACHE') };
-      proxy = parts.use(await startCountingProxy(minio.endpoint));
-      const of: Partial<Record<ServiceName, Record<string, string>>> = {};
-      for (const user of storeServices) of[user] = storeSettings(user);
-      for (const role of ['QUEUE', 'CACHE'] as const)
-        for (const user of redisUsers[role]) of[user] = { ...of[user], [`${role}_REDIS_URL`]: redisUrl(role, user) };
-      const { S3_ACCESS_KEY: _, S3_SECRET_KEY: __, ...store } = minio.settings;
-      const settings = {
-        UPLOADS_PER_MINUTE_PER_USER: '1000',
-        UPLOADS_PER_MINUTE_PER_KEY: '1000',
-        VERDICT_REUSE: 'retry',
-      };
-      stack = parts.use(await startStack({ settings: { ...store, ...settings, S3_ENDPOINT: proxy.endpoint }, of }));
-    });
-    beforeEach(() => {
-      proxy.seen.length = 0;
-    });
-    afterAll(() => parts.disposeAsync());
-
-    async function startRole(role: Role): Promise<RunningRedis> {
-      return parts.use(await startRedis({ more: { aclfile: join(secrets.folder, `${role}_REDIS_ACL`) } }));
+  beforeAll(async () => {
+    secrets = parts.use(await makeSecrets());
+    minio = parts.use(await startMinio());
+    expect(await statusOf(minio, minio, 'PUT', `/${minio.bucket}`)).toBe(200);
+    for (const user of [...storeServices, 'sweeper', 'admin']) {
+      const file = join(import.meta.dirname, 'store/policies', `${user}.json`);
+      const { S3_ACCESS_KEY: accessKey = '', S3_SECRET_KEY: secretKey = '' } = storeSettings(user);
+      const policy = readFileSync(file, 'utf8').replaceAll('BUCKET', minio.bucket);
+      await addUser(minio, { accessKey, secretKey }, `echodrop-${user}`, policy);
     }
-
-    function storeSettings(user: string): Record<string, string> {
-      const names = ['S3_ACCESS_KEY', 'S3_SECRET_KEY'];
-      return Object.fromEntries(names.map((name) => [name, secrets.read(variableOf(user, name))]));
-    }
-
-    function redisUrl(role: Role, user: string): string {
-      const url = new URL(secrets.read(variableOf(user, `${role}_REDIS_URL`)));
-      url.host = `127.0.0.1:${redis[role].port}`;
-      return url.href;
-    }
-
-    /** Runs a command of operators with a user's keys. */
-    function admin(user: 'admin' | 'sweeper', ...args: string[]): Promise<string> {
-      return runAdmin({ ...minio.settings, S3_ENDPOINT: proxy.endpoint, ...storeSettings(user) }, ...args);
-    }
-
-    async function uploaded(media: Buffer, options: Parameters<typeof upload>[1] = {}) {
-      const { status, text } = await upload(stack, { media, ...options });
-      expect({ status, text }).toMatchObject({ status: 200 });
-      return JSON.parse(text) as { id: string; url: string };
-    }
-
-    const statusAt = async (address: string, init: RequestInit = {}) => {
-      const response = await fetch(address, init);
-      await response.body?.cancel();
-      return response.status;
+    redis = { QUEUE: await startRole('QUEUE'), CACHE: await startRole('CACHE') };
+    proxy = parts.use(await startCountingProxy(minio.endpoint));
+    const of: Partial<Record<ServiceName, Record<string, string>>> = {};
+    for (const user of storeServices) of[user] = storeSettings(user);
+    for (const role of ['QUEUE', 'CACHE'] as const)
+      for (const user of redisUsers[role]) of[user] = { ...of[user], [`${role}_REDIS_URL`]: redisUrl(role, user) };
+    const { S3_ACCESS_KEY: _, S3_SECRET_KEY: __, ...store } = minio.settings;
+    const settings = {
+      UPLOADS_PER_MINUTE_PER_USER: '1000',
+      UPLOADS_PER_MINUTE_PER_KEY: '1000',
+      VERDICT_REUSE: 'retry',
     };
+    stack = parts.use(await startStack({ settings: { ...store, ...settings, S3_ENDPOINT: proxy.endpoint }, of }));
+  });
+  beforeEach(() => {
+    proxy.seen.length = 0;
+  });
+  afterAll(() => parts.disposeAsync());
 
-    // Last in each test: what a service was refused is a right that it lacks.
-    async function expectNothingRefused(): Promise<void> {
-      // The store's clock is read from any response, whatever it is.
-      const refused = proxy.seen.filter(({ status, path }) => status === 403 && !path.endsWith('/clock'));
-      expect(refused.map(({ method, path, query }) => `${method} ${path}?${query}`).join('\n')).toBe('');
-      for (const role of ['QUEUE', 'CACHE'] as const) {
-        const login = ['--user', 'operator', '--pass', secrets.read('REDIS_OPERATOR_PASSWORD'), '--no-auth-warning'];
-        expect({ role, refused: await redis[role].command(...login, 'ACL', 'LOG') }).toEqual({ role, refused: '' });
-      }
+  async function startRole(role: Role): Promise<RunningRedis> {
+    return parts.use(await startRedis({ more: { aclfile: join(secrets.folder, `${role}_REDIS_ACL`) } }));
+  }
+
+  function storeSettings(user: string): Record<string, string> {
+    const names = ['S3_ACCESS_KEY', 'S3_SECRET_KEY'];
+    return Object.fromEntries(names.map((name) => [name, secrets.read(variableOf(user, name))]));
+  }
+
+  function redisUrl(role: Role, user: string): string {
+    const url = new URL(secrets.read(variableOf(user, `${role}_REDIS_URL`)));
+    url.host = `127.0.0.1:${redis[role].port}`;
+    return url.href;
+  }
+
+  /** Runs an admin command with the keys of a user. */
+  function admin(user: 'admin' | 'sweeper', ...args: string[]): Promise<string> {
+    return runAdmin({ ...minio.settings, S3_ENDPOINT: proxy.endpoint, ...storeSettings(user) }, ...args);
+  }
+
+  async function uploaded(media: Buffer, options: Parameters<typeof upload>[1] = {}) {
+    const { status, text } = await upload(stack, { media, ...options });
+    expect({ status, text }).toMatchObject({ status: 200 });
+    return JSON.parse(text) as { id: string; url: string };
+  }
+
+  const statusAt = async (address: string, init: RequestInit = {}) => {
+    const response = await fetch(address, init);
+    await response.body?.cancel();
+    return response.status;
+  };
+
+  // Last in each test: a refused request is a missing right.
+  async function expectNothingRefused(): Promise<void> {
+    // Any response reveals the store's clock, even a refusal.
+    const refused = proxy.seen.filter(({ status, path }) => status === 403 && !path.endsWith('/clock'));
+    expect(refused.map(({ method, path, query }) => `${method} ${path}?${query}`).join('\n')).toBe('');
+    for (const role of ['QUEUE', 'CACHE'] as const) {
+      const login = ['--user', 'operator', '--pass', secrets.read('REDIS_OPERATOR_PASSWORD'), '--no-auth-warning'];
+      expect({ role, refused: await redis[role].command(...login, 'ACL', 'LOG') }).toEqual({ role, refused: '' });
     }
+  }
 
-    test('photos and videos are uploaded, shown, listed and removed by their user', async () => {
-      const photo = await samplePhoto('png', { width: 640, height: 480 });
-      const video = await sampleVideo('mp4', { width: 64, height: 48 });
-      const large = Buffer.concat([video, Buffer.from('\x01\x40\x00\x00free', 'latin1'), Buffer.alloc(0x01400000 - 8)]);
-      const records = [
-        await uploaded(await samplePhoto('jpg', { width: 640, height: 480 }), { version: 1 }),
-        await uploaded(photo, { headers: { 'Idempotency-Key': '"one"' } }),
-        await uploaded(video),
-        await uploaded(large),
-      ];
-      expect(await uploaded(photo, { headers: { 'Idempotency-Key': '"one"' } })).toEqual(records[1]);
-      const [jpg, png, mp4, inParts] = records.map(({ url }) => url);
-      const shown = [jpg, png, mp4, inParts].flatMap((url) => [`${url}`, `${url}/large.jpg`]);
-      for (const address of [...shown, `${jpg}.jpg`, `${png}.png`, `${mp4}/video.mp4`])
-        await expect.poll(() => statusAt(address), { timeout: 60_000 }).toBe(200);
-      const list = await fetch(`${stack.gateway}/2/media.json`, { headers: echoHeaders(stack) });
-      expect(((await list.json()) as { media: unknown[] }).media).toHaveLength(records.length);
-      for (const { id, url } of records) {
-        const removing = { method: 'DELETE', headers: echoHeaders(stack) };
-        expect(await statusAt(`${stack.gateway}/2/media/${id}`, removing)).toBe(204);
-        expect([await statusAt(url), await statusAt(`${url}/large.jpg`)]).toEqual([410, 410]);
-      }
-      await admin('admin', 'verify-store');
-      await expectNothingRefused();
-    });
+  test('photos and videos are uploaded, shown, listed and removed by their user', async () => {
+    const photo = await samplePhoto('png', { width: 640, height: 480 });
+    const video = await sampleVideo('mp4', { width: 64, height: 48 });
+    const large = Buffer.concat([video, Buffer.from('\x01\x40\x00\x00free', 'latin1'), Buffer.alloc(0x01400000 - 8)]);
+    const records = [
+      await uploaded(await samplePhoto('jpg', { width: 640, height: 480 }), { version: 1 }),
+      await uploaded(photo, { headers: { 'Idempotency-Key': '"one"' } }),
+      await uploaded(video),
+      await uploaded(large),
+    ];
+    expect(await uploaded(photo, { headers: { 'Idempotency-Key': '"one"' } })).toEqual(records[1]);
+    const [jpg, png, mp4, inParts] = records.map(({ url }) => url);
+    const shown = [jpg, png, mp4, inParts].flatMap((url) => [`${url}`, `${url}/large.jpg`]);
+    for (const address of [...shown, `${jpg}.jpg`, `${png}.png`, `${mp4}/video.mp4`])
+      await expect.poll(() => statusAt(address), { timeout: 60_000 }).toBe(200);
+    const list = await fetch(`${stack.gateway}/2/media.json`, { headers: echoHeaders(stack) });
+    expect(((await list.json()) as { media: unknown[] }).media).toHaveLength(records.length);
+    for (const { id, url } of records) {
+      const removing = { method: 'DELETE', headers: echoHeaders(stack) };
+      expect(await statusAt(`${stack.gateway}/2/media/${id}`, removing)).toBe(204);
+      expect([await statusAt(url), await statusAt(`${url}/large.jpg`)]).toEqual([410, 410]);
+    }
+    await admin('admin', 'verify-store');
+    await expectNothingRefused();
+  });
 
-    test('removes the media of an upload that is refused after storing', async () => {
-      const video = await sampleVideo('mp4', { width: 64, height: 48 });
-      const { status } = await upload(stack, {
-        media: Buffer.concat([Buffer.from('no media at all'), video]),
-        version: 1,
-      });
-      expect(status).toBe(415);
-      const ofMedia = (verb: string) =>
-        proxy.seen.flatMap(({ method, path }) => (method === verb && path.includes('/media/') ? [path] : []));
-      // Written, and written again only if nothing is there.
-      await expect.poll(() => ofMedia('DELETE')).toEqual([...new Set(ofMedia('PUT'))]);
-      await expectNothingRefused();
+  test('removes the media of an upload that is refused after storing', async () => {
+    const video = await sampleVideo('mp4', { width: 64, height: 48 });
+    const { status } = await upload(stack, {
+      media: Buffer.concat([Buffer.from('no media at all'), video]),
+      version: 1,
     });
+    expect(status).toBe(415);
+    const ofMedia = (verb: string) =>
+      proxy.seen.flatMap(({ method, path }) => (method === verb && path.includes('/media/') ? [path] : []));
+    // The write, and a conditional write that conflicts.
+    await expect.poll(() => ofMedia('DELETE')).toEqual([...new Set(ofMedia('PUT'))]);
+    await expectNothingRefused();
+  });
 
-    test('aborts an interrupted multipart upload', async () => {
-      const video = await sampleVideo('mp4', { width: 64, height: 48 });
-      const { path, headers, body } = uploadRequest(stack, { media: Buffer.concat([video, Buffer.alloc(20 << 20)]) });
-      const isAborted = async () =>
-        proxy.seen.some(({ method, query, status }) => method === 'DELETE' && query.has('uploadId') && status === 204);
-      {
-        await using client = await RawClient.connect(stack.gateway);
-        client.head(path, headers, body.length);
-        await client.flush(body.subarray(0, body.length - 1000));
-        const isPart = ({ method, query }: SeenRequest) => method === 'PUT' && query.has('partNumber');
-        await waitUntil('two parts', 30_000, async () => proxy.seen.filter(isPart).length >= 2);
-        proxy.seen.length = 0;
-      }
-      await waitUntil('the end of the multipart upload', 30_000, isAborted);
-      await expectNothingRefused();
-    });
+  test('aborts an interrupted multipart upload', async () => {
+    const video = await sampleVideo('mp4', { width: 64, height: 48 });
+    const { path, headers, body } = uploadRequest(stack, { media: Buffer.concat([video, Buffer.alloc(20 << 20)]) });
+    const isAborted = async () =>
+      proxy.seen.some(({ method, query, status }) => method === 'DELETE' && query.has('uploadId') && status === 204);
+    {
+      await using client = await RawClient.connect(stack.gateway);
+      client.head(path, headers, body.length);
+      await client.flush(body.subarray(0, body.length - 1000));
+      const isPart = ({ method, query }: SeenRequest) => method === 'PUT' && query.has('partNumber');
+      await waitUntil('two parts', 30_000, async () => proxy.seen.filter(isPart).length >= 2);
+      proxy.seen.length = 0;
+    }
+    await waitUntil('the end of the multipart upload', 30_000, isAborted);
+    await expectNothingRefused();
+  });
 
-    test('a removal ends a long rendition', async () => {
-      const { id } = await uploaded(await sampleVideo('avi', { width: 1280, height: 720, seconds: 30 }));
-      const isLook = ({ method, path }: SeenRequest) => method === 'HEAD' && path.includes('/blocks/users/');
-      await waitUntil('a look at blocks', 30_000, async () => proxy.seen.some(isLook));
-      await admin('admin', 'remove', id);
-      const outcomes = async () => {
-        const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
-        return metrics.match(/^echodrop_rendition_job_seconds_count\{.*outcome=.*$/gm)?.join('\n');
-      };
-      await expect.poll(outcomes, { timeout: 30_000 }).toContain('outcome="removed"');
-      await expectNothingRefused();
-    });
+  test('a removal ends a long rendition', async () => {
+    const { id } = await uploaded(await sampleVideo('avi', { width: 1280, height: 720, seconds: 30 }));
+    const isLook = ({ method, path }: SeenRequest) => method === 'HEAD' && path.includes('/blocks/users/');
+    await waitUntil('a check for blocks', 30_000, async () => proxy.seen.some(isLook));
+    await admin('admin', 'remove', id);
+    const outcomes = async () => {
+      const metrics = await stack.metrics('rendition-worker');
+      return metrics.match(/^echodrop_rendition_job_seconds_count\{.*outcome=.*$/gm)?.join('\n');
+    };
+    await expect.poll(outcomes, { timeout: 30_000 }).toContain('outcome="removed"');
+    await expectNothingRefused();
+  });
 
-    test("runs the operator's commands and the sweeper", async () => {
-      const { id, url } = await uploaded(await samplePhoto('jpg', { width: 64, height: 48 }));
-      await expect.poll(() => statusAt(`${url}/large.jpg`), { timeout: 60_000 }).toBe(200);
-      expect(await admin('admin', 'list')).toContain(id);
-      await admin('admin', 'export', stack.provider, `${sandbox.userId}`, join(stack.folder, 'exported'));
-      await admin('admin', 'block-user', stack.provider, `${sandbox.userId}`);
-      await admin('admin', 'blocks');
-      await admin('admin', 'unblock-user', stack.provider, `${sandbox.userId}`);
-      await admin('admin', 'rebuild-listings');
-      await admin('sweeper', 'sweep', '--yes');
-      await admin('admin', 'verify-store', '--bytes');
-      await admin('admin', 'remove', id);
-      expect(await statusAt(url)).toBe(410);
-      await admin('admin', 'purge', stack.provider, `${sandbox.userId}`, '--yes');
-      await admin('sweeper', 'sweep', '--yes');
-      await waitUntil('the report of the sweep', 20_000, async () => {
-        const metrics = await (await fetch(`${stack.ops('gateway')}/metrics`)).text();
-        return /^echodrop_sweep_found_objects/m.test(metrics);
-      });
-      await expectNothingRefused();
+  test("runs the operator's commands and the sweeper", async () => {
+    const { id, url } = await uploaded(await samplePhoto('jpg', { width: 64, height: 48 }));
+    await expect.poll(() => statusAt(`${url}/large.jpg`), { timeout: 60_000 }).toBe(200);
+    expect(await admin('admin', 'list')).toContain(id);
+    await admin('admin', 'export', stack.provider, `${sandbox.userId}`, join(stack.folder, 'exported'));
+    await admin('admin', 'block-user', stack.provider, `${sandbox.userId}`);
+    await admin('admin', 'blocks');
+    await admin('admin', 'unblock-user', stack.provider, `${sandbox.userId}`);
+    await admin('admin', 'rebuild-listings');
+    await admin('sweeper', 'sweep', '--yes');
+    await admin('admin', 'verify-store', '--bytes');
+    await admin('admin', 'remove', id);
+    expect(await statusAt(url)).toBe(410);
+    await admin('admin', 'purge', stack.provider, `${sandbox.userId}`, '--yes');
+    await admin('sweeper', 'sweep', '--yes');
+    await waitUntil('the report of the sweep', 20_000, async () => {
+      const metrics = await stack.metrics('gateway');
+      return /^echodrop_sweep_found_objects/m.test(metrics);
     });
-  },
-);
+    await expectNothingRefused();
+  });
+});

@@ -13,7 +13,7 @@ const files = await Array.fromAsync(
 const parts = new AsyncDisposableStack();
 let copy: string;
 
-// As it would be elsewhere: a `docker` that knows digests of all images but one.
+// A `docker` that knows the digests of all images but one.
 beforeAll(async () => {
   copy = parts.use(await mkdtempDisposable(join(tmpdir(), 'pin-images-'))).path;
   for (const file of [...files, 'deploy/pin-images']) {
@@ -38,7 +38,7 @@ function pin(options: readonly string[], env: Record<string, string> = {}) {
   return execa(join(copy, 'deploy/pin-images'), options, { env: { PATH: path, ...env }, reject: false });
 }
 
-/** Each image that is named below a folder, by name and tag, with what is written behind. */
+/** The images in all files below a folder: name and tag, with the digests after them. */
 async function imagesIn(folder: string): Promise<Map<string, Set<string>>> {
   const images = new Map<string, Set<string>>();
   for (const file of files) {
@@ -67,7 +67,7 @@ test('pins all images, updates the pins, and returns to tags', async () => {
     expect([...pinned.keys()]).toEqual(tags);
     for (const each of pinned.values()) digests.push(...each);
   }
-  // Each has one wherever it is named, and another after each update.
+  // Each image has one digest everywhere, and a new one after each update.
   expect(digests).toHaveLength(2 * tags.length);
   expect(new Set(digests).size).toBe(digests.length);
   expect(digests.every((digest) => digest.startsWith('@sha256:'))).toBe(true);

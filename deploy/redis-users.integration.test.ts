@@ -23,7 +23,7 @@ function of(role: string): RunningRedis {
   return redis[role] ?? expect.fail(`no Redis for ${role}`);
 }
 
-/** The reply of Redis to a user to a command. */
+/** Runs a Redis command as a user. */
 function asUser(role: string, user: string, password: string, ...command: string[]): Promise<string> {
   return of(role).command('--user', user, '--pass', password, '--no-auth-warning', ...command);
 }
@@ -57,7 +57,7 @@ describe.each(['QUEUE', 'CACHE'])('%s_REDIS_ACL', (role) => {
       expect(await asUser(role, 'health', 'any', ...command)).toContain('NOPERM');
   });
 
-  test('the operator may do everything', async () => {
+  test('the operator may run every command', async () => {
     expect(await asOperator(role, 'CONFIG', 'GET', 'maxmemory')).toContain('maxmemory');
     expect(await asOperator(role, 'SET', 'anything', '1')).toBe('OK');
     expect(await asOperator(role, 'DEL', 'anything')).toBe('1');
@@ -94,9 +94,9 @@ test.each(users)('%s: %s has its own password and no administrative commands', a
       ['MIGRATE', 'a', '1', 'b', '0', '1'],
     ],
   ])
-    expect({ command, said: await asService(role, user, ...command) }).toEqual({
+    expect({ command, reply: await asService(role, user, ...command) }).toEqual({
       command,
-      said: expect.stringContaining('NOPERM'),
+      reply: expect.stringContaining('NOPERM'),
     });
 });
 
@@ -111,12 +111,12 @@ test.each([
   ['site', ['renditions']],
   ['probe-worker', ['probes']],
   ['rendition-worker', ['renditions']],
-])('of the queue, %s reads and writes %j alone', async (user, own) => {
+])('in the queue Redis, %s reads and writes only %j', async (user, own) => {
   for (const [what, key] of Object.entries(queues)) {
     const script = ['EVAL', "return redis.call('GET', KEYS[1])", '1', key];
     for (const command of [['GET', key], ['SET', key, 'x'], ['DEL', key], script]) {
-      const said = await asService('QUEUE', user, ...command);
-      expect({ command, isRefused: /NOPERM|can't access/.test(said) }).toEqual({
+      const reply = await asService('QUEUE', user, ...command);
+      expect({ command, isRefused: /NOPERM|can't access/.test(reply) }).toEqual({
         command,
         isRefused: !own.includes(what),
       });
@@ -126,9 +126,9 @@ test.each([
 
 test('a script cannot use keys that its user cannot', async () => {
   await asOperator('QUEUE', 'SET', idempotencyKey, 'a claim');
-  const said = await asService('QUEUE', 'probe-worker', 'EVAL', `return redis.call('GET', '${idempotencyKey}')`, '0');
-  expect(said).toMatch(/can't access/);
-  expect(said).not.toContain('a claim');
+  const reply = await asService('QUEUE', 'probe-worker', 'EVAL', `return redis.call('GET', '${idempotencyKey}')`, '0');
+  expect(reply).toMatch(/can't access/);
+  expect(reply).not.toContain('a claim');
 });
 
 test.each([
@@ -137,11 +137,11 @@ test.each([
   ['rendition-worker', '{echodrop}:rendition-pictures:ended:a', true],
   ['site', '{echodrop}:rendition-pictures:ended:a', true],
   ['site', 'else', false],
-])('%s publishes on %s: %s', async (user, channel, may) => {
+])('%s may publish to %s: %s', async (user, channel, may) => {
   expect(await asService('QUEUE', user, 'SPUBLISH', channel, 'x')).toContain(may ? '0' : 'NOPERM');
 });
 
-test('only the auth-verifier has access to verdicts, and to nothing else', async () => {
+test('only the auth-verifier has access to verdicts, and only to verdicts', async () => {
   await asOperator('CACHE', 'SET', verdict, 'a verdict');
   for (const command of [
     ['GET', verdict],
@@ -176,14 +176,14 @@ test('a password rotates while its service is connected: first both are valid, t
   const fresh = passwordIn(new URL(secrets.read(name)));
   expect(fresh).not.toBe(old);
   for (const password of [old, fresh]) expect(await asUser('QUEUE', 'site', password, 'PING')).toBe('PONG');
-  await waitUntil('a reply to the old one', 5000, isReady);
+  await waitUntil('a reply with the old password', 5000, isReady);
 
   await rm(`${file}.old`);
   await secrets.makeAgain();
   expect(await asOperator('QUEUE', 'ACL', 'LOAD')).toBe('OK');
   expect(await asUser('QUEUE', 'site', old, 'PING')).toContain('NOAUTH');
   await using restarted = connectRedis(address(), failFast, log);
-  await waitUntil('a reply to the new one', 5000, async () => (await restarted.ping()) === 'PONG');
+  await waitUntil('a reply with the new password', 5000, async () => (await restarted.ping()) === 'PONG');
 });
 
 test("the operator's password rotates in both Redis: first both are valid, then only the new one", async () => {

@@ -26,8 +26,8 @@ const wrongSecrets = secretParts.map((part) => (part.name === 'oauth_secret' ? {
 const gatewayWith = (settings: Record<string, string>) =>
   startStack({ beside: system, services: ['gateway'], settings });
 
-/** An upload, of version 1 by default, that does not go on after these bytes of its body. */
-async function begun(stack: Stack, options: UploadOptions, bytes = Number.POSITIVE_INFINITY): Promise<RawClient> {
+/** Sends the first `bytes` of an upload (version 1 by default), then stalls. */
+async function beginUpload(stack: Stack, options: UploadOptions, bytes = Number.POSITIVE_INFINITY): Promise<RawClient> {
   const { path, headers, body } = uploadRequest(stack, { version: 1, ...options });
   const client = await RawClient.connect(stack.gateway);
   const taken = Math.min(bytes, body.length - 1);
@@ -36,14 +36,14 @@ async function begun(stack: Stack, options: UploadOptions, bytes = Number.POSITI
   return client;
 }
 
-/** Resolves when so many uploads run. */
-const running = (stack: Stack, uploads: number) =>
-  waitUntil(`${uploads} uploads that run`, 10_000, async () => {
-    const metrics = await (await fetch(`${stack.ops('gateway')}/metrics`)).text();
+/** Waits for this number of uploads in flight. */
+const waitForUploads = (stack: Stack, uploads: number) =>
+  waitUntil(`${uploads} uploads in flight`, 10_000, async () => {
+    const metrics = await stack.metrics('gateway');
     return metrics.includes(`echodrop_uploads_in_flight{service="gateway"} ${uploads}\n`);
   });
 
-/** Bytes of all files of the store: objects, and what is being written. */
+/** Bytes of all files in the store, including files still being written. */
 async function storedBytes({ folder }: Stack): Promise<number> {
   const files = await readdir(join(folder, 'store'), { recursive: true, withFileTypes: true }).catch(() => []);
   const sizes = files
@@ -57,7 +57,7 @@ async function storedBytes({ folder }: Stack): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-/** Watches the store while `during` runs. @returns the maximum of bytes that it gained */
+/** @returns by how many bytes at most the store grew while `during` ran */
 async function watchStore(stack: Stack, during: () => Promise<void>): Promise<number> {
   const before = await storedBytes(stack);
   let maxGained = 0;
@@ -74,24 +74,24 @@ async function watchStore(stack: Stack, during: () => Promise<void>): Promise<nu
   return maxGained;
 }
 
-test('a thousand anonymous uploads from one address take no slot from the uploads, lists and removals of another', async () => {
+test('1000 anonymous uploads from one address do not block uploads, lists and deletions from another', async () => {
   await using stack = await gatewayWith({ TRUSTED_PROXIES: '127.0.0.1' });
   await using crowd = new AsyncDisposableStack();
   const from = (address: string) => ({ 'X-Forwarded-For': address });
   for (let opened = 0; opened < 1000; opened += 100) {
     const clients = Array.from({ length: 100 }, (_, n) => {
       const headers = from(n % 2 ? '2001:db8::bad' : `2001:db8::${n}:bad`);
-      return begun(stack, { parts: [key, file(photo)], headers }, 300);
+      return beginUpload(stack, { parts: [key, file(photo)], headers }, 300);
     });
     for (const client of await Promise.all(clients)) crowd.use(client);
   }
-  await running(stack, 100);
-  const honest = { media: photo, headers: from('192.0.2.1') };
+  await waitForUploads(stack, 100);
+  const normal = { media: photo, headers: from('192.0.2.1') };
   for (let n = 0; n < 10; n += 1) {
-    expect((await upload(stack, { ...honest, version: 1 })).status).toBe(200);
-    expect((await upload(stack, { ...honest, version: 2 })).status).toBe(200);
+    expect((await upload(stack, { ...normal, version: 1 })).status).toBe(200);
+    expect((await upload(stack, { ...normal, version: 2 })).status).toBe(200);
   }
-  const { id } = JSON.parse((await upload(stack, honest)).text);
+  const { id } = JSON.parse((await upload(stack, normal)).text);
   const headers = { ...echoHeaders(stack), ...from('192.0.2.1') };
   expect((await fetch(`${stack.gateway}/2/media.json`, { headers })).status).toBe(200);
   expect((await fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers })).status).toBe(204);
@@ -100,7 +100,7 @@ test('a thousand anonymous uploads from one address take no slot from the upload
   expect(refused.headers.get('retry-after')).toBe('5');
 }, 60_000);
 
-test('uploads whose secrets were refused are limited as anonymous ones are, however long they go on', async () => {
+test('uploads with refused secrets count as anonymous while they run', async () => {
   await using stack = await gatewayWith({
     MAX_CONCURRENT_UPLOADS: '16',
     MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: '2',
@@ -110,15 +110,15 @@ test('uploads whose secrets were refused are limited as anonymous ones are, howe
   for (let host = 1; host <= 6; host += 1) {
     const headers = { 'X-Forwarded-For': `192.0.2.${100 + (host % 2)}` };
     for (let n = 0; n < 2; n += 1)
-      crowd.use(await begun(stack, { parts: [key, ...wrongSecrets, message, file(photo)], headers }));
-    // The secrets of these have been read before the next begin.
+      crowd.use(await beginUpload(stack, { parts: [key, ...wrongSecrets, message, file(photo)], headers }));
+    // The gateway reads these secrets before the next uploads begin.
     await sleep(300);
   }
-  const honest = await upload(stack, { version: 2, media: photo, headers: { 'X-Forwarded-For': '192.0.2.1' } });
-  expect(honest.status).toBe(200);
+  const normal = await upload(stack, { version: 2, media: photo, headers: { 'X-Forwarded-For': '192.0.2.1' } });
+  expect(normal.status).toBe(200);
 }, 60_000);
 
-test('uploads of a user that are refused as too many are limited as anonymous ones are, however long they go on', async () => {
+test('uploads above the limit of their user count as anonymous while they run', async () => {
   await using stack = await gatewayWith({
     MAX_CONCURRENT_UPLOADS: '16',
     MAX_CONCURRENT_UPLOADS_PER_USER: '1',
@@ -128,28 +128,28 @@ test('uploads of a user that are refused as too many are limited as anonymous on
   await using crowd = new AsyncDisposableStack();
   const headers = { 'X-Forwarded-For': '192.0.2.66' };
   for (let n = 0; n < 20; n += 1) {
-    crowd.use(await begun(stack, { parts: [key, ...secretParts, message, file(photo)], headers }));
-    // The verdict on each comes before the next begins.
+    crowd.use(await beginUpload(stack, { parts: [key, ...secretParts, message, file(photo)], headers }));
+    // The verdict arrives before the next upload begins.
     await sleep(50);
   }
-  const honest = { media: photo, headers: { 'X-Forwarded-For': '192.0.2.1', ...anotherUser(stack) } };
-  expect((await upload(stack, { version: 2, ...honest })).status).toBe(200);
+  const normal = { media: photo, headers: { 'X-Forwarded-For': '192.0.2.1', ...anotherUser(stack) } };
+  expect((await upload(stack, { version: 2, ...normal })).status).toBe(200);
 }, 60_000);
 
-test('uploads that use up their slots leave lists and removals theirs', async () => {
+test('lists and deletions work while uploads use all upload slots', async () => {
   await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS: '2' });
   const { id } = JSON.parse((await upload(stack, { media: photo })).text);
   await using crowd = new AsyncDisposableStack();
-  for (let n = 0; n < 2; n += 1) crowd.use(await begun(stack, { version: 2, media: photo }));
-  await running(stack, 2);
+  for (let n = 0; n < 2; n += 1) crowd.use(await beginUpload(stack, { version: 2, media: photo }));
+  await waitForUploads(stack, 2);
   expect((await upload(stack, { media: photo })).status).toBe(503);
   const headers = echoHeaders(stack);
   expect((await fetch(`${stack.gateway}/2/media.json`, { headers })).status).toBe(200);
   expect((await fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers })).status).toBe(204);
 });
 
-describe('version 1, in a store of its own', () => {
-  // Each verdict is a first one.
+describe('version 1, separate store', () => {
+  // Unique secrets, so that no verdict is cached.
   const wrong = (secret: string) => [...secretParts.slice(0, 3), { name: 'oauth_secret', content: secret }];
   let stack: Stack;
   beforeAll(async () => {
@@ -158,10 +158,10 @@ describe('version 1, in a store of its own', () => {
   afterAll(() => stack?.[Symbol.asyncDispose]());
 
   test.each([
-    ['wrong, before it', () => [key, ...wrong('one'), message, file(Buffer.alloc(8 * MiB))], 'credentials_refused'],
-    ['wrong, after it', () => [key, message, file(Buffer.alloc(8 * MiB)), ...wrong('two')], 'credentials_refused'],
+    ['wrong and before it', () => [key, ...wrong('one'), message, file(Buffer.alloc(8 * MiB))], 'credentials_refused'],
+    ['wrong and after it', () => [key, message, file(Buffer.alloc(8 * MiB)), ...wrong('two')], 'credentials_refused'],
     ['missing', () => [key, message, file(Buffer.alloc(8 * MiB))], 'credentials_missing'],
-  ])('no byte of media whose secrets are %s reaches the store', async (_what, parts, reason) => {
+  ])('media never reaches the store if its secrets are %s', async (_what, parts, reason) => {
     const maxGained = await watchStore(stack, async () => {
       const { status, text } = await upload(stack, { version: 1, parts: parts() });
       expect([status, JSON.parse(text).errors[0].reason]).toEqual([401, reason]);
@@ -169,7 +169,7 @@ describe('version 1, in a store of its own', () => {
     expect(maxGained).toBe(0);
   });
 
-  test('while the verdict on secrets before the media is pending, nothing reaches the store', async () => {
+  test('nothing reaches the store while the verdict on secrets before the media is pending', async () => {
     await stack.services['sandbox-provider'].freeze();
     const maxGained = await watchStore(stack, async () => {
       const { text } = await upload(stack, { version: 1, media: Buffer.alloc(8 * MiB) });
@@ -179,7 +179,7 @@ describe('version 1, in a store of its own', () => {
   }, 30_000);
 });
 
-test('version 1: media before its secrets may have UNVERIFIED_BUFFER_BYTES and no more, and is stored once they are verified', async () => {
+test('version 1: media before its secrets may have up to UNVERIFIED_BUFFER_BYTES, and is stored once they are verified', async () => {
   await using stack = await gatewayWith({ UNVERIFIED_BUFFER_BYTES: `${MiB}` });
   const sized = (bytes: number) => [key, message, file(Buffer.concat([photo, Buffer.alloc(bytes - photo.length)]))];
   const whole = await upload(stack, { version: 1, parts: [...sized(MiB), ...secretParts] });
@@ -192,19 +192,19 @@ test('version 1: media before its secrets may have UNVERIFIED_BUFFER_BYTES and n
   expect((await upload(stack, { version: 1, parts: [...secretParts, ...sized(MiB + 1)] })).status).toBe(200);
 });
 
-test('version 1: media before its secrets goes through while another address holds all of the memory for it', async () => {
+test('version 1: media before its secrets succeeds while another address holds all memory for such media', async () => {
   await using stack = await gatewayWith({ UNVERIFIED_BUFFER_BYTES: `${MiB}`, TRUSTED_PROXIES: '127.0.0.1' });
   await using crowd = new AsyncDisposableStack();
   for (let n = 0; n < 4; n += 1) {
     const parts = [key, message, file(Buffer.alloc(255 * KiB)), { name: 'tag', content: '' }];
-    crowd.use(await begun(stack, { parts, headers: { 'X-Forwarded-For': '192.0.2.66' } }));
+    crowd.use(await beginUpload(stack, { parts, headers: { 'X-Forwarded-For': '192.0.2.66' } }));
   }
   const media = Buffer.concat([photo, Buffer.alloc(400 * KiB)]);
   const parts = [key, message, file(media), ...secretParts];
   expect((await upload(stack, { version: 1, parts, headers: { 'X-Forwarded-For': '192.0.2.1' } })).status).toBe(200);
 });
 
-test('an address whose uploads keep failing verification is refused, and another is not', async () => {
+test('an address is refused if its uploads keep failing verification; other addresses are not', async () => {
   await using stack = await gatewayWith({
     UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: '3',
     TRUSTED_PROXIES: '127.0.0.1',

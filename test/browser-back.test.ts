@@ -18,27 +18,24 @@ await describeWithBrowser(
     });
     afterAll(() => stack?.[Symbol.asyncDispose]());
 
-    test.each(['/mine', '/mine/apps'])(
-      'after the sign-out, "back" to %s shows the sign-in buttons only',
-      async (path) => {
-        await using watched = await openSignedIn(browser(), stack, { path });
-        const { tab } = watched;
-        const own = tab.locator('#mine, #apps');
-        await own.waitFor(soon);
-        await tab.evaluate(`addEventListener('pageshow', ({ persisted }) => { sessionStorage.isKept = persisted; })`);
-        await tab.goto(`${stack.site}/upload`);
-        await tab.getByRole('button', { name: 'Sign out' }).click();
-        const signIn = tab.getByRole('button', { name: 'Sign in with Sandbox' });
-        await signIn.waitFor(soon);
-        // Not at once: the page of this call would be gone before its result.
-        await tab.evaluate('setTimeout(() => history.back())');
-        await tab.waitForURL(`${stack.site}${path}`, soon);
-        await signIn.waitFor(soon);
-        expect(await tab.evaluate('sessionStorage.isKept')).toBe('true');
-        expect(await own.isVisible()).toBe(false);
-        expect(await tab.content()).not.toContain('sandbox-bearer');
-      },
-    );
+    test.each(['/mine', '/mine/apps'])('after sign-out, "back" to %s shows only the sign-in buttons', async (path) => {
+      await using watched = await openSignedIn(browser(), stack, { path });
+      const { tab } = watched;
+      const own = tab.locator('#mine, #apps');
+      await own.waitFor(soon);
+      await tab.evaluate(`addEventListener('pageshow', ({ persisted }) => { sessionStorage.isKept = persisted; })`);
+      await tab.goto(`${stack.site}/upload`);
+      await tab.getByRole('button', { name: 'Sign out' }).click();
+      const signIn = tab.getByRole('button', { name: 'Sign in with Sandbox' });
+      await signIn.waitFor(soon);
+      // Deferred: this call must return before its page goes away.
+      await tab.evaluate('setTimeout(() => history.back())');
+      await tab.waitForURL(`${stack.site}${path}`, soon);
+      await signIn.waitFor(soon);
+      expect(await tab.evaluate('sessionStorage.isKept')).toBe('true');
+      expect(await own.isVisible()).toBe(false);
+      expect(await tab.content()).not.toContain('sandbox-bearer');
+    });
   },
   { keepsPages: true },
 );

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { barriers } from '@echodrop/testkit/accessibility';
+import { axeViolations } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { signInSettings } from '@echodrop/testkit/signed-in-tab';
@@ -33,7 +33,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
 
   const advanced = (tab: Page) => tab.getByText('Advanced: upload with credentials');
 
-  /** The page, as browsers have it where the site is on plain http. */
+  /** Opens the page without the APIs that browsers disable on plain http. */
   async function opened(): Promise<WatchedTab> {
     const watched = await openTab(browser());
     await watched.tab.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })');
@@ -56,7 +56,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
   const soon = { timeout: 20_000 };
   const published = (tab: Page) => tab.getByRole('heading', { name: 'New uploads' }).waitFor(soon);
 
-  test('the page offers to sign in, and no field until the person opens the credentials', async () => {
+  test('offers sign-in, and shows no field until the user opens the credentials', async () => {
     await using watched = await openTab(browser());
     const { tab } = watched;
     await tab.goto(`${stack.site}/upload`);
@@ -65,7 +65,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
       .first()
       .waitFor();
     expect(await tab.locator('input:visible').count()).toBe(0);
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
     await tab.evaluate(`document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, dataTransfer: (() => {
       const data = new DataTransfer();
       data.items.add(new File(['a'], 'a.jpg', { type: 'image/jpeg' }));
@@ -74,12 +74,12 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
     await tab.getByText('Sign in first. Then choose the files.').waitFor();
     await advanced(tab).press('Enter');
     expect(await tab.getByLabel('Identity provider').isVisible()).toBe(true);
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
   });
 
-  test('a bearer token proves the user, and the keyboard does', async () => {
+  test('uploads with a bearer token, by keyboard alone', async () => {
     await using watched = await opened();
-    const { tab, complaints } = watched;
+    const { tab, problems } = watched;
     await choose(tab);
     await tab.getByLabel('Identity provider').fill(stack.bearerProvider);
     await tab.getByLabel('OAuth 1.0a').focus();
@@ -88,10 +88,10 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
     await tab.keyboard.type('sandbox-bearer');
     await tab.keyboard.press('Enter');
     await published(tab);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
-  test('says why credentials were refused, and takes another try', async () => {
+  test('shows why credentials were refused, and allows another attempt', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await fillIn(tab, { 'Token secret': 'wrong' });
@@ -115,7 +115,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
     await published(tab);
   });
 
-  test('a missing field gets the focus, even in a closed part of the form', async () => {
+  test('focuses a missing field, even in a collapsed section', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await choose(tab);
@@ -127,7 +127,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
     ).toBe(true);
   });
 
-  test('secrets stay in the page: only a signature goes, and nothing is stored', async () => {
+  test('secrets never leave the page: only a signature is sent, and nothing is stored', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await fillIn(tab);
@@ -153,7 +153,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
     expect(await tab.context().cookies()).toEqual([]);
   });
 
-  test('the signature of an address with a query is that of RFC 5849', async () => {
+  test('signs an address with a query as in RFC 5849', async () => {
     await using watched = await opened();
     const address = 'http://id.example:8000/verify?b=1+2&a=%C3%BC%3D&b=0';
     const credentials = { consumerKey: 'ck', consumerSecret: 'c s&', token: 't', tokenSecret: 't+ü' };

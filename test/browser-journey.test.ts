@@ -3,8 +3,8 @@ import { expectJourney } from '@echodrop/testkit/journey';
 import { test } from 'vitest';
 import { NpmStart } from '../deploy/local/npm-start.fixture.ts';
 
-await describeWithBrowser('with npm start, a person', (browser) => {
-  test('signs in, uploads, copies a link, deletes an upload and signs out, without a field for a credential', async () => {
+await describeWithBrowser('with npm start, a user', (browser) => {
+  test('signs in, uploads, copies a link, deletes an upload and signs out, without entering credentials', async () => {
     await using npm = await NpmStart.prepare();
     npm.start();
     await npm.untilReady();

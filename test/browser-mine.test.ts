@@ -1,4 +1,4 @@
-import { barriers } from '@echodrop/testkit/accessibility';
+import { axeViolations } from '@echodrop/testkit/accessibility';
 import { anotherUser } from '@echodrop/testkit/another-user';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
@@ -34,27 +34,29 @@ await describeWithBrowser('My uploads', (browser) => {
     return JSON.parse(text);
   }
 
+  const waitForSignIn = (tab: Page) =>
+    tab
+      .getByRole('button', { name: /^Sign in with/ })
+      .first()
+      .waitFor(soon);
   const items = (tab: Page) => tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('listitem');
   const status = (tab: Page) => tab.locator('#news').textContent();
   const focused = (tab: Page) => tab.evaluate('document.activeElement.textContent.trim()');
 
-  test('without uploads it says so, and without a sign-in it offers one', async () => {
+  test('shows that there are no uploads, and offers sign-in to signed-out users', async () => {
     await using watched = await opened();
     await watched.tab.getByText('No uploads yet.').waitFor(soon);
-    expect(await barriers(watched.tab)).toEqual([]);
-    expect(watched.complaints).toEqual([]);
+    expect(await axeViolations(watched.tab)).toEqual([]);
+    expect(watched.problems).toEqual([]);
 
     await using unknown = await openTab(browser());
     await unknown.tab.goto(`${stack.site}/mine`);
-    await unknown.tab
-      .getByRole('button', { name: /^Sign in with/ })
-      .first()
-      .waitFor(soon);
+    await waitForSignIn(unknown.tab);
     expect(await unknown.tab.locator('#mine').isVisible()).toBe(false);
-    expect(await barriers(unknown.tab)).toEqual([]);
+    expect(await axeViolations(unknown.tab)).toEqual([]);
   });
 
-  test('lists page by page, copies a link, and deletes after one question, which Escape cancels', async () => {
+  test('pages through uploads, copies a link, and deletes after a confirmation that Escape cancels', async () => {
     for (let i = 1; i <= pageSize + 1; i += 1) await uploaded(i === 1 ? '' : `Upload ${i}`);
     const { url } = await uploaded('The newest <b>one</b>');
     await using watched = await opened({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -65,7 +67,7 @@ await describeWithBrowser('My uploads', (browser) => {
     expect(await items(tab).last().getByRole('link').textContent()).toBe('Photo without a caption');
     expect(await focused(tab)).toBe('Upload 2');
     expect(await tab.getByRole('button', { name: 'Show more' }).isVisible()).toBe(false);
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
 
     const first = items(tab).first();
     await first.getByRole('button', { name: 'Copy link of The newest <b>one</b>' }).click();
@@ -76,7 +78,7 @@ await describeWithBrowser('My uploads', (browser) => {
     await remove.press('Enter');
     await dialog.getByText('This cannot be undone.').waitFor();
     expect(await focused(tab)).toBe('Keep');
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
     await tab.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     expect((await fetch(url)).status).toBe(200);
@@ -88,7 +90,7 @@ await describeWithBrowser('My uploads', (browser) => {
     expect(await focused(tab)).toBe(`Upload ${pageSize + 1}`);
   });
 
-  test('a phone of 320 px needs no scrolling sideways, with the dialog too', async () => {
+  test('fits a screen 320 px wide, as does the dialog', async () => {
     await uploaded('w'.repeat(300));
     await using watched = await opened({ viewport: { width: 320, height: 568 } });
     const { tab } = watched;
@@ -106,7 +108,7 @@ await describeWithBrowser('My uploads', (browser) => {
   test.each([
     [404, 'This picture cannot be displayed.'],
     [503, 'Preview not ready yet.'],
-  ])('a thumbnail with status %i is the text "%s"', async (status, text) => {
+  ])('replaces a thumbnail with status %i by "%s"', async (status, text) => {
     await uploaded('Without a thumbnail');
     await using watched = await opened();
     const { tab } = watched;
@@ -115,7 +117,7 @@ await describeWithBrowser('My uploads', (browser) => {
     await items(tab).first().getByText(text).waitFor(soon);
   });
 
-  test('without a response it says so, and tries again', async () => {
+  test('reports a missing response, and retries', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await tab.route('**/2/media.json', (route) => route.abort(), { times: 1 });
@@ -127,20 +129,20 @@ await describeWithBrowser('My uploads', (browser) => {
   });
 
   test.each(['{}', '{"media":[{"id":1}]}', '<html></html>'])(
-    'a list that is none, %s, is an unexpected response',
+    'reports an invalid list as an unexpected response: %s',
     async (body) => {
       await using watched = await opened();
-      const { tab, complaints } = watched;
+      const { tab, problems } = watched;
       const headers = { 'Access-Control-Allow-Origin': '*' };
       await tab.route('**/2/media.json', (route) => route.fulfill({ status: 200, headers, body }));
       await tab.reload();
       await tab.getByText('Unexpected response from the server (status 200).').waitFor(soon);
       expect(await tab.getByRole('button', { name: 'Try again' }).isVisible()).toBe(true);
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
     },
   );
 
-  test('an upload that is already gone leaves the list; a refused deletion says why', async () => {
+  test('reports a failed deletion; an upload that is already gone leaves the list', async () => {
     const { id } = await uploaded('Gone');
     await using watched = await opened();
     const { tab } = watched;
@@ -159,13 +161,10 @@ await describeWithBrowser('My uploads', (browser) => {
     await expect.poll(() => status(tab), soon).toBe('Deleted: Gone.');
   });
 
-  test('a sign-in that has expired leads back to the sign-in', async () => {
+  test('an expired sign-in leads back to the sign-in page', async () => {
     await using watched = await opened({}, 'expired');
     await watched.tab.getByText('Your sign-in has expired. Sign in again.').waitFor(soon);
     await watched.tab.getByRole('button', { name: 'Sign in again' }).click();
-    await watched.tab
-      .getByRole('button', { name: /^Sign in with/ })
-      .first()
-      .waitFor(soon);
+    await waitForSignIn(watched.tab);
   });
 });

@@ -1,4 +1,4 @@
-import { barriers } from '@echodrop/testkit/accessibility';
+import { axeViolations } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { signInSettings } from '@echodrop/testkit/signed-in-tab';
@@ -13,10 +13,10 @@ const caption = `First snow on the far ridge, see https://hills.example/${'long/
 const photoSize = { width: 1600, height: 1000 };
 const videoSeconds = 12;
 
-/** How wide a picture is, as `srcset` has it; 0 before it is there. */
+/** The width of a picture by `srcset`; 0 until it is loaded. */
 const naturalWidth = (image: { complete: boolean; naturalWidth: number }) => (image.complete ? image.naturalWidth : 0);
 
-/** What tests read of a video in a page, and tell it to do. */
+/** The part of HTMLVideoElement that these tests use. */
 interface Video {
   currentTime: number;
   muted: boolean;
@@ -74,17 +74,17 @@ await describeWithBrowser('pages in a browser', (browser) => {
     return tab.goto(`${stack.site}${paths[page]}`);
   }
 
-  test('a photo page shows its photo, and the browser complains of nothing', async () => {
+  test('a photo page shows its photo without browser errors', async () => {
     await using opened = await openTab(browser());
-    const { tab, complaints } = opened;
+    const { tab, problems } = opened;
     await open(tab, 'photo');
     const photo = tab.locator('main img');
     await expect.poll(() => photo.evaluate(naturalWidth)).toBeGreaterThan(0);
     expect(await photo.getAttribute('alt')).toContain('First snow on the far ridge');
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
-  test('nothing moves when the photo comes: its place was kept', async () => {
+  test('the layout does not shift when the photo loads', async () => {
     await using opened = await openTab(browser(), { viewport: { width: 360, height: 740 } });
     const { tab } = opened;
     const held = Promise.withResolvers<void>();
@@ -95,7 +95,7 @@ await describeWithBrowser('pages in a browser', (browser) => {
     await tab.goto(`${stack.site}${paths['photo']}`, { waitUntil: 'commit' });
     const photo = tab.locator('main img');
     const places = async () => [await photo.boundingBox(), await tab.locator('.caption').boundingBox()];
-    // What waits for the style sheet is painted when that is there.
+    // The first paint waits for the style sheet.
     const paints = () => tab.evaluate('performance.getEntriesByType("paint").length');
     await expect.poll(paints).toBeGreaterThan(0);
     await tab.locator('footer').waitFor();
@@ -111,7 +111,7 @@ await describeWithBrowser('pages in a browser', (browser) => {
     [360, 'medium.webp'],
     [641, 'large.webp'],
     [1280, 'large.webp'],
-  ])('a browser %i px wide requests %s, and no other picture', async (width, name) => {
+  ])('a browser %i px wide requests only %s', async (width, name) => {
     await using opened = await openTab(browser(), { viewport: { width, height: 1000 } });
     const { tab } = opened;
     const requests: string[] = [];
@@ -127,16 +127,16 @@ await describeWithBrowser('pages in a browser', (browser) => {
     [640, 360],
     [320, 480],
     [500, 200],
-  ])('the player in a frame of %i x %i shows all of the video and its controls', async (width, height) => {
+  ])('in a frame of %i x %i, the player shows the whole video and its controls', async (width, height) => {
     await using opened = await openTab(browser(), { viewport: { width, height } });
     const { tab } = opened;
     await open(tab, 'player');
     expect(await tab.locator('video').boundingBox()).toEqual({ x: 0, y: 0, width, height });
   });
 
-  test.each(['video', 'player'])('the %s page plays and seeks, and requests ranges of the video only', async (page) => {
+  test.each(['video', 'player'])('the %s page plays and seeks, and requests the video only in ranges', async (page) => {
     await using opened = await openTab(browser());
-    const { tab, complaints } = opened;
+    const { tab, problems } = opened;
     const requests: Promise<[range: string | null, status: number | undefined]>[] = [];
     tab.on('request', (request) => {
       if (!request.url().endsWith('/video.mp4')) return;
@@ -162,23 +162,20 @@ await describeWithBrowser('pages in a browser', (browser) => {
     expect(requests.length).toBeGreaterThan(0);
     for (const [range, status] of await Promise.all(requests))
       expect([range, status]).toEqual([expect.any(String), 206]);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   const names = ['photo', 'video', 'player', 'user', 'missing', 'home', 'documentation', 'upload', 'mine', 'apps'];
 
-  test.each(names)(
-    'axe finds nothing wrong with the %s page, in light or dark, and a phone of 320 px needs no scrolling sideways',
-    async (page) => {
-      await using opened = await openTab(browser());
-      const { tab } = opened;
-      await open(tab, page);
-      expect(await barriers(tab)).toEqual([]);
-      await tab.setViewportSize({ width: 320, height: 568 });
-      await tab.reload();
-      expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(320);
-    },
-  );
+  test.each(names)('the %s page passes axe in light and dark mode, and fits a screen 320 px wide', async (page) => {
+    await using opened = await openTab(browser());
+    const { tab } = opened;
+    await open(tab, page);
+    expect(await axeViolations(tab)).toEqual([]);
+    await tab.setViewportSize({ width: 320, height: 568 });
+    await tab.reload();
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(320);
+  });
 
   test('pages work without JavaScript', async () => {
     await using opened = await openTab(browser(), { javaScriptEnabled: false });
@@ -198,9 +195,9 @@ await describeWithBrowser('pages in a browser', (browser) => {
     }
   });
 
-  test('each share field has a button that copies it, on plain http too; without JavaScript the fields are alone', async () => {
+  test('each share field has a copy button, which works on plain http too; without JavaScript there are no buttons', async () => {
     await using opened = await openTab(browser(), { permissions: ['clipboard-read', 'clipboard-write'] });
-    const { tab, complaints } = opened;
+    const { tab, problems } = opened;
     await open(tab, 'photo');
     await tab.getByText('Direct link and embed codes').click();
     const names = ['Link', 'Direct link', 'Markdown', 'HTML', 'BBCode'];
@@ -213,11 +210,11 @@ await describeWithBrowser('pages in a browser', (browser) => {
     };
     for (const name of names) await copy(name);
     await tab.getByRole('button', { name: 'Copied BBCode' }).waitFor();
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
     await tab.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('as on plain http'))`);
     await copy('Link');
     expect(await tab.evaluate('document.activeElement.textContent')).toBe('Copied Link');
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
 
     await using plain = await openTab(browser(), { javaScriptEnabled: false });
     await open(plain.tab, 'photo');
@@ -231,7 +228,7 @@ await describeWithBrowser('pages in a browser', (browser) => {
     ['user', undefined],
     ['missing', undefined],
     ['home', undefined],
-  ])('the policy of the %s page allows the scripts %s, and no requests of scripts', async (page, scripts) => {
+  ])('the policy of the %s page allows the scripts %s, and no requests by scripts', async (page, scripts) => {
     const policy =
       (await fetch(`${stack.site}${paths[page]}`)).headers.get('content-security-policy')?.split('; ') ?? [];
     expect(policy.find((directive) => directive.startsWith('script-src'))).toBe(scripts);
@@ -239,11 +236,11 @@ await describeWithBrowser('pages in a browser', (browser) => {
     expect(policy).toContain("default-src 'none'");
   });
 
-  test('a page reloads while renditions are made, without entries in the history', async () => {
+  test('a page reloads while renditions are pending, without adding history entries', async () => {
     await stack.services['rendition-worker'].kill();
     const { text } = await upload(stack, { media: await samplePhoto('jpg', { width: 64, height: 48 }) });
     {
-      // Without reloads, which would interrupt axe.
+      // Reloads would interrupt axe.
       await using still = await openTab(browser());
       await still.tab.route(`**${paths['user']}*`, async (route) => {
         const response = await route.fetch();
@@ -251,17 +248,17 @@ await describeWithBrowser('pages in a browser', (browser) => {
       });
       await open(still.tab, 'user');
       expect(await still.tab.locator('.unshown small').allTextContents()).toEqual(['Processing']);
-      expect(await barriers(still.tab)).toEqual([]);
+      expect(await axeViolations(still.tab)).toEqual([]);
     }
     await using opened = await openTab(browser());
-    const { tab, complaints } = opened;
-    let looks = 0;
+    const { tab, problems } = opened;
+    let loads = 0;
     tab.on('response', (response) => {
-      if (response.request().isNavigationRequest()) looks += 1;
+      if (response.request().isNavigationRequest()) loads += 1;
     });
     await open(tab, 'user');
     const entries = await tab.evaluate('history.length');
-    await expect.poll(() => looks, { timeout: 20_000 }).toBeGreaterThan(2);
+    await expect.poll(() => loads, { timeout: 20_000 }).toBeGreaterThan(2);
 
     await stack.services['rendition-worker'].restart();
     const picture = tab.locator(`a[href="/${JSON.parse(text).id}"] img`);
@@ -270,6 +267,6 @@ await describeWithBrowser('pages in a browser', (browser) => {
       paths['user'],
       entries,
     ]);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 });

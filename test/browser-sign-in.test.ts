@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { barriers } from '@echodrop/testkit/accessibility';
+import { axeViolations } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { dumpRedis } from '@echodrop/testkit/servers/dump-redis';
 import { type MastodonStandIn, startMastodonStandIn } from '@echodrop/testkit/sign-in/mastodon-stand-in';
 import { type OidcStandIn, startOidcStandIn } from '@echodrop/testkit/sign-in/oidc-stand-in';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
@@ -11,7 +12,7 @@ import { openTab, type WatchedTab } from '@echodrop/testkit/watched-tab';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-// Words that are nowhere else.
+// Unique markers to search for.
 const tokens = { town: marked(), hall: marked() };
 const webKey = 'the-key-of-the-pages';
 const soon = { timeout: 20_000 };
@@ -24,14 +25,6 @@ interface PublicProvider {
   readonly name: string;
   readonly redirectPath: string;
 }
-
-const everythingInRedis = `
-  local all = {}
-  for _, key in ipairs(redis.call('keys', '*')) do
-    table.insert(all, key)
-    table.insert(all, redis.call('dump', key) or '')
-  end
-  return all`;
 
 await describeWithBrowser('signing in', (browser) => {
   const parts = new AsyncDisposableStack();
@@ -65,8 +58,6 @@ await describeWithBrowser('signing in', (browser) => {
       };
     };
     stack = parts.use(await startStack({ settings }));
-    // Compressed, a word would not be seen.
-    await stack.redis.command('config', 'set', 'rdbcompression', 'no');
     const { providers } = (await (await fetch(`${stack.site}/sign-in/providers.json`)).json()) as {
       providers: PublicProvider[];
     };
@@ -91,6 +82,8 @@ await describeWithBrowser('signing in', (browser) => {
   const redirectPathOf = (name: string) => redirectPaths.get(name) ?? '';
   const press = (tab: Page, name: string) => tab.getByRole('button', { name, exact: true }).click();
   const signInAt = (tab: Page, name: string) => press(tab, `Sign in with ${name}`);
+  const waitForSignedOut = (tab: Page, name: string) =>
+    tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
   const alert = (tab: Page) => tab.getByRole('alert').filter({ hasText: /./ });
 
   async function expectSignedIn(tab: Page, sentence: string): Promise<void> {
@@ -98,7 +91,17 @@ await describeWithBrowser('signing in', (browser) => {
     expect(tab.url()).toBe(`${stack.site}/upload`);
   }
 
-  /** Uploads a photo. @returns the user on its page */
+  async function signInAtTown(tab: Page): Promise<void> {
+    await signInAt(tab, 'Town');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
+  }
+
+  async function signOutOfTown(tab: Page): Promise<void> {
+    await press(tab, 'Sign out');
+    await waitForSignedOut(tab, 'Town');
+  }
+
+  /** Uploads a photo. @returns the user name on its page */
   async function upload(tab: Page): Promise<string> {
     await tab
       .getByLabel('Photos and videos', { exact: true })
@@ -110,20 +113,20 @@ await describeWithBrowser('signing in', (browser) => {
   }
 
   test.each(['Sandbox', 'Sandbox (OpenID)'])(
-    '%s: a person signs in, uploads without any key or secret, and signs out',
+    '%s: a user signs in, uploads without a key or secret, and signs out',
     async (name) => {
       await using watched = await opened();
-      const { tab, complaints } = watched;
-      expect(await barriers(tab)).toEqual([]);
+      const { tab, problems } = watched;
+      expect(await axeViolations(tab)).toEqual([]);
       await signInAt(tab, name);
       await tab.getByLabel('Robin (sandbox)').check(soon);
-      expect(await barriers(tab)).toEqual([]);
+      expect(await axeViolations(tab)).toEqual([]);
       const fill = (value: string) =>
         tab.evaluate(`getComputedStyle(document.querySelector('[value=${value}]')).backgroundColor`);
       expect(await fill('allow')).not.toBe(await fill('deny'));
       await press(tab, 'Allow');
       await expectSignedIn(tab, `Signed in as Robin (sandbox) at ${name}.`);
-      expect(await barriers(tab)).toEqual([]);
+      expect(await axeViolations(tab)).toEqual([]);
       const fields = await tab.locator('input:visible, textarea:visible, summary:visible').all();
       expect(await Promise.all(fields.map((field) => field.getAttribute('name')))).toEqual([null]);
 
@@ -134,94 +137,94 @@ await describeWithBrowser('signing in', (browser) => {
       for (const [service, { output }] of Object.entries(stack.services))
         expect([service, output.includes(token)]).toEqual([service, false]);
       await press(tab, 'Sign out');
-      await tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
+      await waitForSignedOut(tab, name);
       expect((await verify()).status).toBe(401);
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
     },
   );
 
   test.each([
     ['Town', 'Signed in as Ada <b>L</b> (ada) at Town.', () => tokens.town, () => town],
     ['Town hall', 'Signed in as Ada L (ada) at Town hall.', () => tokens.hall, () => hall],
-  ] as const)('%s: its token is in no log, store, Redis key, address or referrer', async (name, sentence, word, of) => {
-    await using watched = await opened();
-    const { tab, seen, complaints } = watched;
-    await signInAt(tab, name);
-    await expectSignedIn(tab, sentence);
-    expect(await upload(tab)).toBe('ada');
-    await tab.getByRole('link', { name: 'My uploads' }).click();
-    await tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('link').first().waitFor(soon);
-    await tab.getByRole('link', { name: 'Upload from other programs' }).click();
-    await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor(soon);
-    expect(complaints).toEqual([]);
+  ] as const)(
+    '%s: its token appears in no log, store, Redis key, address or referrer',
+    async (name, sentence, word, of) => {
+      await using watched = await opened();
+      const { tab, seen, problems } = watched;
+      await signInAt(tab, name);
+      await expectSignedIn(tab, sentence);
+      expect(await upload(tab)).toBe('ada');
+      await tab.getByRole('link', { name: 'My uploads' }).click();
+      await tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('link').first().waitFor(soon);
+      await tab.getByRole('link', { name: 'Upload from other programs' }).click();
+      await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor(soon);
+      expect(problems).toEqual([]);
 
-    const session = await tab.evaluate('JSON.stringify({ ...sessionStorage })');
-    expect(session).toContain(word());
-    expect(await tab.evaluate('JSON.stringify({ ...localStorage }) + document.cookie')).not.toContain(word());
-    const written = new Map([
-      ['addresses and referrers of the browser', seen.join('\n')],
-      ['addresses and referrers at the provider', of().seen.join('\n')],
-      ['Redis', await stack.redis.command('eval', everythingInRedis, '0')],
-      ...Object.entries(stack.services).map(([service, { output }]) => [service, output] as const),
-    ]);
-    for await (const entry of glob('**', { cwd: stack.folder, withFileTypes: true })) {
-      const file = join(entry.parentPath, entry.name);
-      if (entry.isFile()) written.set(file, file + (await readFile(file, 'latin1')));
-    }
-    const found = [...written].filter(([, text]) => text.includes(word())).map(([where]) => where);
-    expect(found).toEqual([]);
-    expect(written.get('site')).toContain('/sign-in');
-    // Nor is the code, but in the one request that brings it.
-    const codes = [...seen.join('\n').matchAll(/[?&]code=([\w-]+)/g)].map(([, code]) => code ?? '');
-    expect(new Set(codes).size).toBe(1);
-    expect([...written].filter(([where, text]) => !where.startsWith('addr') && text.includes(codes[0] ?? ''))).toEqual(
-      [],
-    );
-    expect(seen.filter((each) => /\?code=/.test(each.split(' ')[1] ?? ''))).toEqual([]);
+      const session = await tab.evaluate('JSON.stringify({ ...sessionStorage })');
+      expect(session).toContain(word());
+      expect(await tab.evaluate('JSON.stringify({ ...localStorage }) + document.cookie')).not.toContain(word());
+      const written = new Map([
+        ['addresses and referrers of the browser', seen.join('\n')],
+        ['addresses and referrers at the provider', of().seen.join('\n')],
+        ['Redis', await dumpRedis(stack.redis)],
+        ...Object.entries(stack.services).map(([service, { output }]) => [service, output] as const),
+      ]);
+      for await (const entry of glob('**', { cwd: stack.folder, withFileTypes: true })) {
+        const file = join(entry.parentPath, entry.name);
+        if (entry.isFile()) written.set(file, file + (await readFile(file, 'latin1')));
+      }
+      const found = [...written].filter(([, text]) => text.includes(word())).map(([where]) => where);
+      expect(found).toEqual([]);
+      expect(written.get('site')).toContain('/sign-in');
+      // The code appears only in the request that delivers it.
+      const codes = [...seen.join('\n').matchAll(/[?&]code=([\w-]+)/g)].map(([, code]) => code ?? '');
+      expect(new Set(codes).size).toBe(1);
+      expect(
+        [...written].filter(([where, text]) => !where.startsWith('addr') && text.includes(codes[0] ?? '')),
+      ).toEqual([]);
+      expect(seen.filter((each) => /\?code=/.test(each.split(' ')[1] ?? ''))).toEqual([]);
 
-    await press(tab, 'Sign out');
-    await tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
-    expect(of().revoked).toContain(word());
-    expect(await tab.evaluate('sessionStorage.length')).toBe(0);
-  });
+      await press(tab, 'Sign out');
+      await waitForSignedOut(tab, name);
+      expect(of().revoked).toContain(word());
+      expect(await tab.evaluate('sessionStorage.length')).toBe(0);
+    },
+  );
 
   test('another tab is not signed in', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
+    await signInAtTown(tab);
     const other = await tab.context().newPage();
     await other.goto(`${stack.site}/upload`);
-    await other.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    await waitForSignedOut(other, 'Town');
   });
 
-  test('a window that a signed-in tab opens is not signed in, and the tab stays so', async () => {
+  test('a window opened by a signed-in tab is not signed in; the tab stays signed in', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
+    await signInAtTown(tab);
     const [other] = await Promise.all([tab.waitForEvent('popup'), tab.evaluate("void window.open('/upload')")]);
-    await other.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    await waitForSignedOut(other, 'Town');
     expect(await other.evaluate('sessionStorage.length')).toBe(0);
     await tab.reload();
     await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
   });
 
-  test('signing out is confirmed, once', async () => {
+  test('signing out is confirmed once', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
+    await signInAtTown(tab);
     await press(tab, 'Sign out');
     const confirmation = tab.getByRole('status').filter({ hasText: 'Signed out.' });
     await confirmation.waitFor(soon);
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
     await tab.reload();
-    await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    await waitForSignedOut(tab, 'Town');
     expect(await confirmation.count()).toBe(0);
   });
 
-  test('who denies access reads so, and can go back to the upload page', async () => {
+  test('a user who denies access gets a message and a link back to the upload page', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await signInAt(tab, 'Sandbox');
@@ -229,12 +232,12 @@ await describeWithBrowser('signing in', (browser) => {
     await alert(tab).waitFor(soon);
     expect(await alert(tab).textContent()).toBe('You did not allow access at Sandbox. You are not signed in.');
     expect(tab.url()).toBe(stack.site + redirectPathOf('Sandbox'));
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
     await tab.getByRole('link', { name: 'Back to the upload page' }).click();
     await tab.waitForURL(`${stack.site}/upload`);
   });
 
-  test('a response that this tab did not request signs no one in', async () => {
+  test('an unsolicited response does not sign the user in', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await tab.goto(`${stack.site}${redirectPathOf('Sandbox')}?code=of-someone-else&state=made-up`);
@@ -250,7 +253,7 @@ await describeWithBrowser('signing in', (browser) => {
     expect(await tab.evaluate('sessionStorage.length')).toBe(0);
   });
 
-  test('a provider that forwards the user to another provider does not get the code of that one', async () => {
+  test('a provider that redirects the user to another provider does not get its code (mix-up attack)', async () => {
     await using watched = await opened();
     const { tab } = watched;
     hall.flaw = 'no-issuer';
@@ -279,7 +282,7 @@ await describeWithBrowser('signing in', (browser) => {
     ['Town hall', 'other-subject', /^Town hall sent an invalid response: .*sub/],
     ['Town hall', 'login-required', 'Town hall refused the sign-in: Not <b>signed</b> in'],
     ['Town hall', 'no-cors', /^Town hall cannot be reached from this page/],
-  ] as const)('%s: %s is a clear message', async (name, flaw, message) => {
+  ] as const)('%s: shows a message for %s', async (name, flaw, message) => {
     await using watched = await opened();
     const { tab } = watched;
     Object.assign(name === 'Town' ? town : hall, { flaw });
@@ -292,15 +295,13 @@ await describeWithBrowser('signing in', (browser) => {
     expect(await tab.evaluate("sessionStorage.getItem('echodrop.session')")).toBeNull();
   });
 
-  test('the site registers once at an instance, under its name, and again if the instance forgot it', async () => {
+  test('the site registers under its name once per instance, and again if the instance removed it', async () => {
     await using watched = await opened();
     const { tab } = watched;
     const before = town.registered.length;
     const again = async () => {
-      await signInAt(tab, 'Town');
-      await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
-      await press(tab, 'Sign out');
-      await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+      await signInAtTown(tab);
+      await signOutOfTown(tab);
       return town.registered.slice(before);
     };
     const first = 'Bild & Ton profile';
@@ -311,13 +312,11 @@ await describeWithBrowser('signing in', (browser) => {
     expect(await again()).toEqual([first, 'Bild & Ton read:accounts']);
   });
 
-  test('an instance that returns 429 keeps its application, and the page says so', async () => {
+  test('reports a 429 from an instance without registering again', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
-    await press(tab, 'Sign out');
-    await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    await signInAtTown(tab);
+    await signOutOfTown(tab);
     const registered = town.registered.length;
     town.flaw = 'overloaded';
     await signInAt(tab, 'Town');
@@ -326,21 +325,19 @@ await describeWithBrowser('signing in', (browser) => {
     expect(town.registered.length).toBe(registered);
   });
 
-  test('signing out revokes the token with the application that got it, even if another tab has registered again', async () => {
+  test('signing out revokes the token as the application that obtained it, even if another tab registered again', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
+    await signInAtTown(tab);
     await tab.evaluate(`for (const key of Object.keys(localStorage)) {
       localStorage.setItem(key, JSON.stringify({ clientId: 'newer', clientSecret: 'newer', scope: 'profile' }));
     }`);
     const revoked = town.revoked.length;
-    await press(tab, 'Sign out');
-    await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    await signOutOfTown(tab);
     expect(town.revoked.length).toBe(revoked + 1);
   });
 
-  test('without a secure context, the page says what is needed', async () => {
+  test('without a secure context, sign-in requires https', async () => {
     await using watched = await openTab(browser());
     const { tab } = watched;
     await tab.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })');

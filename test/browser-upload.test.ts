@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { barriers } from '@echodrop/testkit/accessibility';
+import { axeViolations } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
@@ -38,9 +38,9 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     return openSignedIn(browser(), stack, { path: '/upload', token, options });
   }
 
-  /** The page, whose uploads pass through a proxy of the gateway. */
+  /** Opens the page with its uploads going through a proxy in front of the gateway. */
   async function openedThrough({ endpoint }: { endpoint: string }): Promise<WatchedTab> {
-    // The policy of the page names the gateway only.
+    // The Content-Security-Policy allows only the gateway.
     const watched = await opened({ bypassCSP: true });
     await watched.tab.evaluate(`{
       const { dataset } = document.querySelector('#sign-in-settings');
@@ -59,7 +59,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
   const status = (tab: Page) => tab.locator('#news').textContent();
   const focused = (tab: Page) => tab.evaluate('document.activeElement.textContent.trim()');
 
-  /** Bytes per second, as the way to the gateway lets through. */
+  /** Limits uploads to `uploadThroughput` bytes per second. */
   async function slowDown(tab: Page, uploadThroughput: number): Promise<void> {
     const session = await tab.context().newCDPSession(tab);
     await session.send('Network.enable');
@@ -67,15 +67,15 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await session.send('Network.emulateNetworkConditions', conditions);
   }
 
-  test('uploads several files, shows how far each and all are, and copies link and embed codes', async () => {
+  test('uploads several files, shows the progress of each and of all, and copies link and embed codes', async () => {
     await using watched = await opened({ permissions: ['clipboard-read', 'clipboard-write'] });
-    const { tab, complaints } = watched;
-    expect(await barriers(tab)).toEqual([]);
+    const { tab, problems } = watched;
+    expect(await axeViolations(tab)).toEqual([]);
     await choose(tab, file('first.jpg', big(2 * MiB)), file('second.jpg', big(2 * MiB)));
     expect(await status(tab)).toBe('2 files added.');
     await row(tab, 'first.jpg').getByLabel('Caption').fill('Häuser & <b>Boote</b>');
     await row(tab, 'first.jpg').getByLabel('Alternative text').fill('Red houses at a harbour');
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
 
     await slowDown(tab, 3 * MiB);
     await tab.evaluate(`{
@@ -110,22 +110,22 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
       return await tab.evaluate('navigator.clipboard.readText()');
     };
     const codes = [await copy('link'), await copy('Markdown'), await copy('HTML'), await copy('BBCode')];
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
     await item.getByRole('link').click();
     await tab.waitForURL(link);
     expect(await tab.locator('.caption').textContent()).toBe('Häuser & <b>Boote</b>');
     for (const [i, name] of ['Link', 'Markdown', 'HTML', 'BBCode'].entries())
       expect(await tab.getByLabel(name, { exact: true }).inputValue()).toBe(codes[i]);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
-  test('files that are dropped, pasted or photographed are taken, and uploaded with the keyboard alone', async () => {
+  test('accepts dropped, pasted and photographed files, and uploads by keyboard alone', async () => {
     await using watched = await opened({
       permissions: ['clipboard-read', 'clipboard-write'],
       hasTouch: true,
       isMobile: true,
     });
-    const { tab, complaints } = watched;
+    const { tab, problems } = watched;
     await tab.evaluate(`(${dropped})('${photo.toString('base64')}')`);
     const png = await samplePhoto('png', { width: 32, height: 24 });
     await tab.evaluate(`(${copied})('${png.toString('base64')}')`);
@@ -142,10 +142,10 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     }
     await tab.keyboard.press('Enter');
     await expect.poll(() => published(tab).count(), soon).toBe(3);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
-  test('text that is pasted into a caption stays text, although the clipboard has a picture of it too', async () => {
+  test('pastes text into a caption even if the clipboard also has a picture', async () => {
     await using watched = await opened({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { tab } = watched;
     await choose(tab, file('a.jpg', photo));
@@ -157,7 +157,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(await tab.locator('#files li').count()).toBe(1);
   });
 
-  test('on a phone, the button that takes a photo opens the camera, and shows that it has the focus', async () => {
+  test('on a phone, "Take a photo" opens the camera and shows its focus', async () => {
     await using watched = await opened({ hasTouch: true, isMobile: true, viewport: { width: 360, height: 740 } });
     const { tab } = watched;
     const button = tab.getByText('Take a photo', { exact: true });
@@ -169,7 +169,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(await chooser.element().getAttribute('capture')).toBe('environment');
   });
 
-  test('a file that is too large, empty or of another type is not sent, and says why', async () => {
+  test('a file that is too large, empty or of an unsupported type is not sent, and the reason is shown', async () => {
     await using watched = await opened();
     const { tab } = watched;
     const requests: string[] = [];
@@ -183,13 +183,13 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(await fault('notes.txt')).toMatch(/^Unsupported file type\. Use JPEG/);
     expect(await fault('large.jpg')).toBe('This file is too large: 8,388,609 bytes. The limit is 8,388,608 bytes.');
     expect(await fault('empty.jpg')).toBe('This file is empty.');
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
     await submit(tab);
     await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect(requests.filter((url) => url.endsWith('/2/upload.json'))).toHaveLength(1);
   });
 
-  test('removing a file moves the focus to the next, then back to the choice', async () => {
+  test('removing a file moves the focus to the next file, or back to the file input', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await choose(tab, file('a.jpg', photo), file('b.jpg', photo));
@@ -201,13 +201,13 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(await tab.getByRole('alert').filter({ hasText: /./ }).textContent()).toBe('Choose a photo or video first.');
   });
 
-  test('a caption that is too long as it travels is not sent, and says why', async () => {
+  test('a caption whose encoded form is too long is not sent, and the reason is shown', async () => {
     await using watched = await opened();
-    const { tab, complaints } = watched;
+    const { tab, problems } = watched;
     await choose(tab, file('a.jpg', photo));
     const caption = tab.getByLabel('Caption');
     const fault = () => caption.evaluate((field: { validationMessage: string }) => field.validationMessage);
-    // A line's end takes two bytes, and an umlaut too.
+    // A line break and an umlaut take two bytes each.
     const longest = `${'ü'.repeat(32_766)}\n\n`;
     await caption.fill(`${longest}a`);
     await submit(tab);
@@ -217,10 +217,10 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(await fault()).toBe('');
     await submit(tab);
     await expect.poll(() => published(tab).count(), soon).toBe(1);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
-  test('a file that changed since it was chosen must be chosen again', async () => {
+  test('a file that changed after selection must be selected again', async () => {
     await using watched = await opened();
     const { tab } = watched;
     const path = join(stack.folder, 'changing.jpg');
@@ -242,9 +242,9 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await changed.waitFor(soon);
   });
 
-  test('an upload that is cancelled publishes nothing, and its file can be sent again', async () => {
+  test('a cancelled upload publishes nothing, and its file can be sent again', async () => {
     await using watched = await opened();
-    const { tab, complaints } = watched;
+    const { tab, problems } = watched;
     const records = await stack.stored('records');
     await choose(tab, file('slow.jpg', big(6 * MiB)), file('other.jpg', big(6 * MiB)), file('third.jpg', photo));
     await slowDown(tab, MiB / 2);
@@ -252,7 +252,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const position = () => tab.locator('#progress').evaluate((bar: { position: number }) => bar.position);
     await expect.poll(position, soon).toBeGreaterThan(0);
     expect(await row(tab, 'third.jpg').locator('.state').textContent()).toBe('Queued.');
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
     for (const name of ['third.jpg', 'slow.jpg']) {
       await tab.getByRole('button', { name: `Cancel ${name}` }).press('Enter');
       await expect.poll(() => row(tab, name).locator('.state').textContent()).toBe('Cancelled.');
@@ -264,12 +264,12 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await tab.getByRole('button', { name: 'Remove other.jpg' }).click();
     await submit(tab);
     await expect.poll(() => published(tab).count(), soon).toBe(1);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
-  test('during an upload, "Upload" says so, and "Sign out" asks first and then cancels', async () => {
+  test('during an upload, "Upload" reports it, and "Sign out" cancels it after a confirmation', async () => {
     await using watched = await opened();
-    const { tab, complaints } = watched;
+    const { tab, problems } = watched;
     const records = await stack.stored('records');
     await tab.route('**/2/upload.json', () => {});
     await choose(tab, file('a.jpg', photo));
@@ -280,17 +280,17 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
 
     const signOut = tab.getByRole('button', { name: 'Sign out' });
     await signOut.click();
-    expect(complaints).toEqual(['dialog: Files are still being uploaded. Cancel them and sign out?']);
+    expect(problems).toEqual(['dialog: Files are still being uploaded. Cancel them and sign out?']);
     expect(await row(tab, 'a.jpg').getByRole('button', { name: 'Cancel' }).isVisible()).toBe(true);
     expect(await tab.evaluate('sessionStorage.length')).toBe(1);
     await tab.evaluate('window.confirm = () => true');
     await signOut.click();
     await tab.getByRole('button', { name: 'Sign in with Sandbox' }).waitFor(soon);
-    expect(complaints).toHaveLength(1);
+    expect(problems).toHaveLength(1);
     expect(await stack.stored('records')).toEqual(records);
   });
 
-  test('embed codes of many files are read one at a time, and all arrive', async () => {
+  test('fetches the embed codes of many files one at a time', async () => {
     await using watched = await opened();
     const { tab } = watched;
     const held: Route[] = [];
@@ -305,12 +305,12 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await expect.poll(() => tab.getByRole('button', { name: 'Copy BBCode' }).count(), soon).toBe(4);
   });
 
-  test('an upload whose first responses are lost is repeated by itself, and leaves one record', async () => {
+  test('retries an upload after lost responses, which leaves one record', async () => {
     let uploads = 0;
     await using proxy = await startCountingProxy(stack.gateway, ({ method }) => {
       if (method !== 'POST') return 'passes';
       uploads += 1;
-      // Chromium itself repeats a request once if a connection that it has used before is closed.
+      // Chromium itself retries once if a reused connection is closed.
       return uploads <= 2 ? 'lost' : 'passes';
     });
     await using watched = await openedThrough(proxy);
@@ -324,7 +324,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect((await stack.stored('records')).length).toBe(records + 1);
   });
 
-  test('an upload that is cancelled after all of it was sent may be published, and says where to look', async () => {
+  test('an upload cancelled after sending is reported as possibly published, with a link to "My uploads"', async () => {
     await using proxy = await startCountingProxy(stack.gateway, ({ method }) =>
       method === 'POST' ? 'held' : 'passes',
     );
@@ -339,10 +339,10 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(await status(tab)).toBe('Published: 0. Possibly published: 1.');
     const link = row(tab, 'sent.jpg').getByRole('link', { name: 'My uploads' });
     expect(await link.getAttribute('href')).toBe('/mine');
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
   });
 
-  test('an upload that may be published keeps its texts, so that the next try adds no second record', async () => {
+  test('a possibly published upload keeps its texts, so that a retry adds no second record', async () => {
     let isLosing = true;
     await using proxy = await startCountingProxy(stack.gateway, ({ method }) =>
       method === 'POST' && isLosing ? 'lost' : 'passes',
@@ -379,7 +379,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     [429, 'too_many_requests'],
     [409, 'idempotency_key_in_use'],
     [401, 'provider_unavailable'],
-  ])('after %i %s it waits as long as the server says, and repeats with the same key', async (code, reason) => {
+  ])('after %i %s, waits for Retry-After and retries with the same key', async (code, reason) => {
     await using watched = await opened();
     const { tab } = watched;
     const keys: (string | undefined)[] = [];
@@ -398,7 +398,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     ['121', '3 minutes'],
     ['86400', '24 hours'],
     ['2592000', '720 hours'],
-  ])('it does not wait %s seconds, and says so', async (retryAfter, time) => {
+  ])('does not wait %s seconds, and shows when to retry', async (retryAfter, time) => {
     await using watched = await opened();
     const { tab } = watched;
     await tab.route('**/2/upload.json', refusal(429, 'too_many_requests', retryAfter));
@@ -418,7 +418,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await row(tab, 'a.jpg').getByText('Cancelled.').waitFor(soon);
   });
 
-  test('what the gateway refuses stays in the list with its message in view, and the rest is published', async () => {
+  test('a refused file stays in the list with its message in view, and the others are published', async () => {
     await using watched = await opened({ viewport: { width: 360, height: 300 } });
     const { tab } = watched;
     await choose(tab, file('broken.jpg', Buffer.from('no photo')), file('a.jpg', photo));
@@ -429,10 +429,10 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const box = await fault.boundingBox();
     expect(box?.y).toBeGreaterThanOrEqual(0);
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(300);
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
   });
 
-  test('a sign-in that has expired says so, what is lost, and leads back to the sign-in', async () => {
+  test('reports an expired sign-in and what will be lost, and leads back to the sign-in', async () => {
     await using watched = await opened({}, 'expired');
     const { tab } = watched;
     await choose(tab, file('a.jpg', photo));
@@ -440,7 +440,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const alert = tab.getByRole('alert').filter({ hasText: 'Your sign-in has expired. Sign in again.' });
     await alert.waitFor(soon);
     expect(await alert.textContent()).toContain('The chosen files will be cleared');
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
     await tab.getByRole('button', { name: 'Sign in again' }).click();
     await tab
       .getByRole('button', { name: /^Sign in with/ })
@@ -449,7 +449,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(await tab.evaluate('sessionStorage.length')).toBe(0);
   });
 
-  test('no field for a credential is there, and a phone of 320 px needs no scrolling sideways', async () => {
+  test('has no field for credentials, and fits a screen 320 px wide', async () => {
     await using watched = await opened({ viewport: { width: 320, height: 568 } });
     const { tab } = watched;
     await choose(tab, file(`${'long'.repeat(30)}.jpg`, photo), file('b.jpg', photo));

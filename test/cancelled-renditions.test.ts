@@ -14,18 +14,18 @@ let slowVideo: Buffer;
 
 beforeAll(async () => {
   video = await sampleVideo('avi', { width: 64, height: 48 });
-  // Its few frames take hours to play.
+  // A few frames with a duration of hours.
   const options = ['-vf', 'setpts=8000*PTS', '-fps_mode', 'vfr'];
   slowVideo = await sampleVideo('mp4', { width: 64, height: 48, sound: false, options });
   ffmpeg = parts.use(await hostileFfprobe('[ "$1" = -version ] || exec sleep 600', 'ffmpeg'));
-  // A script starts other programs.
+  // The full sandbox forbids a shell script to start programs.
   const worker = { PATH: ffmpeg.path, MEDIA_SANDBOX: 'limits-only' };
   stack = parts.use(await startStack({ of: { 'rendition-worker': worker } }));
 });
 afterAll(() => parts.disposeAsync());
 
-/** Uploads a video, and waits until ffmpeg runs for it. */
-async function uploadedAndBegun(media = video): Promise<string> {
+/** Uploads a video and waits until ffmpeg processes it. */
+async function uploadUntilRendering(media = video): Promise<string> {
   const before = await ffmpeg.started();
   const { status, text } = await upload(stack, { media });
   expect(status).toBe(200);
@@ -33,35 +33,33 @@ async function uploadedAndBegun(media = video): Promise<string> {
   return JSON.parse(text).id;
 }
 
-async function workerMetrics(): Promise<string> {
-  return (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
-}
-
 async function removeAsUser(id: string): Promise<void> {
   const options = { method: 'DELETE', headers: echoHeaders(stack) };
   expect((await fetch(`${stack.gateway}/2/media/${id}`, options)).status).toBe(204);
 }
 
-test('a user who removes a video ends the making of its renditions', async () => {
-  await removeAsUser(await uploadedAndBegun());
+test('a user who deletes a video cancels its renditions', async () => {
+  await removeAsUser(await uploadUntilRendering());
   await ffmpeg.allEnded(5000);
 }, 30_000);
 
-test('so does one whose video is in the slow lane', async () => {
-  const id = await uploadedAndBegun(slowVideo);
-  expect(await workerMetrics()).toMatch(/^echodrop_rendition_work_seconds_count\{.*outcome="deferred".*\} 1$/m);
+test('a user who deletes a video in the slow lane cancels its renditions', async () => {
+  const id = await uploadUntilRendering(slowVideo);
+  expect(await stack.metrics('rendition-worker')).toMatch(
+    /^echodrop_rendition_work_seconds_count\{.*outcome="deferred".*\} 1$/m,
+  );
   await removeAsUser(id);
   await ffmpeg.allEnded(5000);
 }, 30_000);
 
-test('so does an operator who removes it, and one who blocks its user', async () => {
-  const id = await uploadedAndBegun();
+test('an operator who removes a video, or blocks its user, cancels its renditions', async () => {
+  const id = await uploadUntilRendering();
   await adminOf(stack, 'remove', id);
   await ffmpeg.allEnded(5000);
-  await uploadedAndBegun();
+  await uploadUntilRendering();
   await adminOf(stack, 'block-user', stack.provider, `${sandbox.userId}`);
   await ffmpeg.allEnded(5000);
-  await waitUntil('the end of its job', 5000, async () =>
-    /^echodrop_renditions_total\{.*"unsupported".*\} 1$/m.test(await workerMetrics()),
+  await waitUntil('the end of the job', 5000, async () =>
+    /^echodrop_renditions_total\{.*"unsupported".*\} 1$/m.test(await stack.metrics('rendition-worker')),
   );
 }, 60_000);

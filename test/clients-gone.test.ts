@@ -17,24 +17,24 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-test('a hundred uploads that are aborted in the middle leave no socket, no job and no media', async () => {
+test('100 aborted uploads leave no socket, job or media', async () => {
   const photo = await samplePhoto('jpg', { width: 32, height: 32 });
   const large = Buffer.concat([photo, Buffer.alloc(12 * 1024 * 1024)]);
   await upload(stack, { media: photo });
-  const before = await openFiles();
+  const before = await countOpenFiles();
   const cuts = Array.from({ length: 100 }, (_, i) => [0, 500, 200_000, large.length - 5][i % 4] ?? 0);
   for (const version of [1, 2] as const) {
     await Promise.all(
-      cuts.slice(version === 1 ? 0 : 50, version === 1 ? 50 : 100).map((cut) => abortedAfter(version, large, cut)),
+      cuts.slice(version === 1 ? 0 : 50, version === 1 ? 50 : 100).map((cut) => abortAfter(version, large, cut)),
     );
   }
-  await waitUntil('every socket closed', 10_000, async () => (await openFiles()) <= before);
-  await waitUntil('no media but the published', 10_000, async () => (await stack.stored('media')).length === 1);
-  for (const queue of queues) expect(await waiting(queue)).toBe(0);
+  await waitUntil('closed sockets', 10_000, async () => (await countOpenFiles()) <= before);
+  await waitUntil('removal of unpublished media', 10_000, async () => (await stack.stored('media')).length === 1);
+  for (const queue of queues) expect(await countWaiting(queue)).toBe(0);
   expect((await upload(stack, { media: photo })).status).toBe(200);
 }, 60_000);
 
-test('a client that goes while its media is looked at takes its job back', async () => {
+test('the probe job is cancelled if its client disconnects', async () => {
   await stack.services['probe-worker'].freeze();
   const before = (await stack.stored('media')).length;
   const video = await sampleVideo('mp4', { width: 64, height: 48 });
@@ -42,15 +42,15 @@ test('a client that goes while its media is looked at takes its job back', async
   const client = await RawClient.connect(stack.gateway);
   client.head(path, headers, body.length);
   await client.flush(body);
-  await waitUntil('the media stored', 10_000, async () => (await stack.stored('media')).length > before);
+  await waitUntil('stored media', 10_000, async () => (await stack.stored('media')).length > before);
   client.destroy();
-  await waitUntil('the media discarded', 10_000, async () => (await stack.stored('media')).length === before);
+  await waitUntil('discarded media', 10_000, async () => (await stack.stored('media')).length === before);
   await stack.services['probe-worker'].thaw();
-  for (const queue of queues) expect(await waiting(queue)).toBe(0);
+  for (const queue of queues) expect(await countWaiting(queue)).toBe(0);
 }, 30_000);
 
-describeWithMinio('a hundred uploads that are aborted in the middle', {}, (startMinio) => {
-  test('leave nothing in MinIO: each multipart upload was ended, each object removed', async () => {
+describeWithMinio('100 aborted uploads', {}, (startMinio) => {
+  test('leave nothing in MinIO: every multipart upload is aborted, and every object removed', async () => {
     await using minio = await startMinio();
     await using proxy = await startCountingProxy(minio.endpoint);
     await using system = await startStack({
@@ -58,12 +58,12 @@ describeWithMinio('a hundred uploads that are aborted in the middle', {}, (start
       settings: { ...minio.settings, S3_ENDPOINT: proxy.endpoint },
     });
     const media = Buffer.concat([await samplePhoto('jpg', { width: 32, height: 32 }), Buffer.alloc(18 * 1024 * 1024)]);
-    // Every fifth ends in its second part or third: those cost.
+    // Only every fifth upload ends after its first part, which takes longer.
     const inParts = [9_000_000, 17_000_000, media.length - 5];
     const inFirst = [500, 200_000];
     const cuts = Array.from({ length: 50 }, (_, i) => (i % 5 === 0 ? inParts[i % 3] : inFirst[i % 2]) ?? 0);
     for (const version of [1, 2] as const) {
-      await Promise.all(cuts.map((cut) => abortedAfter(version, media, cut, system)));
+      await Promise.all(cuts.map((cut) => abortAfter(version, media, cut, system)));
     }
     const begun = () => proxy.seen.filter(({ method, query }) => method === 'POST' && query.has('uploads'));
     const ended = (uploads: SeenRequest[]) =>
@@ -71,13 +71,13 @@ describeWithMinio('a hundred uploads that are aborted in the middle', {}, (start
         return request.method === 'DELETE' && uploads.some(({ path }) => path === request.path);
       });
     await waitUntil(
-      'every upload ended',
+      'the end of every upload',
       20_000,
-      async () => (await idle(system)) && ended(begun()).length >= begun().length,
+      async () => (await isIdle(system)) && ended(begun()).length >= begun().length,
     );
     expect(begun().length).toBeGreaterThan(10);
     const whole = proxy.seen.filter(
-      // What the store refused is the gateway's question whether it compares checksums.
+      // A 400 is the response to the gateway's check for checksum support.
       ({ method, path, query, status }) =>
         method === 'PUT' && path.includes('/media/') && !query.has('partNumber') && status !== 400,
     );
@@ -86,12 +86,12 @@ describeWithMinio('a hundred uploads that are aborted in the middle', {}, (start
   }, 120_000);
 });
 
-async function idle({ ops }: Stack): Promise<boolean> {
-  const metrics = await (await fetch(`${ops('gateway')}/metrics`)).text();
+async function isIdle(stack: Stack): Promise<boolean> {
+  const metrics = await stack.metrics('gateway');
   return Number(/^echodrop_uploads_in_flight\{[^}]*\} (\d+)/m.exec(metrics)?.[1]) === 0;
 }
 
-async function abortedAfter(version: 1 | 2, media: Buffer, bytes: number, system = stack): Promise<void> {
+async function abortAfter(version: 1 | 2, media: Buffer, bytes: number, system = stack): Promise<void> {
   const { path, headers, body } = uploadRequest(system, { version, media });
   const client = await RawClient.connect(system.gateway);
   client.head(path, headers, body.length);
@@ -99,11 +99,11 @@ async function abortedAfter(version: 1 | 2, media: Buffer, bytes: number, system
   client.destroy();
 }
 
-async function openFiles(): Promise<number> {
-  const metrics = await (await fetch(`${stack.ops('gateway')}/metrics`)).text();
+async function countOpenFiles(): Promise<number> {
+  const metrics = await stack.metrics('gateway');
   return Number(/^process_open_fds\{[^}]*\} (\d+)/m.exec(metrics)?.[1]);
 }
 
-async function waiting(queue: string): Promise<number> {
+async function countWaiting(queue: string): Promise<number> {
   return Number(await stack.redis.command('LLEN', `{echodrop}:${queue}:wait`));
 }

@@ -27,7 +27,7 @@ beforeAll(async () => {
     await startStack({
       services: ['auth-verifier', 'gateway', 'probe-worker'],
       settings: {
-        // The last is the first here, so that version 1 passes over one that takes bearer tokens.
+        // Reversed, so that version 1 must skip a provider with bearer tokens.
         IDENTITY_PROVIDERS: started
           .map(([, { setting }]) => setting)
           .reverse()
@@ -45,7 +45,7 @@ function uploadWith({ address }: DocumentedProvider, proof: string) {
   return upload({ ...stack, provider: address }, { media, headers });
 }
 
-// What docs/identity-providers.md says of an id that is no number.
+// docs/identity-providers.md: the numeric id of a non-numeric subject.
 function hashedId(provider: string, subject: string): string {
   const hash = createHmac('sha256', userIdSecret)
     .update(JSON.stringify([provider, subject]))
@@ -53,22 +53,22 @@ function hashedId(provider: string, subject: string): string {
   return String(hash.readBigUInt64BE() >> 1n);
 }
 
-test.each(software)('%s: an upload is published as the user whom its response names', async (each) => {
+test.each(software)('%s: an upload is published under the user in the response', async (each) => {
   const provider = providers[each];
   const id = /^\d+$/.test(provider.subject) ? provider.subject : hashedId(provider.address, provider.subject);
   const response = await uploadWith(provider, provider.rightProof());
   expect(response).toMatchObject({ status: 200 });
-  // As text: no JSON parser may spoil an id beyond 2^53.
+  // As text, because a JSON parser rounds ids above 2^53.
   expect(response.text).toContain(`"user":{"id":${id},"screen_name":${JSON.stringify(provider.screenName)}}`);
 });
 
-test.each(software)('%s: who shows wrong credentials is refused', async (each) => {
+test.each(software)('%s: wrong credentials are refused', async (each) => {
   const response = await uploadWith(providers[each], providers[each].wrongProof());
   expect(response.status).toBe(401);
   expect(JSON.parse(response.text)).toMatchObject({ errors: [{ reason: 'credentials_refused' }] });
 });
 
-test("one provider's proof is none at another", async () => {
+test('a proof for one provider is refused at another', async () => {
   for (const [other, proved] of [
     ['gnuSocial', 'x'],
     ['matrix', 'wordpress'],
@@ -79,7 +79,7 @@ test("one provider's proof is none at another", async () => {
   }
 });
 
-test('version 1 asks the first of those that take signed requests', async () => {
+test('version 1 queries the first provider that accepts signed requests', async () => {
   const form = (secrets: typeof documentedSecretParts) => [
     { name: 'key', content: sandbox.apiKey },
     ...secrets,

@@ -1,7 +1,7 @@
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
-import { uploadRequest } from '@echodrop/testkit/upload';
+import { uploadRequest, wrongEchoHeaders } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -18,7 +18,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-test('a client that waits for 100 Continue gets it, then its record', async () => {
+test('a client that waits for 100 Continue gets it, and then its record', async () => {
   const { path, headers, body } = uploadRequest(stack, { media });
   await using client = await RawClient.connect(stack.gateway);
   client.head(path, { ...headers, Expect: '100-continue' }, body.length);
@@ -30,7 +30,7 @@ test('a client that waits for 100 Continue gets it, then its record', async () =
 test.each([
   ['no credentials', 401, { 'X-Verify-Credentials-Authorization': '' }],
   ['an unknown provider', 401, { 'X-Auth-Service-Provider': 'https://example.org/' }],
-])('a client that waits for 100 Continue with %s gets its refusal instead', async (_what, status, wrong) => {
+])('with %s, a client that waits for 100 Continue is refused instead', async (_what, status, wrong) => {
   const { path, headers, body } = uploadRequest(stack, { media });
   await using client = await RawClient.connect(stack.gateway);
   client.head(path, { ...headers, ...wrong, Expect: '100-continue' }, body.length);
@@ -44,16 +44,10 @@ test('an unknown expectation is refused', async () => {
   expect(await client.response()).toMatchObject({ status: 417, body: expect.stringContaining('expectation_failed') });
 });
 
-test('a refused client reads its 401 while it is still sending, and all that it sends is taken before the connection closes', async () => {
+test('a client gets its 401 while it is still sending, and the gateway reads its body before closing the connection', async () => {
   const { path, headers } = uploadRequest(stack, { media });
-  const signed = `${headers['X-Verify-Credentials-Authorization']}`;
-  const wrong = {
-    'X-Verify-Credentials-Authorization': signed.replace(/(?<=oauth_signature=")./, (first) =>
-      first === 'A' ? 'B' : 'A',
-    ),
-  };
   await using client = await RawClient.connect(stack.gateway);
-  client.head(path, { ...headers, ...wrong }, 20 * MiB);
+  client.head(path, { ...headers, ...wrongEchoHeaders(stack) }, 20 * MiB);
   client.write(Buffer.alloc(MiB));
   const response = await client.response();
   expect(response).toMatchObject({ status: 401, body: expect.stringContaining('credentials_refused') });
@@ -63,7 +57,7 @@ test('a refused client reads its 401 while it is still sending, and all that it 
   expect(client.bytesTaken).toBeGreaterThanOrEqual(20 * MiB);
 });
 
-test('a client that sends without end after its refusal is cut off', async () => {
+test('a client that keeps sending after its refusal is disconnected', async () => {
   await using client = await RawClient.connect(stack.gateway);
   client.head('/2/upload.json', {});
   expect(await client.response()).toMatchObject({ status: 401 });
@@ -72,7 +66,7 @@ test('a client that sends without end after its refusal is cut off', async () =>
   expect(client.closed).toBe(true);
 });
 
-test('until the verdict hardly anything of the form is read, and nothing reaches the store', async () => {
+test('before the verdict, little of the form is read and nothing reaches the store', async () => {
   const before = await stack.stored('media');
   await stack.services['sandbox-provider'].freeze();
   const { path, headers, body } = uploadRequest(stack, { media: Buffer.alloc(64 * MiB) });
@@ -86,7 +80,7 @@ test('until the verdict hardly anything of the form is read, and nothing reaches
     expect(await stack.stored('media')).toEqual(before);
     return false;
   });
-  // What the gateway has not read lies in the kernel's buffers on both sides.
+  // Unread bytes fill the kernel buffers of both sides.
   expect(taken).toBeLessThan(16 * MiB);
   const response = await client.response();
   expect(response).toMatchObject({ status: 401, body: expect.stringContaining('provider_unavailable') });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await waitUntil('the store as before', 10_000, async () => {
+  await waitUntil('the original contents of the store', 10_000, async () => {
     const { media: now, records } = await state();
     return now === before.media && records === before.records;
   });
@@ -83,7 +83,7 @@ describe('a hostile form gets a 400 in the requested format', () => {
       () => ({ parts: [key, message, { name: 'media', filename: 'a\nb', content: media }] }),
     ],
     [
-      "the language's own names",
+      'names of JavaScript properties',
       'parameter_missing',
       () => ({
         parts: [{ name: '__proto__', content: sandbox.apiKey }, { name: 'constructor', content: 'x' }, file()],
@@ -93,9 +93,9 @@ describe('a hostile form gets a 400 in the requested format', () => {
     ['two keys', 'form_malformed', () => ({ parts: [key, key, message, file()] })],
     ['a file as the message', 'parameter_missing', () => ({ parts: [key, { ...file(), name: 'message' }, file()] })],
     ['text as the media', 'parameter_missing', () => ({ parts: [key, message, { name: 'media', content: 'text' }] })],
-    ['media of no bytes', 'parameter_missing', () => ({ media: Buffer.alloc(0) })],
+    ['empty media', 'parameter_missing', () => ({ media: Buffer.alloc(0) })],
     [
-      'a caption that is no UTF-8',
+      'a caption that is not UTF-8',
       'form_malformed',
       () => ({ parts: [key, { name: 'message', content: Buffer.from([0xe4, 0xf6]) }, file()] }),
     ],
@@ -135,7 +135,7 @@ describe('a hostile form gets a 400 in the requested format', () => {
   test.each(forms)('%s: %s', async (_what, reason, options) => {
     for (const version of [1, 2] as const) {
       const response = await upload(stack, { ...options(), version, format: version === 1 ? 'xml' : 'json' });
-      // Version 1 misses its secrets in forms that are replaced whole.
+      // Forms that replace all parts lack the secrets of version 1.
       const expected =
         version === 1 && reason === 'parameter_missing' && options().parts ? 'credentials_missing' : reason;
       expect(response.text).toContain(expected);
@@ -144,7 +144,7 @@ describe('a hostile form gets a 400 in the requested format', () => {
     }
   });
 
-  test.each([1, 70])('a boundary of %i bytes is legal and works', async (length) => {
+  test.each([1, 70])('a boundary of %i bytes is valid', async (length) => {
     const { path, headers, body } = uploadRequest(stack, { media });
     const boundary = 'B'.repeat(length);
     const old = /boundary=(.*)$/.exec(`${headers['Content-Type']}`)?.[1] ?? '';
@@ -161,7 +161,7 @@ describe('a hostile form gets a 400 in the requested format', () => {
   });
 });
 
-describe('a request that is no clean HTTP gets a 4xx in our shape, and the connection closes', () => {
+describe('a malformed HTTP request gets a 4xx with a reason, and the connection closes', () => {
   const bodyOf = () => uploadRequest(stack, { media });
   const head = (lines: string) => `POST /2/upload.xml HTTP/1.1\r\nHost: gateway\r\n${lines}\r\n`;
   const signed = () =>
@@ -189,7 +189,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
       () => `${head(`${signed()}Transfer-Encoding: chunked, identity\r\n`)}0\r\n\r\n`,
     ],
     [
-      'a chunk size that is no number',
+      'a chunk size that is not a number',
       400,
       'request_malformed',
       () => `${head(`${signed()}Transfer-Encoding: chunked\r\n`)}zz\r\nhello\r\n`,
@@ -220,7 +220,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     });
   });
 
-  test('a Content-Length that is too small cuts the form; what follows is no request', async () => {
+  test('a Content-Length that is too small truncates the form; the rest is not parsed as a request', async () => {
     const { path, headers, body } = bodyOf();
     await using client = await RawClient.connect(stack.gateway);
     client.head(path, headers, body.length - 20);
@@ -230,7 +230,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     await waitUntil('the end of the connection', 5000, async () => client.closed);
   });
 
-  test('the response to a whole upload is not lost when the request behind it breaks', async () => {
+  test('a complete upload gets its response even if the next pipelined request is malformed', async () => {
     const { path, headers, body } = bodyOf();
     await using client = await RawClient.connect(stack.gateway);
     client.head(path, headers, body.length);
@@ -242,7 +242,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     expect(client.received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
   });
 
-  test('CONNECT is refused, and takes no response from the upload before it', async () => {
+  test('CONNECT is refused, and does not suppress the response to the upload before it', async () => {
     await using alone = await RawClient.connect(stack.gateway);
     alone.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
     expect(await alone.response()).toMatchObject({ status: 404 });
@@ -256,7 +256,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     await waitUntil('the end of the connection', 5000, async () => client.closed);
   });
 
-  test('a client that resets its connection behind a CONNECT does not end the gateway', async () => {
+  test('a client that resets its connection after CONNECT does not crash the gateway', async () => {
     for (let n = 0; n < 20; n += 1) {
       const socket = connect(Number(new URL(stack.gateway).port), '127.0.0.1');
       await once(socket, 'connect');
@@ -269,10 +269,10 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     expect(await client.response()).toMatchObject({ status: 405 });
   });
 
-  test('a connection ends behind a CONNECT, whatever its client does', async () => {
+  test('a connection closes after CONNECT even if the client keeps sending', async () => {
     const socket = connect({ port: Number(new URL(stack.gateway).port), host: '127.0.0.1', allowHalfOpen: true });
     const closed = new Promise((resolve) => socket.once('close', resolve));
-    // A client that goes on is reset.
+    // A client that keeps sending gets a reset.
     socket
       .on('error', () => {})
       .resume()
@@ -283,7 +283,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     clearInterval(sending);
   });
 
-  test('a request behind others is refused in its own format', async () => {
+  test('a later request on a connection is refused in its own format', async () => {
     await using client = await RawClient.connect(stack.gateway);
     client.write('GET /2/upload.json HTTP/1.1\r\nHost: gateway\r\n\r\n');
     await waitUntil('the first response', 5000, async () => client.received.includes('"method_not_allowed"'));
@@ -291,7 +291,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     await waitUntil('the second response', 5000, async () => client.received.includes('<reason>request_malformed<'));
   });
 
-  test('a body that breaks after an early refusal gets no second response', async () => {
+  test('a malformed body after an early refusal gets no second response', async () => {
     await using client = await RawClient.connect(stack.gateway);
     client.write(head('Transfer-Encoding: chunked\r\n'));
     expect(await client.response()).toMatchObject({ status: 401 });
@@ -313,10 +313,10 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     });
   });
 
-  test('a head that is too large is refused as such, and in the default format where it comes in several packets', async () => {
+  test('an oversized head is refused with 431, in the default format if it arrives in several packets', async () => {
     await using client = await RawClient.connect(stack.gateway);
     await client.flush(Buffer.from(`POST /2/upload.xml HTTP/1.1\r\nHost: gateway\r\nX: ${'x'.repeat(10_000)}`));
-    await waitUntil('the first packet read', 5000, async () => (await state()).media === before.media);
+    await waitUntil('the first packet', 5000, async () => (await state()).media === before.media);
     await client.flush(Buffer.from(`${'x'.repeat(10_000)}\r\n\r\n`));
     expect(await client.response()).toMatchObject({
       status: 431,
@@ -339,7 +339,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
 });
 
 async function state() {
-  const metrics = await (await fetch(`${stack.ops('gateway')}/metrics`)).text();
+  const metrics = await stack.metrics('gateway');
   return {
     media: (await stack.stored('media')).length,
     records: (await stack.stored('records')).length,

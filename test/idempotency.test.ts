@@ -14,7 +14,6 @@ let photo: Buffer;
 beforeAll(async () => {
   photo = await samplePhoto('png', { width: 32, height: 32 });
   stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] });
-  // A second gateway of the same system.
   other = await startStack({ beside: stack, services: ['gateway'] });
 });
 afterAll(async () => {
@@ -31,7 +30,7 @@ const send = (key: string, options: UploadOptions = {}, to: Gateway = first()) =
 const records = async () => (await stack.stored('records')).length;
 const media = async () => (await stack.stored('media')).length;
 
-test('a repeat gets exactly the same response, by either gateway, in either version and format, and is no second upload', async () => {
+test('a repeat gets the same response from either gateway in any version and format, and publishes nothing', async () => {
   const before = await records();
   const response = await send('"repeated"');
   expect(response.status).toBe(200);
@@ -46,7 +45,7 @@ test('a repeat gets exactly the same response, by either gateway, in either vers
   expect(await media()).toBe(await records());
 });
 
-test('without a key, or with another one, the same upload is published again', async () => {
+test('without a key or with a new one, the same upload is published again', async () => {
   const before = await records();
   const unkeyed = () => upload(stack, { media: photo });
   for (const response of [await unkeyed(), await unkeyed(), await send('"one"'), await send('"two"')]) {
@@ -55,7 +54,7 @@ test('without a key, or with another one, the same upload is published again', a
   expect(await records()).toBe(before + 4);
 });
 
-test('a key that comes back with another message or media is refused with 422', async () => {
+test('a key reused with another message or media is refused with 422', async () => {
   await send('"reused"');
   const other = await samplePhoto('png', { width: 8, height: 8 });
   for (const change of [{ message: 'another' }, { media: other }, { media: other, version: 1 }] as const) {
@@ -80,7 +79,7 @@ test.each(versionsAndKeys())(
   },
 );
 
-test('while the first is still running a repeat is refused with 409, and afterwards given its record', async () => {
+test('a repeat is refused with 409 while the first attempt runs, and then gets its record', async () => {
   await stack.services['probe-worker'].freeze();
   const claimsBefore = await claims();
   const running = send('"running"');
@@ -95,7 +94,7 @@ test('while the first is still running a repeat is refused with 409, and afterwa
   expect((await send('"running"', {}, second())).text).toBe(text);
 }, 30_000);
 
-test('of many at once on two gateways exactly one is published', async () => {
+test('exactly one of many concurrent repeats on two gateways is published', async () => {
   const before = await records();
   const all = await Promise.all(
     Array.from({ length: 16 }, (_, i) => send('"at once"', { version: i % 3 ? 2 : 1 }, i % 2 ? first() : second())),
@@ -103,25 +102,25 @@ test('of many at once on two gateways exactly one is published', async () => {
   expect(new Set(all.map(({ status }) => status)).difference(new Set([200, 409])).size).toBe(0);
   expect(new Set(all.filter(({ status }) => status === 200).map(({ text }) => text)).size).toBe(1);
   expect(await records()).toBe(before + 1);
-  await waitUntil('no other media', 5000, async () => (await media()) === before + 1);
+  await waitUntil('removal of the other media', 5000, async () => (await media()) === before + 1);
 });
 
-test('a refused upload gives its key free', async () => {
+test('a refused upload releases its key', async () => {
   expect((await send('"refused"', { media: Buffer.from('no photo') })).status).toBe(415);
   expect((await send('"refused"')).status).toBe(200);
 });
 
-test('a client that goes before its upload is published gives its key free', async () => {
+test('an upload whose client disconnects before the commit releases its key', async () => {
   await stack.services['probe-worker'].freeze();
   const claimsBefore = await claims();
   const left = send('"left"', { signal: AbortSignal.timeout(1500) });
   await expect(left).rejects.toThrow();
-  await waitUntil('a free key', 5000, async () => (await claims()).length === claimsBefore.length);
+  await waitUntil('the release of the key', 5000, async () => (await claims()).length === claimsBefore.length);
   await stack.services['probe-worker'].thaw();
   expect((await send('"left"')).status).toBe(200);
 });
 
-test('a gateway that is killed between claim and record holds the key until no gateway can work on it', async () => {
+test('the claim of a killed gateway stays until no gateway can still be working on it', async () => {
   await stack.services['probe-worker'].freeze();
   const before = await records();
   const claimsBefore = await claims();
@@ -132,7 +131,7 @@ test('a gateway that is killed between claim and record holds the key until no g
   await other.services.gateway.restart();
   await stack.services['probe-worker'].thaw();
   expect((await send('"killed"', {}, second())).status).toBe(409);
-  // As if the longest that an upload may take to be published had passed.
+  // Simulates that the maximum time until publication has passed.
   for (const claim of await claims()) await stack.redis.command('PEXPIRE', claim, `${dayMs - 60_000}`);
   const responses = [await send('"killed"'), await send('"killed"', {}, second())];
   expect(responses).toMatchObject([{ status: 200 }, { status: 200, text: responses[0]?.text }]);

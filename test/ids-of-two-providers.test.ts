@@ -7,7 +7,7 @@ import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-// The sandbox responds with the same number at both of its addresses; they are two providers.
+// The two addresses of the sandbox are two providers that return the same id.
 let stack: Stack;
 let media: Buffer;
 
@@ -23,7 +23,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 
 const headersOfOther = () => anotherUser(stack);
 
-test('the same id at two providers is two users: each has its own records, keys and limits', async () => {
+test('the same id at two providers is two users, each with its own records, keys and limits', async () => {
   const repeated = { 'Idempotency-Key': randomUUID() };
   const responses = [];
   for (const headers of [echoHeaders(stack), headersOfOther(), echoHeaders(stack)])
@@ -41,7 +41,7 @@ test('the same id at two providers is two users: each has its own records, keys 
   expect((await upload(stack, { media, headers: headersOfOther() })).status).toBe(429);
 });
 
-test('a stored record keeps provider and subject as sent, which the response does not show', async () => {
+test('a stored record keeps provider and subject, which the response does not show', async () => {
   const owners = new Set<string>();
   for (const name of await stack.stored('records')) {
     const { id, provider, subject, user } = JSON.parse(

@@ -17,18 +17,17 @@ beforeAll(async () => {
   large = Buffer.concat([photo, Buffer.alloc(8 * 1024 * 1024)]);
 });
 
-// Those that freeze it may fail before they thaw it.
+// A test that freezes it may fail before thawing it.
 afterEach(() => system.services['probe-worker'].thaw());
 afterAll(() => system?.[Symbol.asyncDispose]());
 
-/** A gateway with these limits, before the one system. */
 const gatewayWith = (settings: Record<string, string>) =>
   startStack({ beside: system, services: ['gateway'], settings });
 
 type Gateway = Pick<Stack, 'gateway' | 'provider'>;
 
-/** An upload of some 8 MiB that stops after its first half. */
-async function halfSent(stack: Gateway, version: 1 | 2, media = large): Promise<RawClient> {
+/** Sends the first half of an upload of 8 MiB. */
+async function sendHalf(stack: Gateway, version: 1 | 2, media = large): Promise<RawClient> {
   const { path, headers, body } = uploadRequest(stack, { version, media });
   const client = await RawClient.connect(stack.gateway);
   client.head(path, headers, body.length);
@@ -36,7 +35,7 @@ async function halfSent(stack: Gateway, version: 1 | 2, media = large): Promise<
   return client;
 }
 
-/** The response to the head of an upload whose body waits: `100` where it may be sent. */
+/** The response to `Expect: 100-continue`. */
 async function responseToHead(stack: Gateway, version: 1 | 2): Promise<string> {
   const { path, headers } = uploadRequest(stack, { version });
   await using client = await RawClient.connect(stack.gateway);
@@ -47,10 +46,10 @@ async function responseToHead(stack: Gateway, version: 1 | 2): Promise<string> {
   return `${status} ${JSON.parse(body).errors[0].reason} ${/\r\nretry-after: (\d+)/i.exec(head)?.[1]}`;
 }
 
-/** Resolves when so many uploads run, by the gateway's metrics. */
-const running = (stack: Stack, uploads: number) =>
-  waitUntil(`${uploads} uploads that run`, 10_000, async () => {
-    const metrics = await (await fetch(`${stack.ops('gateway')}/metrics`)).text();
+/** Waits for this number of uploads in flight. */
+const waitForUploads = (stack: Stack, uploads: number) =>
+  waitUntil(`${uploads} uploads in flight`, 10_000, async () => {
+    const metrics = await stack.metrics('gateway');
     return /^echodrop_uploads_in_flight\{[^}]*\} (\d+)/m.exec(metrics)?.[1] === `${uploads}`;
   });
 
@@ -62,14 +61,14 @@ describe('with slots', () => {
   afterAll(() => stack?.[Symbol.asyncDispose]());
 
   test.each(versions)(
-    'version %i: an upload beyond the slots is refused before its body is read; aborted ones give theirs back',
+    'version %i: an upload is refused before its body is read if no slot is free; aborted uploads free their slots',
     async (version) => {
       for (let round = 0; round < 5; round += 1) {
-        const halves = await Promise.all(Array.from({ length: 3 }, () => halfSent(stack, version)));
-        await running(stack, 3);
+        const halves = await Promise.all(Array.from({ length: 3 }, () => sendHalf(stack, version)));
+        await waitForUploads(stack, 3);
         expect(await responseToHead(stack, version)).toBe('503 overloaded 5');
         for (const client of halves) client.destroy();
-        await running(stack, 0);
+        await waitForUploads(stack, 0);
       }
       const all = await Promise.all(Array.from({ length: 3 }, () => upload(stack, { version, media: photo })));
       expect(all.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -78,33 +77,33 @@ describe('with slots', () => {
   );
 });
 
-test('a user with too many uploads at once is refused with 429 while the body is still coming, until one of them has ended', async () => {
+test('a user with too many concurrent uploads is refused with 429 before the body is complete, until one ends', async () => {
   await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS_PER_USER: '2' });
-  const waiting = (jobs: number) =>
-    waitUntil(`${jobs} uploads that wait for their probe`, 10_000, async () => {
+  const waitForJobs = (jobs: number) =>
+    waitUntil(`${jobs} waiting probe jobs`, 10_000, async () => {
       return (await stack.redis.command('LLEN', '{echodrop}:probe-photos:wait')) === `${jobs}`;
     });
   await system.services['probe-worker'].freeze();
   const leaving = new AbortController();
   const left = upload(stack, { media: photo, signal: leaving.signal }).catch(() => 'left');
   const second = upload(stack, { version: 1, media: photo });
-  await waiting(2);
-  const refused = await (await halfSent(stack, 2)).response();
+  await waitForJobs(2);
+  const refused = await (await sendHalf(stack, 2)).response();
   expect(refused).toMatchObject({ status: 429, body: expect.stringContaining('"too_many_requests"') });
   expect(refused.head).toMatch(/\r\nretry-after: 5\r\n/i);
   expect((await upload(stack, { version: 1, media: photo })).status).toBe(429);
   leaving.abort();
   expect(await left).toBe('left');
-  await waiting(1);
-  // Its place is given back after its job.
-  await running(stack, 1);
+  await waitForJobs(1);
+  // The upload ends after its job is removed.
+  await waitForUploads(stack, 1);
   const third = upload(stack, { media: photo });
-  await waiting(2);
+  await waitForJobs(2);
   await system.services['probe-worker'].thaw();
   expect([(await second).status, (await third).status]).toEqual([200, 200]);
 }, 60_000);
 
-test('two gateways count the uploads of a user together, in both versions', async () => {
+test('two gateways share the rate of a user, in both versions', async () => {
   const limits = { UPLOADS_PER_MINUTE_PER_USER: '4' };
   await using first = await gatewayWith(limits);
   await using second = await gatewayWith(limits);
@@ -122,7 +121,7 @@ test('two gateways count the uploads of a user together, in both versions', asyn
   }
 }, 60_000);
 
-test('each API key has a rate, which refused users do not use up, and which is open while its Redis is frozen', async () => {
+test('each API key has a rate; refused users do not count, and it is not enforced while its Redis hangs', async () => {
   await using limits = await startRedis();
   await using stack = await gatewayWith({
     API_KEYS: `one=${sandbox.apiKey},two=another-key`,
@@ -137,7 +136,7 @@ test('each API key has a rate, which refused users do not use up, and which is o
     return (await upload(stack, { version, parts })).status;
   };
   expect(await send('unknown', 2)).toBe(401);
-  // Knowing the key is not enough to use up its rate.
+  // Knowing the key alone must not exhaust its rate.
   for (let i = 0; i < 3; i += 1) expect(await send(sandbox.apiKey, 1, 'wrong')).toBe(401);
   expect(await send(sandbox.apiKey, 1)).toBe(200);
   expect(await send(sandbox.apiKey, 2)).toBe(200);
@@ -150,16 +149,16 @@ test('each API key has a rate, which refused users do not use up, and which is o
 }, 60_000);
 
 test.each(['photos', 'videos'] as const)(
-  'while the queue of %s is too old these are refused by their first bytes, and others go on',
+  'while the queue of %s is overloaded, their uploads are refused at the first bytes, and others succeed',
   async (queue) => {
-    // The queue is too old after six of ten parts of it; a thawed worker may take another 3.5 s to notice its job.
+    // The queue is overloaded after 60% of this; a thawed worker may take 3.5 s to notice its job.
     await using stack = await gatewayWith({ PROBE_TIMEOUT_MS: '15000' });
     const media = queue === 'photos' ? photo : await sampleVideo('mp4', { width: 64, height: 48 });
     const long = Buffer.concat([media, Buffer.alloc(8 * 1024 * 1024)]);
     await system.services['probe-worker'].freeze();
     const waiting = upload(stack, { media });
     await waitUntil('a refusal', 12_000, async () => {
-      await using client = await halfSent(stack, 2, long);
+      await using client = await sendHalf(stack, 2, long);
       await waitUntil('an early response', 500, async () => client.received.includes('"overloaded"'));
       return true;
     });

@@ -47,11 +47,11 @@ test.each([1, 2] as const)('version %i documents the optional alternative text',
   );
 });
 
-test('the document may be kept, and is read only', async () => {
+test('the document is cacheable and read-only', async () => {
   const address = `${stack.gateway}/openapi.json`;
   const { headers } = await fetch(address);
   expect(headers.get('cache-control')).toMatch(/max-age=\d+/);
-  // fetch would say that it keeps no connection.
+  // `fetch` would add `Cache-Control: no-cache`.
   const [again] = await once(get(address, { headers: { 'If-None-Match': `${headers.get('etag')}` } }), 'response');
   expect(again.resume().statusCode).toBe(304);
   const posted = await readResponse(fetch(address, { method: 'POST', body: 'hello' }));
@@ -59,14 +59,14 @@ test('the document may be kept, and is read only', async () => {
   expect(undocumented(document, otherMethod, posted)).toEqual([]);
 });
 
-test.each(uploads)('version $version returns a record in $format as the document says', async (kind) => {
+test.each(uploads)('version $version returns a record in $format as documented', async (kind) => {
   const response = await upload(stack, { ...kind, media: photo });
   expect(response.status).toBe(200);
   expect(undocumented(document, responsesOf(kind.version), response)).toEqual([]);
 });
 
 describe.each(Object.entries(provocations))('%s', (reason, provoke) => {
-  test('has the response that the document describes, in both versions and formats', async () => {
+  test('has the documented response in both versions and formats', async () => {
     const received = await Promise.all(
       uploads.map(async (kind) => ({ ...kind, response: await provoke({ stack, photo, ...kind }) })),
     );
@@ -78,7 +78,7 @@ describe.each(Object.entries(provocations))('%s', (reason, provoke) => {
   });
 });
 
-test('every documented refusal is provoked here', () => {
+test('every documented refusal is tested', () => {
   const documented = Object.values(document.components.responses).flatMap(({ content }) =>
     Object.keys(content?.['application/json']?.examples ?? {}),
   );

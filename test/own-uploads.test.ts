@@ -25,12 +25,12 @@ async function uploaded(message: string, headers = echoHeaders(stack)): Promise<
   return JSON.parse(text);
 }
 
-function ask(path: string, method = 'GET', headers: Record<string, string> = echoHeaders(stack)) {
+function send(path: string, method = 'GET', headers: Record<string, string> = echoHeaders(stack)) {
   return fetch(`${stack.gateway}${path}`, { method, headers });
 }
 
 async function listed(query = '', headers = echoHeaders(stack)) {
-  const response = await ask(`/2/media.json${query}`, 'GET', headers);
+  const response = await send(`/2/media.json${query}`, 'GET', headers);
   expect(response.status).toBe(200);
   return (await response.json()) as { media: Record<string, unknown>[]; next?: string };
 }
@@ -40,7 +40,7 @@ async function reasonOf(response: Response): Promise<[status: number, reason: st
   return [response.status, errors[0].reason];
 }
 
-test('a user lists what is their own, newest first, page by page, in both formats', async () => {
+test('lists the uploads of the user, newest first, in pages, in both formats', async () => {
   expect(await listed()).toEqual({ media: [] });
   const records = [];
   for (const message of ['one', 'two & <three>', 'four']) records.unshift(await uploaded(message));
@@ -52,7 +52,7 @@ test('a user lists what is their own, newest first, page by page, in both format
   expect(first).toEqual(records.slice(0, 2));
   expect(await listed(`?count=2&after=${next}`)).toEqual({ media: records.slice(2) });
 
-  const xml = await ask('/2/media.xml?count=2');
+  const xml = await send('/2/media.xml?count=2');
   expect(xml.headers.get('content-type')).toBe('application/xml; charset=utf-8');
   expect(xml.headers.get('cache-control')).toBe('no-store');
   const text = await xml.text();
@@ -60,14 +60,14 @@ test('a user lists what is their own, newest first, page by page, in both format
   expect(text).toContain('<text>two &amp; &lt;three&gt;</text>');
 });
 
-test('what a user removes is gone: its page and pictures say so, no list has it, and its bytes leave the store', async () => {
+test('a deleted upload is in no list, its page and pictures return 410, and its media is removed from the store', async () => {
   const { id, url } = await uploaded('to be removed');
   await expect.poll(async () => (await fetch(`${url}/large.jpg`)).status, { timeout: 15_000 }).toBe(200);
-  const response = await ask(`/2/media/${id}`, 'DELETE');
+  const response = await send(`/2/media/${id}`, 'DELETE');
   expect([response.status, await response.text(), response.headers.has('x-request-id')]).toEqual([204, '', true]);
   expect((await listed()).media.map((record) => record['id'])).not.toContain(id);
   for (const address of [url, `${url}/large.jpg`]) expect((await fetch(`${address}`)).status).toBe(410);
-  expect(await reasonOf(await ask(`/2/media/${id}`, 'DELETE'))).toEqual([404, 'not_found']);
+  expect(await reasonOf(await send(`/2/media/${id}`, 'DELETE'))).toEqual([404, 'not_found']);
   const left = { media: (await stack.stored('media')).length, records: (await stack.stored('records')).length };
   expect(left.records - left.media).toBe(1);
   await expect
@@ -77,12 +77,12 @@ test('what a user removes is gone: its page and pictures say so, no list has it,
     );
 });
 
-test('no user removes what belongs to another, even with the same id at another provider', async () => {
+test('a user cannot delete uploads of another user, even of one with the same id at another provider', async () => {
   const { id, url } = await uploaded('mine');
-  expect(await reasonOf(await ask(`/2/media/${id}`, 'DELETE', anotherUser(stack)))).toEqual([403, 'not_yours']);
+  expect(await reasonOf(await send(`/2/media/${id}`, 'DELETE', anotherUser(stack)))).toEqual([403, 'not_yours']);
   expect((await fetch(`${url}`)).status).toBe(200);
   for (const unknown of ['ZZZZZZZZZZ', '..%2Fmedia', 'x', '%00'])
-    expect(await reasonOf(await ask(`/2/media/${unknown}`, 'DELETE'))).toEqual([404, 'not_found']);
+    expect(await reasonOf(await send(`/2/media/${unknown}`, 'DELETE'))).toEqual([404, 'not_found']);
 });
 
 test.each([
@@ -96,18 +96,18 @@ test.each([
   ['GET', '/2/media.json?count=1&count=2', 400, 'query_malformed', undefined],
   ['GET', '/2/media.json?after=../media', 400, 'query_malformed', undefined],
 ])('%s %s is refused with %i %s', async (method, path, status, reason, headers) => {
-  expect(await reasonOf(await ask(path, method, headers))).toEqual([status, reason]);
+  expect(await reasonOf(await send(path, method, headers))).toEqual([status, reason]);
 });
 
-test('an upload that was removed does not come back by a repeat with its Idempotency-Key', async () => {
+test('a repeat with its Idempotency-Key does not restore a deleted upload', async () => {
   const repeated = { 'Idempotency-Key': randomUUID() };
   const { id } = await uploaded('once', { ...echoHeaders(stack), ...repeated });
-  expect((await ask(`/2/media/${id}`, 'DELETE')).status).toBe(204);
+  expect((await send(`/2/media/${id}`, 'DELETE')).status).toBe(204);
   const again = await upload(stack, { media, message: 'once', headers: { ...echoHeaders(stack), ...repeated } });
   expect([again.status, JSON.parse(again.text).errors[0].reason]).toEqual([410, 'removed']);
 });
 
-test('a blocked user cannot upload, but lists and removes their own, until unblocked', async () => {
+test('a blocked user can list and delete uploads, but not upload until unblocked', async () => {
   const { id } = await uploaded('before', anotherUser(stack));
   await adminOf(stack, 'block-user', stack.bearerProvider, '12345');
   await adminOf(stack, 'block-application', 'noisy');
@@ -124,12 +124,12 @@ test('a blocked user cannot upload, but lists and removes their own, until unblo
   await expect.poll(() => reason(sandbox.apiKey, anotherUser(stack)), soon).toBe('caller_blocked');
   await expect.poll(() => reason('noisy-key', echoHeaders(stack)), soon).toBe('application_blocked');
   expect(await reason(sandbox.apiKey, echoHeaders(stack))).toBe('none');
-  expect((await ask(`/2/media/${id}`, 'DELETE', anotherUser(stack))).status).toBe(204);
+  expect((await send(`/2/media/${id}`, 'DELETE', anotherUser(stack))).status).toBe(204);
   await adminOf(stack, 'unblock-user', stack.bearerProvider, '12345');
   await expect.poll(() => reason(sandbox.apiKey, anotherUser(stack)), soon).toBe('none');
 });
 
-test('pages of configured origins may ask and read, those of others may not', async () => {
+test('CORS allows requests from configured origins only', async () => {
   const preflight = (origin: string) =>
     fetch(`${stack.gateway}/2/upload.json`, {
       method: 'OPTIONS',
@@ -139,10 +139,10 @@ test('pages of configured origins may ask and read, those of others may not', as
         'Access-Control-Request-Headers': 'x-auth-service-provider,x-verify-credentials-authorization',
       },
     });
-  const leave = await preflight('https://pages.example');
-  expect([leave.status, leave.headers.has('x-request-id')]).toEqual([204, true]);
-  expect(leave.headers.get('access-control-allow-origin')).toBe('https://pages.example');
-  expect(leave.headers.get('access-control-allow-headers')?.toLowerCase()).toContain(
+  const allowed = await preflight('https://pages.example');
+  expect([allowed.status, allowed.headers.has('x-request-id')]).toEqual([204, true]);
+  expect(allowed.headers.get('access-control-allow-origin')).toBe('https://pages.example');
+  expect(allowed.headers.get('access-control-allow-headers')?.toLowerCase()).toContain(
     'x-verify-credentials-authorization',
   );
   for (const origin of ['https://pages.example.org', 'http://pages.example', 'null']) {
@@ -150,7 +150,7 @@ test('pages of configured origins may ask and read, those of others may not', as
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([405, null]);
   }
   const headers = { ...echoHeaders(stack), Origin: 'https://pages.example' };
-  for (const response of [await ask('/2/media.json', 'GET', headers), await ask('/2/upload.json', 'POST', headers)])
+  for (const response of [await send('/2/media.json', 'GET', headers), await send('/2/upload.json', 'POST', headers)])
     expect([response.headers.get('access-control-allow-origin'), response.headers.get('vary')]).toEqual([
       'https://pages.example',
       'Origin',

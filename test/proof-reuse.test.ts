@@ -11,7 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => system?.[Symbol.asyncDispose]());
 
-/** A gateway with verifiers of its own. */
 const gatewayWith = (settings: Record<string, string>, verifiers = 1) =>
   startStack({ beside: system, services: ['auth-verifier', 'gateway'], verifiers, settings });
 
@@ -24,26 +23,26 @@ async function statuses(settings: Record<string, string>, forwardedFor: readonly
   return seen;
 }
 
-test('a proof may be shown again', async () => {
+test('by default, a proof can be reused', async () => {
   expect(await statuses({}, ['192.0.2.1', '198.51.100.7'])).toEqual([200, 200]);
 });
 
-test('VERDICT_REUSE=retry: by the same client, whom a trusted proxy names', async () => {
+test('VERDICT_REUSE=retry: only by the same client address, as reported by a trusted proxy', async () => {
   const settings = { VERDICT_REUSE: 'retry', TRUSTED_PROXIES: '127.0.0.0/8, ::1' };
   expect(await statuses(settings, ['192.0.2.1', '192.0.2.1', '198.51.100.7', '192.0.2.1, 198.51.100.7'])).toEqual([
     200, 200, 401, 401,
   ]);
 });
 
-test('VERDICT_REUSE=retry: whom a client says it speaks for does not matter', async () => {
+test('VERDICT_REUSE=retry: X-Forwarded-For from an untrusted client is ignored', async () => {
   expect(await statuses({ VERDICT_REUSE: 'retry' }, ['192.0.2.1', '198.51.100.7'])).toEqual([200, 200]);
 });
 
-test('VERDICT_REUSE=off: never', async () => {
+test('VERDICT_REUSE=off: a proof cannot be reused', async () => {
   expect(await statuses({ VERDICT_REUSE: 'off' }, ['192.0.2.1', '192.0.2.1'])).toEqual([200, 401]);
 });
 
-test('ten verifiers and two hundred uploads with one proof: the provider, which accepts a nonce once, gets one query', async () => {
+test('200 uploads with one proof at ten verifiers cause one query to a provider that accepts each nonce once', async () => {
   await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS_PER_USER: '200' }, 10);
   const headers = echoHeaders(stack);
   const responses = await Promise.all(Array.from({ length: 200 }, () => upload(stack, { media, headers })));

@@ -8,7 +8,6 @@ import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, secretParts, type UploadOptions, upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 
-/** Where to provoke a refusal, and the version and format of the request. */
 export interface Target {
   readonly stack: Stack;
   readonly photo: Buffer;
@@ -16,7 +15,7 @@ export interface Target {
   readonly format: 'xml' | 'json';
 }
 
-// The limits can be reached soon.
+// Limits that are quick to reach.
 const provokingSettings = {
   MAX_MEDIA_BYTES: '65536',
   MAX_UPLOAD_SECONDS: '4',
@@ -26,7 +25,7 @@ const provokingSettings = {
   PROBE_TIMEOUT_MS: '3000',
 };
 
-/** A stack whose gateway has known from its start that `anotherUser` and the application `blocked` are blocked. */
+/** Blocks `anotherUser` and the application `blocked`, then starts the gateway, so that it knows both from the start. */
 export async function startProvokedStack(more: Record<string, string>): Promise<Stack> {
   await using parts = new AsyncDisposableStack();
   const settings = { ...provokingSettings, ...more };
@@ -47,7 +46,7 @@ const key = { name: 'key', content: sandbox.apiKey };
 const message = { name: 'message', content: '' };
 const file = { name: 'media', filename: 'a.jpg', content: 'anything' };
 
-/** Provokes each refusal, by its reason. The last ones leave a service that hangs or is down. */
+/** Provokes each refusal, by its reason. The last ones leave services frozen or down. */
 export const provocations: Readonly<Record<string, (target: Target) => Promise<ReceivedResponse>>> = {
   parameter_missing: (target) => sendForm(target, [key, file]),
   query_malformed: ({ stack }) =>
@@ -124,9 +123,8 @@ function remove({ stack }: Target, id: string, headers = echoHeaders(stack)): Pr
   return readResponse(fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers }));
 }
 
-/** A response of fetch, with its body read. */
-export async function readResponse(asking: Promise<Response>): Promise<ReceivedResponse> {
-  const response = await asking;
+export async function readResponse(pending: Promise<Response>): Promise<ReceivedResponse> {
+  const response = await pending;
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
@@ -138,20 +136,19 @@ function sendForm(target: Target, parts: NonNullable<UploadOptions['parts']>): P
   return send(target, { parts: target.version === 1 ? [...secretParts, ...parts] : parts });
 }
 
-/** The response to a client that sends only this, and waits. */
-async function sendRaw({ stack }: Target, words: (client: RawClient) => void): Promise<ReceivedResponse> {
+async function sendRaw({ stack }: Target, write: (client: RawClient) => void): Promise<ReceivedResponse> {
   await using client = await RawClient.connect(stack.gateway);
-  words(client);
+  write(client);
   const { status, head, body } = await client.response();
   const headers = new Headers();
   for (const line of head.split('\r\n').slice(1)) headers.append(...(line.split(': ', 2) as [string, string]));
   return { status, headers, text: body };
 }
 
-async function firstWith(status: number, ask: () => Promise<ReceivedResponse>): Promise<ReceivedResponse> {
+async function firstWith(status: number, request: () => Promise<ReceivedResponse>): Promise<ReceivedResponse> {
   let response: ReceivedResponse | undefined;
-  await waitUntil(`a response of ${status}`, 20_000, async () => {
-    response = await ask();
+  await waitUntil(`a response with status ${status}`, 20_000, async () => {
+    response = await request();
     return response.status === status;
   });
   return response as ReceivedResponse;

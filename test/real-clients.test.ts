@@ -29,13 +29,11 @@ afterAll(async () => {
 for (const [name, find] of Object.entries(clients)) {
   const client = await find();
   if (!client && !required) {
-    process.stderr.write(
-      `\n!!! NO CLIENT, ${name}: its tests are SKIPPED (REQUIRE_CLIENTS=1 makes that a failure).\n\n`,
-    );
+    process.stderr.write(`\n!!! NO CLIENT ${name}: its tests are SKIPPED (REQUIRE_CLIENTS=1 makes them fail).\n\n`);
   }
   describe.runIf(client || required)(name, () => {
     const upload = (file: string, signer: typeof sandbox = sandbox) => {
-      if (!client) return expect.fail('REQUIRE_CLIENTS=1, and it is not on this machine');
+      if (!client) return expect.fail('REQUIRE_CLIENTS=1, but this client is not installed');
       const { provider, gateway } = stack;
       const authorization = signEcho(provider, signer);
       const address = `${gateway}/2/upload.json`;
@@ -55,7 +53,7 @@ for (const [name, find] of Object.entries(clients)) {
       });
     });
 
-    test('reads a 401 while it sends 20 MB', { timeout: withinMs }, async () => {
+    test('gets a 401 while sending 20 MB', { timeout: withinMs }, async () => {
       const wrong = { ...sandbox, token: { ...sandbox.token, secret: 'wrong' } };
       const response = await upload(largeFile, wrong as typeof sandbox);
       expect(response).toMatchObject({ status: 401 });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const clients = resolve(import.meta.dirname, '../../shared/clients');
 
-// What the recordings' own README says that each gets: in strict mode, and in historic mode.
+// The expected results in strict and historic mode, from the README of the recordings.
 const malformed = '400 form_malformed';
 const missing = '400 parameter_missing';
 const unproven = '401 credentials_missing';
@@ -63,7 +63,7 @@ describe.runIf(existsSync(clients)).each(['strict', 'historic'] as const)('recor
     const expected = compatibility === 'strict' ? strict : historic;
 
     test.each([
-      ['as it was sent', []],
+      ['as recorded', []],
       ['in pieces of 7 bytes', ['--chunk', '7']],
       ['below /api', ['--path', `/api/${/v1/.test(name) ? 1 : 2}/upload.json`]],
     ])(`%s gets ${expected}`, async (_how, options) => {

@@ -12,7 +12,7 @@ test.concurrent.each([
   ['a cluster', startClusterSet],
   ['sentinels', startSentinelSet],
 ] as const)(
-  'with %s, uploads go on when the master is killed, no acknowledged one is lost, and verdicts and limits are shared again',
+  'with %s, uploads continue after the master is killed, none is lost, and verdicts and limits are shared again',
   async (_, start) => {
     await using redis = await start();
     const settings = { REDIS_URL: redis.url };
@@ -23,21 +23,21 @@ test.concurrent.each([
       settings: { ...settings, VERIFIER_URL: stack.verifier, UPLOADS_PER_MINUTE_PER_USER: '2' },
     });
     const photo = await samplePhoto('png', { width: 32, height: 32 });
-    await using uploads = uploadsAllTheTime(stack, photo);
+    await using uploads = startUploads(stack, photo);
     await uploads.more(20);
 
     await (await redis.master()).kill();
-    await waitUntil('a refusal, or patience', 5000, async () => uploads.refused > 0 || uploads.oldestMs() > 500);
+    await waitUntil('a refused or waiting upload', 5000, async () => uploads.refused > 0 || uploads.oldestMs() > 500);
     await uploads.more(20);
     expect(uploads.statuses()).not.toContain(500);
 
-    await waitUntil('a second response from the cache', 10_000, async () => {
+    await waitUntil('a verdict from the cache', 10_000, async () => {
       const { path, headers, body } = uploadRequest(stack, { media: photo });
-      const before = await fromCache(stack);
+      const before = await countCachedVerdicts(stack);
       for (const _ of [1, 2]) await fetch(`${stack.gateway}${path}`, { method: 'POST', headers, body });
-      return (await fromCache(stack)) === before + 1;
+      return (await countCachedVerdicts(stack)) === before + 1;
     });
-    await waitUntil('a limit', 10_000, async () => (await upload(limited, { media: photo })).status === 429);
+    await waitUntil('a rate limit', 10_000, async () => (await upload(limited, { media: photo })).status === 429);
     const sendRepeated = () => upload(stack, { media: photo, headers: { 'Idempotency-Key': '"repeated"' } });
     const [first, second] = [await sendRepeated(), await sendRepeated()];
     expect(second).toMatchObject({ status: 200, text: first.text });
@@ -49,8 +49,8 @@ test.concurrent.each([
   120_000,
 );
 
-/** Four clients that upload one after another until they are stopped. */
-function uploadsAllTheTime(stack: Stack, media: Buffer) {
+/** Four clients that upload continuously until stopped. */
+function startUploads(stack: Stack, media: Buffer) {
   const ids: string[] = [];
   const statuses: number[] = [];
   const begun = new Set<number>();
@@ -77,9 +77,9 @@ function uploadsAllTheTime(stack: Stack, media: Buffer) {
     get refused() {
       return statuses.filter((status) => status !== 200).length;
     },
-    /** For how long the oldest of them has waited. */
+    /** The time that the oldest pending upload has waited. */
     oldestMs: () => performance.now() - Math.min(...begun),
-    /** Waits until so many more got 200. */
+    /** Waits for this many more 200 responses. */
     more: async (count: number) => {
       const wanted = ids.length + count;
       await waitUntil(`${count} more uploads`, 30_000, async () => ids.length >= wanted);
@@ -89,8 +89,8 @@ function uploadsAllTheTime(stack: Stack, media: Buffer) {
   };
 }
 
-async function fromCache(stack: Stack): Promise<number> {
-  const metrics = await (await fetch(`${stack.ops('auth-verifier')}/metrics`)).text();
+async function countCachedVerdicts(stack: Stack): Promise<number> {
+  const metrics = await stack.metrics('auth-verifier');
   const counts = metrics.matchAll(/^echodrop_verifications_total\{[^}]*source="cache"[^}]*\} (\d+)/gm);
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }

@@ -1,6 +1,6 @@
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { echoHeaders, secretParts, type UploadOptions, upload } from '@echodrop/testkit/upload';
+import { echoHeaders, secretParts, type UploadOptions, upload, wrongEchoHeaders } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const maxMediaBytes = 3 * 1024 * 1024;
@@ -26,22 +26,12 @@ const file = (content: Buffer) => ({ name: 'media', filename: 'a.jpg', content }
 const unknownKey = { name: 'key', content: 'unknown' };
 const tooLarge = Buffer.alloc(maxMediaBytes + 1);
 const refusedSecrets = secretParts.map((part) => (part.name === 'oauth_secret' ? { ...part, content: 'wrong' } : part));
-const wrongSignature = () => {
-  const headers = echoHeaders(stack);
-  const value = `${headers['X-Verify-Credentials-Authorization']}`;
-  return {
-    ...headers,
-    'X-Verify-Credentials-Authorization': value.replace(/(?<=oauth_signature=")./, (first) =>
-      first === 'A' ? 'B' : 'A',
-    ),
-  };
-};
 const without = (name: string) => {
   const headers: Record<string, string> = { ...echoHeaders(stack), [name]: '' };
   return headers;
 };
 
-// Each row may break several rules: the reported one is the first in the order of docs/interface.md.
+// A row may break several rules; the first in the order of docs/interface.md is reported.
 const refusals: readonly [what: string, status: number, reason: string, options: () => UploadOptions][] = [
   [
     '2: no OAuth header',
@@ -65,18 +55,18 @@ const refusals: readonly [what: string, status: number, reason: string, options:
       headers: { 'X-Auth-Service-Provider': 'https://example.org/' },
     }),
   ],
-  ['2: a wrong signature', 401, 'credentials_refused', () => ({ media, headers: wrongSignature() })],
+  ['2: a wrong signature', 401, 'credentials_refused', () => ({ media, headers: wrongEchoHeaders(stack) })],
   [
     '2: a wrong signature, and a body that is too large',
     413,
     'media_too_large',
-    () => ({ media: Buffer.alloc(maxMediaBytes + 1100 * KiB), headers: wrongSignature() }),
+    () => ({ media: Buffer.alloc(maxMediaBytes + 1100 * KiB), headers: wrongEchoHeaders(stack) }),
   ],
   [
-    '2: a wrong signature in a broken form',
+    '2: a wrong signature in a malformed form',
     401,
     'credentials_refused',
-    () => ({ headers: { ...wrongSignature(), 'Content-Type': 'text/plain' } }),
+    () => ({ headers: { ...wrongEchoHeaders(stack), 'Content-Type': 'text/plain' } }),
   ],
   [
     '2: not multipart',
@@ -108,15 +98,15 @@ const refusals: readonly [what: string, status: number, reason: string, options:
     () => ({ parts: [unknownKey, message, file(tooLarge)] }),
   ],
   ['2: media too large by one byte', 413, 'media_too_large', () => ({ media: tooLarge })],
-  ['2: media that is none', 415, 'media_unsupported', () => ({ media: Buffer.from('not a photo') })],
+  ['2: unsupported media', 415, 'media_unsupported', () => ({ media: Buffer.from('not a photo') })],
   [
-    '1: a secret missing',
+    '1: a missing secret',
     401,
     'credentials_missing',
     () => ({ version: 1, parts: [key, message, file(media), ...secretParts.slice(1)] }),
   ],
   [
-    '1: a secret empty',
+    '1: an empty secret',
     401,
     'credentials_missing',
     () => ({
@@ -124,7 +114,7 @@ const refusals: readonly [what: string, status: number, reason: string, options:
       parts: [key, message, file(media), ...secretParts.slice(1), { name: 'consumer_token', content: '' }],
     }),
   ],
-  ['1: secrets missing in a broken form', 400, 'form_malformed', () => ({ version: 1, parts: [key, key] })],
+  ['1: secrets missing in a malformed form', 400, 'form_malformed', () => ({ version: 1, parts: [key, key] })],
   [
     '1: a refused user, and no message',
     400,
@@ -150,7 +140,7 @@ const refusals: readonly [what: string, status: number, reason: string, options:
     () => ({ version: 1, parts: [key, ...refusedSecrets, message, file(tooLarge)] }),
   ],
   ['1: media too large', 413, 'media_too_large', () => ({ version: 1, media: tooLarge })],
-  ['1: media that is none', 415, 'media_unsupported', () => ({ version: 1, media: Buffer.from('not a photo') })],
+  ['1: unsupported media', 415, 'media_unsupported', () => ({ version: 1, media: Buffer.from('not a photo') })],
 ];
 
 describe.each(refusals)('%s', (_what, status, reason, options) => {
@@ -176,7 +166,7 @@ describe.each(refusals)('%s', (_what, status, reason, options) => {
   });
 });
 
-test('exactly what is allowed passes: the largest media, the longest field, a hundred parts, an empty message', async () => {
+test('accepts the largest media, the longest field, 100 parts and an empty message', async () => {
   const largest = Buffer.concat([media, Buffer.alloc(maxMediaBytes - media.length)]);
   const tags = Array.from({ length: 96 }, () => ({ name: 'tag', content: '' }));
   const long = { name: 'message', content: 'm'.repeat(64 * KiB) };

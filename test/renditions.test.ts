@@ -19,27 +19,27 @@ function status(path: string): Promise<number> {
   return fetch(`${stack.site}${path}`).then((response) => response.status);
 }
 
-async function rendered(): Promise<number> {
-  const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
+async function countRenditions(): Promise<number> {
+  const metrics = await stack.metrics('rendition-worker');
   const made = [...metrics.matchAll(/^echodrop_renditions_total{.*outcome="made".*} (\d+)$/gm)];
   return made.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-test('pictures and video are made of what was uploaded before anybody looks', async () => {
+test('pictures and video are made after the upload, before the first view', async () => {
   await uploaded(await samplePhoto('jpg', { width: 320, height: 240 }));
   await uploaded(await sampleVideo('avi', { width: 320, height: 240 }));
-  await expect.poll(rendered, { timeout: 20_000 }).toBe(3);
+  await expect.poll(countRenditions, { timeout: 20_000 }).toBe(3);
   expect(await stack.stored('renditions')).toHaveLength(2);
 });
 
-test('a worker that is killed while it renders leaves its job to its successor, and the picture comes', async () => {
+test('a restarted worker completes the job of a killed one', async () => {
   const id = await uploaded(await samplePhoto('png', { width: 3000, height: 2000 }));
   await stack.services['rendition-worker'].kill();
   await stack.services['rendition-worker'].restart();
   await expect.poll(() => status(`/${id}/large.jpg`), { timeout: 30_000, interval: 500 }).toBe(200);
 }, 60_000);
 
-test('without a rendition worker uploads are published as ever', async () => {
+test('uploads are published without a rendition-worker', async () => {
   await stack.services['rendition-worker'].kill();
   await uploaded(await samplePhoto('jpg', { width: 320, height: 240 }));
   await stack.services['rendition-worker'].restart();

@@ -7,13 +7,13 @@ import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-// An idle connection may be closed while a request is on its way: HTTP cannot tell such a client that nothing was done.
+// A server may close an idle connection while a request is in flight; the client then cannot know whether it was processed.
 const newConnection = { Connection: 'close' };
-// Each upload costs a second of processor time in renditions.
+// The renditions of an upload take a second of CPU time.
 const pauseMs = 1000;
 const replicated = ['auth-verifier', 'probe-worker', 'rendition-worker', 'site'] as const;
 
-// Two of everything but of the provider and the gateway; the gateways reach both verifiers at one address, as by a load balancer.
+// Both verifiers are behind one address, as with a load balancer.
 const parts = new AsyncDisposableStack();
 let first: Stack;
 let second: Stack;
@@ -37,38 +37,37 @@ beforeAll(async () => {
 });
 afterAll(() => parts.disposeAsync());
 
-test('restarting one replica after another under load fails no upload and no page, and loses nothing', async () => {
+test('a rolling restart under load fails no upload or page, and loses nothing', async () => {
   const ids: string[] = [];
   const failures: unknown[] = [];
   let shown = 0;
-  const uploaded = async (turn: number) => {
+  const uploadOnce = async (turn: number) => {
     const kind = { version: turn % 2 ? 1 : 2, format: turn % 4 < 2 ? 'json' : 'xml' } as const;
     const sent = { ...kind, media: media[turn % media.length] as Buffer, headers: newConnection };
-    const { status, text } = await atAny(gateways, turn, (gateway) => upload(gateway, sent));
+    const { status, text } = await sendToAny(gateways, turn, (gateway) => upload(gateway, sent));
     const id = /"id":"(\w+)"|<id>(\w+)<\/id>/.exec(text)?.slice(1).find(Boolean);
     if (status === 200 && id) ids.push(id);
     else failures.push({ ...kind, status, text });
   };
-  const viewed = async (turn: number) => {
+  const viewOnce = async (turn: number) => {
     const page = ids.at(-1) ?? '';
-    const { status } = await atAny([first, second], turn, ({ site }) =>
+    const { status } = await sendToAny([first, second], turn, ({ site }) =>
       fetch(`${site}/${page}`, { headers: newConnection }),
     );
     if (status === 200) shown += 1;
     else failures.push({ page, status });
   };
 
-  // Two uploads and a page more.
   const progress = () => Math.min(ids.length, 2 * shown);
 
-  await meanwhile([uploaded, uploaded, viewed], failures, async () => {
+  await runDuring([uploadOnce, uploadOnce, viewOnce], failures, async () => {
     for (const stack of [first, second]) {
-      await Promise.all(replicated.map((service) => restarted(stack, service, progress)));
+      await Promise.all(replicated.map((service) => restart(stack, service, progress)));
     }
     for (const gateway of gateways) {
-      const slow = await halfSent(gateway);
-      const restarting = restarted(gateway, 'gateway', progress);
-      await waitUntil('a gateway that refuses connections', 20_000, () => refuses(gateway));
+      const slow = await sendHalf(gateway);
+      const restarting = restart(gateway, 'gateway', progress);
+      await waitUntil('refused connections', 20_000, () => refuses(gateway));
       await slow.rest();
       ids.push((await slow.id()) ?? 'none');
       await restarting;
@@ -81,8 +80,8 @@ test('restarting one replica after another under load fails no upload and no pag
   expect(await first.stored('media')).toHaveLength(ids.length);
 }, 120_000);
 
-/** Repeats each of `loads`, with its own turns, until `work` is done; what they throw is a failure. */
-async function meanwhile(
+/** Repeats each of `loads` until `work` is done; errors count as failures. */
+async function runDuring(
   loads: readonly ((turn: number) => Promise<void>)[],
   failures: unknown[],
   work: () => Promise<void>,
@@ -102,14 +101,14 @@ async function meanwhile(
   }
 }
 
-/** Asks the next of several; only a refused connection sends on to the one after it. */
-async function atAny<T>(stacks: readonly Stack[], turn: number, ask: (stack: Stack) => Promise<T>): Promise<T> {
+/** Sends a request to one of `stacks`; if the connection is refused, to the next one. */
+async function sendToAny<T>(stacks: readonly Stack[], turn: number, send: (stack: Stack) => Promise<T>): Promise<T> {
   const at = (n: number) => stacks[n % stacks.length] as Stack;
   try {
-    return await ask(at(turn));
+    return await send(at(turn));
   } catch (error) {
     if (!isRefused(error)) throw error;
-    return await ask(at(turn + 1));
+    return await send(at(turn + 1));
   }
 }
 
@@ -121,26 +120,26 @@ async function refuses({ gateway }: Stack): Promise<boolean> {
   return fetch(`${gateway}/`).then(() => false, isRefused);
 }
 
-/** Stops and starts a service as an orchestrator does, and waits until uploads and pages have gone on without and with it. */
-async function restarted(stack: Stack, service: ServiceName, progress: () => number): Promise<void> {
-  const goneOn = async () => {
+/** Stops and starts a service; each time, waits until uploads and page views succeed. */
+async function restart(stack: Stack, service: ServiceName, progress: () => number): Promise<void> {
+  const waitForProgress = async () => {
     const before = progress();
-    await waitUntil('uploads and pages that go on', 20_000, async () => progress() >= before + 2);
+    await waitUntil('further uploads and page views', 20_000, async () => progress() >= before + 2);
   };
   await stack.services[service].stop();
-  await goneOn();
+  await waitForProgress();
   await stack.services[service].restart();
-  await goneOn();
+  await waitForProgress();
 }
 
-/** An upload whose second half is still to come. */
-async function halfSent(gateway: Stack) {
+/** Sends the first half of an upload. */
+async function sendHalf(gateway: Stack) {
   const { path, headers, body } = uploadRequest(gateway, { media: media[0] as Buffer });
   const client = parts.use(await RawClient.connect(gateway.gateway));
   client.head(path, headers, body.length);
   await client.flush(body.subarray(0, body.length / 2));
-  await waitUntil('an upload that runs', 10_000, async () => {
-    const metrics = await (await fetch(`${gateway.ops('gateway')}/metrics`)).text();
+  await waitUntil('an upload in flight', 10_000, async () => {
+    const metrics = await gateway.metrics('gateway');
     return Number(/^echodrop_uploads_in_flight\{[^}]*\} (\d+)/m.exec(metrics)?.[1]) > 0;
   });
   return {

@@ -6,31 +6,32 @@ import type { FormPart } from '@echodrop/testkit/multipart-form';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { providerFailures, setBehaviour } from '@echodrop/testkit/sandbox-behaviour';
+import { dumpRedis } from '@echodrop/testkit/servers/dump-redis';
 import { signEcho } from '@echodrop/testkit/sign-echo';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-// Everything secret is marked by a word that is nowhere else; what is searched for is the word, in any case.
-const words: string[] = [];
-function marked(): string {
-  const word = `m${randomBytes(10).toString('hex')}`;
-  words.push(word);
-  return word;
+// Every secret is a unique marker, to search for in any case.
+const markers: string[] = [];
+function mark(): string {
+  const marker = `m${randomBytes(10).toString('hex')}`;
+  markers.push(marker);
+  return marker;
 }
 
-const signer = { consumer: { key: marked(), secret: marked() }, token: { key: marked(), secret: marked() } };
-const bearer = marked();
-const apiKey = marked();
+const signer = { consumer: { key: mark(), secret: mark() }, token: { key: mark(), secret: mark() } };
+const bearer = mark();
+const apiKey = mark();
 const settings = {
   LOG_LEVEL: 'trace',
   API_KEYS: apiKey,
-  VERIFIER_SECRET: `${marked()},${marked()}`,
-  CACHE_KEY_SECRET: `${marked()},${marked()}`,
-  PROBE_QUEUE_SECRET: `${marked()},${marked()}`,
-  RENDITION_QUEUE_SECRET: `${marked()},${marked()}`,
-  USER_ID_SECRET: marked(),
+  VERIFIER_SECRET: `${mark()},${mark()}`,
+  CACHE_KEY_SECRET: `${mark()},${mark()}`,
+  PROBE_QUEUE_SECRET: `${mark()},${mark()}`,
+  RENDITION_QUEUE_SECRET: `${mark()},${mark()}`,
+  USER_ID_SECRET: mark(),
   PROBE_TIMEOUT_MS: '2000',
   PROVIDER_TIMEOUT_MS: '500',
   VERDICT_REUSE: 'retry',
@@ -43,7 +44,7 @@ let stack: Stack;
 let media: Buffer;
 
 beforeAll(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'echodrop-marked-'));
+  const folder = await mkdtemp(join(tmpdir(), 'echodrop-secrets-'));
   parts.defer(() => rm(folder, { recursive: true }));
   const file = join(folder, 'users.json');
   const oauth_tokens = [{ token: signer.token.key, secret: signer.token.secret }];
@@ -55,35 +56,25 @@ beforeAll(async () => {
       of: { 'sandbox-provider': { SANDBOX_USERS_FILE: file } },
     }),
   );
-  // Compressed, a word would not be seen.
-  await stack.redis.command('config', 'set', 'rdbcompression', 'no');
   media = await samplePhoto('png', { width: 64, height: 48 });
 });
 
 afterAll(() => parts.disposeAsync());
 
 afterEach(async () => {
-  await expectNoWord();
+  await expectNoMarker();
 });
 
-const everythingInRedis = `
-  local all = {}
-  for _, key in ipairs(redis.call('keys', '*')) do
-    table.insert(all, key)
-    table.insert(all, redis.call('dump', key) or '')
-  end
-  return all`;
-
-// How much of each service's output was searched: later words are random and cannot be in it.
+// Length of the output already searched: it cannot contain markers created later.
 const searched = new Map<string, number>();
 
-/** Searches all that was written until now. */
-async function expectNoWord(): Promise<void> {
+/** Searches everything written so far. */
+async function expectNoMarker(): Promise<void> {
   const written = new Map<string, string>();
   for (const [name, service] of Object.entries(stack.services)) {
     const { output } = service;
-    // A word may have been cut by the end of what was searched.
-    written.set(`what ${name} wrote`, output.slice(Math.max(0, (searched.get(name) ?? 0) - 100)));
+    // A marker may cross the end of the last search.
+    written.set(`output of ${name}`, output.slice(Math.max(0, (searched.get(name) ?? 0) - 100)));
     searched.set(name, output.length);
     const metrics = await fetch(`${stack.ops(name as ServiceName)}/metrics`).then(
       (response) => response.text(),
@@ -91,7 +82,7 @@ async function expectNoWord(): Promise<void> {
     );
     written.set(`/metrics of ${name}`, metrics);
   }
-  written.set('Redis', await stack.redis.command('eval', everythingInRedis, '0').catch(() => ''));
+  written.set('Redis', await dumpRedis(stack.redis).catch(() => ''));
   for await (const entry of glob('**', { cwd: stack.folder, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
     if (entry.isFile()) written.set(file, file + (await readFile(file, 'latin1').catch(() => '')));
@@ -100,7 +91,7 @@ async function expectNoWord(): Promise<void> {
     written.set(`/proc/${process}/cmdline`, await readFile(`/proc/${process}/cmdline`, 'latin1').catch(() => ''));
   const found = [...written].filter(([, text]) => {
     const inLowerCase = text.toLowerCase();
-    return words.some((word) => inLowerCase.includes(word));
+    return markers.some((marker) => inLowerCase.includes(marker));
   });
   expect(found.map(([where]) => where)).toEqual([]);
 }
@@ -127,12 +118,12 @@ function secretFields(changed: Record<string, string> = {}): FormPart[] {
 
 function echoHeaders(header = signEcho(stack.provider, signer), provider = stack.provider): Record<string, string> {
   const signature = /oauth_signature="([^"]*)"/.exec(header)?.[1];
-  // A signature in whichever spelling.
-  if (signature) words.push(signature.toLowerCase(), decodeURIComponent(signature).toLowerCase());
+  // In both encodings.
+  if (signature) markers.push(signature.toLowerCase(), decodeURIComponent(signature).toLowerCase());
   return { 'X-Verify-Credentials-Authorization': header, 'X-Auth-Service-Provider': provider };
 }
 
-/** Uploads, expects no word in the response, and returns its status and reason. */
+/** Uploads and expects no marker in the response. @returns status and reason */
 async function send({
   version = 2,
   format = 'json',
@@ -148,12 +139,12 @@ async function send({
     { name: 'media', filename: 'media', content: media },
   ];
   const response = await upload(stack, { version, format, headers: version === 2 ? headers : {}, parts: sent });
-  for (const word of words)
-    expect([...response.headers.values(), response.text].join().toLowerCase()).not.toContain(word);
+  for (const marker of markers)
+    expect([...response.headers.values(), response.text].join().toLowerCase()).not.toContain(marker);
   return `${response.status} ${/"reason":"(\w+)"|<reason>(\w+)/.exec(response.text)?.slice(1).join('') ?? ''}`.trim();
 }
 
-test('uploads that succeed', async () => {
+test('successful uploads', async () => {
   for (const format of ['xml', 'json'] as const) {
     expect(await send({ format })).toBe('200');
     expect(await send({ format, version: 1 })).toBe('200');
@@ -169,52 +160,52 @@ test.each<[string, () => Sent, string]>([
   [
     'a wrong signature',
     () => ({
-      headers: echoHeaders(signEcho(stack.provider, { ...signer, token: { key: marked(), secret: marked() } })),
+      headers: echoHeaders(signEcho(stack.provider, { ...signer, token: { key: mark(), secret: mark() } })),
     }),
     '401 credentials_refused',
   ],
   [
     'a wrong bearer token',
-    () => ({ headers: echoHeaders(`Bearer ${marked()}`, stack.bearerProvider) }),
+    () => ({ headers: echoHeaders(`Bearer ${mark()}`, stack.bearerProvider) }),
     '401 credentials_refused',
   ],
-  ['a scheme that is not spoken', () => ({ headers: echoHeaders(`Basic ${marked()}`) }), '401 credentials_refused'],
-  ['a scheme of our own', () => ({ headers: echoHeaders(marked()) }), '401 credentials_refused'],
-  ['wrong secrets', () => ({ version: 1, more: secretFields({ oauth_secret: marked() }) }), '401 credentials_refused'],
+  ['an unsupported scheme', () => ({ headers: echoHeaders(`Basic ${mark()}`) }), '401 credentials_refused'],
+  ['no known scheme', () => ({ headers: echoHeaders(mark()) }), '401 credentials_refused'],
+  ['wrong secrets', () => ({ version: 1, more: secretFields({ oauth_secret: mark() }) }), '401 credentials_refused'],
   [
     'another provider',
-    () => ({ headers: echoHeaders(undefined, `https://${marked()}.example/`) }),
+    () => ({ headers: echoHeaders(undefined, `https://${mark()}.example/`) }),
     '401 provider_unknown',
   ],
   [
     'no provider',
-    () => ({ headers: { ...echoHeaders(`OAuth ${marked()}`), 'X-Auth-Service-Provider': '' } }),
+    () => ({ headers: { ...echoHeaders(`OAuth ${mark()}`), 'X-Auth-Service-Provider': '' } }),
     '401 credentials_missing',
   ],
-  ['another API key', () => ({ key: marked() }), '401 api_key_unknown'],
+  ['another API key', () => ({ key: mark() }), '401 api_key_unknown'],
   [
     'secrets without a file',
     () => ({ version: 1, form: [{ name: 'key', content: apiKey }, ...secretFields()] }),
     '400 parameter_missing',
   ],
-  ['a secret twice', () => ({ version: 1, more: [...secretFields(), ...secretFields()] }), '400 form_malformed'],
+  ['a duplicate secret', () => ({ version: 1, more: [...secretFields(), ...secretFields()] }), '400 form_malformed'],
   [
     'a secret that is too long',
-    () => ({ version: 1, more: secretFields({ oauth_secret: marked().repeat(5000) }) }),
+    () => ({ version: 1, more: secretFields({ oauth_secret: mark().repeat(5000) }) }),
     '400 form_malformed',
   ],
   [
-    'secrets as names of parts',
+    'secrets as part names',
     () => ({ version: 1, more: [{ name: signer.token.secret, content: 'x' }, ...secretFields()] }),
     '200',
   ],
   [
-    'secrets in names of files',
+    'secrets in file names',
     () => ({ version: 1, more: [{ name: 'other', filename: `${bearer}.jpg`, content: 'x' }, ...secretFields()] }),
     '200',
   ],
   [
-    'secrets in headers of parts',
+    'secrets in part headers',
     () => ({
       version: 1,
       more: [{ name: 'x', content: '', headers: `Content-Disposition: ${bearer}` }, ...secretFields()],
@@ -228,38 +219,38 @@ test.each<[string, () => Sent, string]>([
 test.each([
   [
     'the path',
-    (word: string) => `POST /2/upload.json?oauth_token=${word} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`,
+    (marker: string) => `POST /2/upload.json?oauth_token=${marker} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`,
   ],
-  ['a path that is not there', (word: string) => `GET /${word} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  ['an unknown path', (marker: string) => `GET /${marker} HTTP/1.1\r\nHost: a\r\n\r\n`],
   [
-    'a header that breaks the rules',
-    (word: string) =>
-      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\nX-Verify-Credentials-Authorization: OAuth ${word}\0\r\n\r\n`,
+    'an invalid header',
+    (marker: string) =>
+      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\nX-Verify-Credentials-Authorization: OAuth ${marker}\0\r\n\r\n`,
   ],
   [
     'a header that is too long',
-    (word: string) =>
-      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\nX-Verify-Credentials-Authorization: OAuth ${word.repeat(2000)}\r\n\r\n`,
+    (marker: string) =>
+      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\nX-Verify-Credentials-Authorization: OAuth ${marker.repeat(2000)}\r\n\r\n`,
   ],
   [
-    'a header that is there twice',
-    (word: string) =>
-      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\n${`X-Verify-Credentials-Authorization: OAuth ${word}\r\n`.repeat(2)}X-Auth-Service-Provider: x\r\nContent-Length: 0\r\n\r\n`,
+    'a duplicate header',
+    (marker: string) =>
+      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\n${`X-Verify-Credentials-Authorization: OAuth ${marker}\r\n`.repeat(2)}X-Auth-Service-Provider: x\r\nContent-Length: 0\r\n\r\n`,
   ],
-  ['no HTTP at all', (word: string) => `${word}\r\n\r\n`],
+  ['not HTTP', (marker: string) => `${marker}\r\n\r\n`],
   [
-    'the user of an address',
-    (word: string) => `POST http://${word}@a/2/upload.json HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`,
+    'the user in a URL',
+    (marker: string) => `POST http://${marker}@a/2/upload.json HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`,
   ],
 ])('%s', async (_, request) => {
   await using client = await RawClient.connect(stack.gateway);
-  client.write(request(marked()));
+  client.write(request(mark()));
   await waitUntil('a response', 10_000, async () => client.received.includes('\r\n\r\n'));
   expect(client.received).toMatch(/^HTTP\/1\.1 4\d\d/);
-  for (const word of words) expect(client.received.toLowerCase()).not.toContain(word);
+  for (const marker of markers) expect(client.received.toLowerCase()).not.toContain(marker);
 });
 
-// 'slow' would wait for a time-out each time; 'too-many' lasts, and has a test of its own.
+// 'slow' would time out each time; 'too-many' affects later requests and is tested last.
 const failures = providerFailures.filter((each) => each !== 'slow' && each !== 'too-many');
 
 test.each(failures)('a provider that is %s', async (behaviour) => {
@@ -268,13 +259,13 @@ test.each(failures)('a provider that is %s', async (behaviour) => {
     ? '401 credentials_refused'
     : '401 provider_unavailable';
   expect(await send()).toBe(expected);
-  expect(await send({ version: 1, more: secretFields({ consumer_secret: marked() }) })).toMatch(/^401/);
-  expect(await send({ headers: echoHeaders(`Bearer ${marked()}`, stack.bearerProvider) })).toMatch(/^401/);
+  expect(await send({ version: 1, more: secretFields({ consumer_secret: mark() }) })).toMatch(/^401/);
+  expect(await send({ headers: echoHeaders(`Bearer ${mark()}`, stack.bearerProvider) })).toMatch(/^401/);
   await setBehaviour(stack.provider, 'normal');
   expect(await send()).toBe('200');
 });
 
-test('a client that goes away in the middle', async () => {
+test('a client that disconnects during its upload', async () => {
   const { path, headers, body } = uploadRequest(stack, {
     version: 1,
     parts: [...secretFields(), { name: 'media', content: media }],
@@ -284,13 +275,13 @@ test('a client that goes away in the middle', async () => {
   await client.flush(body);
 });
 
-test('somebody who asks the verifier without its secret', async () => {
+test('a request to the verifier without its secret', async () => {
   const verifier = stack.verifier;
-  for (const path of ['/verify', '/forget', '/providers', `/${marked()}`]) {
+  for (const path of ['/verify', '/forget', '/providers', `/${mark()}`]) {
     const response = await fetch(verifier + path, {
       method: 'POST',
-      headers: { authorization: `Bearer ${marked()}` },
-      body: marked(),
+      headers: { authorization: `Bearer ${mark()}` },
+      body: mark(),
     });
     expect(response.status).toBe(401);
   }
@@ -298,21 +289,21 @@ test('somebody who asks the verifier without its secret', async () => {
 
 test.each<[string, () => { kill(): Promise<void>; restart(): Promise<void> }]>([
   ['the identity provider', () => stack.services['sandbox-provider']],
-  ['the verifier', () => stack.services['auth-verifier']],
-  ['the probe worker', () => stack.services['probe-worker']],
+  ['the auth-verifier', () => stack.services['auth-verifier']],
+  ['the probe-worker', () => stack.services['probe-worker']],
   ['Redis', () => stack.redis],
-])('%s is down', async (_, part) => {
-  await part().kill();
+])('%s is down', async (_, component) => {
+  await component().kill();
   expect(await send()).toMatch(/^(401 provider_unavailable|503 unavailable)$/);
-  expect(await send({ version: 1, more: secretFields({ oauth_secret: marked() }) })).toMatch(/^(401|503) /);
-  await part().restart();
-  await waitUntil('uploads', 20_000, async () => (await send()) === '200');
+  expect(await send({ version: 1, more: secretFields({ oauth_secret: mark() }) })).toMatch(/^(401|503) /);
+  await component().restart();
+  await waitUntil('a successful upload', 20_000, async () => (await send()) === '200');
 });
 
-test('a provider that has had too many questions', async () => {
+test('a provider that rate limits', async () => {
   await setBehaviour(stack.provider, 'too-many');
   expect(await send()).toBe('401 provider_unavailable');
-  expect(await send({ headers: echoHeaders(`Bearer ${marked()}`, stack.bearerProvider) })).toBe(
+  expect(await send({ headers: echoHeaders(`Bearer ${mark()}`, stack.bearerProvider) })).toBe(
     '401 provider_unavailable',
   );
 });

@@ -10,19 +10,19 @@ import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-// Without renditions, which read the media too.
+// No rendition-worker, which also reads the media.
 const services = ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] as const;
 
 const isMediaPut = ({ method, path }: SeenRequest) => method === 'PUT' && path.includes('/media/');
 const isRecordPut = ({ method, path }: SeenRequest) => method === 'PUT' && path.includes('/records/');
-// A gateway looks up every ten seconds who is blocked, whatever is uploaded; a site, which may not read media, asks for its exact key; a
-// rendition-worker lists the renditions of its job.
+// Ignores the gateway's regular check for blocks, the site's check for an exact media key, and the
+// rendition-worker's list of the renditions of its job.
 const isList = ({ method, path, query }: SeenRequest) =>
   method === 'GET' &&
   path.split('/').filter(Boolean).length < 2 &&
   !/^((blocks|renditions)\/|media\/[0-9a-f]{32}$)/.test(query.get('prefix') ?? '');
 
-describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
+describeWithMinio('the requests to MinIO for an upload', {}, (startMinio) => {
   const parts = new AsyncDisposableStack();
   let proxy: CountingProxy;
   let stack: Stack;
@@ -36,10 +36,10 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
   });
   afterAll(() => parts.disposeAsync());
 
-  test('a photo: one PUT of the media, one of the record, one for each list that it is in, a look whether media and record are there, and no read', async () => {
+  test('a photo: one PUT each of media, record and list entries, a check that media and record exist, and no read', async () => {
     expect((await upload(stack, { media: await samplePhoto('jpg', { width: 640, height: 480 }) })).status).toBe(200);
     const seen = proxy.seen.filter(isOfObject).map(({ method, path, status }) => `${method} ${kindOf(path)} ${status}`);
-    // Its entries are written beside the record.
+    // List entries are written concurrently with the record.
     expect([...seen.slice(0, 2), ...seen.slice(2).sort()]).toEqual([
       'PUT media 200',
       'PUT media 412',
@@ -51,7 +51,7 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
     expect(proxy.seen.filter(isList)).toEqual([]);
   });
 
-  test('a video: the same, and a few ranged reads of the media; a large one comes in parts, none of it is listed', async () => {
+  test('a video: the same PUTs; neither it nor a large video in parts causes a list request', async () => {
     const video = await sampleVideo('mp4', { width: 64, height: 48 });
     expect((await upload(stack, { media: video })).status).toBe(200);
     const puts = proxy.seen.filter(isOfObject).filter(({ method }) => method === 'PUT');
@@ -63,7 +63,7 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
   });
 });
 
-describeWithMinio('a record whose write has no clear response', {}, (startMinio) => {
+describeWithMinio('a write with an unclear outcome', {}, (startMinio) => {
   const parts = new AsyncDisposableStack();
   const fates: Fate[] = [];
   const mediaFates: Fate[] = [];
@@ -82,7 +82,7 @@ describeWithMinio('a record whose write has no clear response', {}, (startMinio)
   afterAll(() => parts.disposeAsync());
 
   test.each<Fate>(['lost', 'held', 'twice', 'overtaken', 'changed', 'swallowed', 'swallowed unread'])(
-    '%s: exactly one record results, and its media is there',
+    'record write %s: exactly one record, with its media',
     async (fate) => {
       proxy.seen.length = 0;
       fates.push(fate);
@@ -99,7 +99,7 @@ describeWithMinio('a record whose write has no clear response', {}, (startMinio)
   );
 
   test.each<Fate>(['changed', 'swallowed', 'swallowed unread'])(
-    'media that is %s on its way is not published',
+    'media write %s: the upload is not published',
     async (fate) => {
       mediaFates.push(fate);
       proxy.seen.length = 0;
@@ -111,7 +111,7 @@ describeWithMinio('a record whose write has no clear response', {}, (startMinio)
   );
 });
 
-// The second segment, after the bucket.
+// The first segment is the bucket.
 function kindOf(path: string): string | undefined {
   return path.split('/')[2]?.replace(/^by-.*/, 'list');
 }

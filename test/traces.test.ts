@@ -10,23 +10,23 @@ import { type UploadOptions, upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-// What must be in no span is marked by a word that is nowhere else.
-const words: string[] = [];
-function marked(): string {
-  const word = `m${randomBytes(10).toString('hex')}`;
-  words.push(word);
-  return word;
+// Unique markers that must appear in no span.
+const markers: string[] = [];
+function mark(): string {
+  const marker = `m${randomBytes(10).toString('hex')}`;
+  markers.push(marker);
+  return marker;
 }
 
 const services = ['auth-verifier', 'gateway', 'site', 'probe-worker', 'rendition-worker'] as const;
-const signer = { consumer: { key: marked(), secret: marked() }, token: { key: marked(), secret: marked() } };
-const apiKey = marked();
-const caption = marked();
-const user = { id: marked(), screen_name: marked() };
+const signer = { consumer: { key: mark(), secret: mark() }, token: { key: mark(), secret: mark() } };
+const apiKey = mark();
+const caption = mark();
+const user = { id: mark(), screen_name: mark() };
 const foreignTrace = '0af7651916cd43dd8448eb211c80319c';
 
 const parts = new AsyncDisposableStack();
-const asked: IncomingHttpHeaders[] = [];
+const seen: IncomingHttpHeaders[] = [];
 let collector: Collector;
 let stack: Stack;
 let provider: string;
@@ -35,7 +35,7 @@ let media: Buffer;
 beforeAll(async () => {
   collector = parts.use(await startCollector());
   const outside = createServer((request, response) => {
-    asked.push(request.headers);
+    seen.push(request.headers);
     response.statusCode = request.url === '/refusing' ? 401 : request.url === '/broken' ? 500 : 200;
     response.end(JSON.stringify(user));
   });
@@ -50,11 +50,11 @@ beforeAll(async () => {
       settings: {
         LOG_LEVEL: 'debug',
         API_KEYS: apiKey,
-        VERIFIER_SECRET: marked(),
-        CACHE_KEY_SECRET: marked(),
-        PROBE_QUEUE_SECRET: marked(),
-        RENDITION_QUEUE_SECRET: marked(),
-        USER_ID_SECRET: marked(),
+        VERIFIER_SECRET: mark(),
+        CACHE_KEY_SECRET: mark(),
+        PROBE_QUEUE_SECRET: mark(),
+        RENDITION_QUEUE_SECRET: mark(),
+        USER_ID_SECRET: mark(),
         IDENTITY_PROVIDERS: `${provider}, ${at}/refusing, ${at}/broken`,
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
         OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -88,7 +88,7 @@ function send({ version = 2, headers = {}, parts: more = [] }: UploadOptions = {
       { name: 'key', content: apiKey },
       { name: 'message', content: caption },
       ...more,
-      { name: 'media', filename: `${marked()}.jpg`, content: media },
+      { name: 'media', filename: `${mark()}.jpg`, content: media },
     ],
   });
 }
@@ -96,10 +96,10 @@ function send({ version = 2, headers = {}, parts: more = [] }: UploadOptions = {
 /** The spans of the upload that published `id`, once its renditions are made. */
 async function traceOf(id: string): Promise<CollectedSpan[]> {
   const all = () => {
-    const first = collector.spans.find(({ facts }) => facts['echodrop.media.id'] === id);
+    const first = collector.spans.find(({ attributes }) => attributes['echodrop.media.id'] === id);
     return collector.spans.filter(({ traceId }) => traceId === first?.traceId);
   };
-  await waitUntil('all of its spans', 20_000, async () => {
+  await waitUntil('all spans of the upload', 20_000, async () => {
     const names = new Set(all().map(({ name }) => name));
     return names.has('process probe-photos') && names.has('process rendition-pictures');
   });
@@ -111,14 +111,14 @@ function linesOf(service: ServiceName): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-test('an upload is one trace through all services, and every line of theirs about it has its id', async () => {
+test('an upload is one trace across all services, and all log lines about it have the trace id', async () => {
   const { status, text } = await send({ headers: { traceparent: `00-${foreignTrace}-b7ad6b7169203331-01` } });
   expect(status).toBe(200);
   const { id } = JSON.parse(text);
   const spans = await traceOf(id);
   const named = (span: CollectedSpan | undefined) => span && `${span.service}: ${span.name}`;
-  const below = (span: CollectedSpan) => named(spans.find(({ spanId }) => spanId === span.parentSpanId)) ?? 'nothing';
-  const tree = new Set(spans.map((span) => `${named(span)} < ${below(span)}`));
+  const parent = (span: CollectedSpan) => named(spans.find(({ spanId }) => spanId === span.parentSpanId)) ?? 'nothing';
+  const tree = new Set(spans.map((span) => `${named(span)} < ${parent(span)}`));
   expect([...tree].filter((each) => each.endsWith('< nothing'))).toEqual(['gateway: POST /2/upload.json < nothing']);
   expect([...tree].toSorted()).toEqual(
     expect.arrayContaining([
@@ -135,12 +135,12 @@ test('an upload is one trace through all services, and every line of theirs abou
       'rendition-worker: store read < rendition-worker: process rendition-pictures',
     ]),
   );
-  const ofRecord = spans.filter(({ facts }) => facts['echodrop.object.kind'] === 'records');
-  expect(ofRecord.map(({ facts }) => facts['echodrop.outcome']).toSorted()).toEqual(['exists', 'ok']);
+  const ofRecord = spans.filter(({ attributes }) => attributes['echodrop.object.kind'] === 'records');
+  expect(ofRecord.map(({ attributes }) => attributes['echodrop.outcome']).toSorted()).toEqual(['exists', 'ok']);
 
   const [{ traceId } = { traceId: '' }] = spans;
   for (const service of ['gateway', 'auth-verifier', 'probe-worker', 'rendition-worker'] as const) {
-    await waitUntil(`the line of ${service}`, 5000, async () => linesOf(service).some(isOfUpload));
+    await waitUntil(`a log line of ${service}`, 5000, async () => linesOf(service).some(isOfUpload));
     const ids = linesOf(service)
       .filter(isOfUpload)
       .map(({ trace_id }) => trace_id);
@@ -148,7 +148,7 @@ test('an upload is one trace through all services, and every line of theirs abou
   }
 });
 
-test('credentials that follow the media are verified in the trace of their upload', async () => {
+test('credentials after the media are verified in the trace of their upload', async () => {
   const padded = Buffer.concat([media, Buffer.alloc(2 ** 20)]);
   const { text } = await upload(stack, {
     version: 1,
@@ -168,26 +168,26 @@ function isOfUpload(line: Record<string, unknown>): boolean {
 }
 
 test('clients can neither choose a trace nor see one', async () => {
-  expect(asked.length).toBeGreaterThan(0);
-  for (const headers of asked) expect(Object.keys(headers).filter((name) => /^trace|^baggage/.test(name))).toEqual([]);
+  expect(seen.length).toBeGreaterThan(0);
+  for (const headers of seen) expect(Object.keys(headers).filter((name) => /^trace|^baggage/.test(name))).toEqual([]);
   const forged = { traceparent: `00-${foreignTrace}-b7ad6b7169203331-01` };
   await fetch(`${stack.verifier}/verify`, { method: 'POST', headers: forged });
   expect((await fetch(`${stack.site}/style.css`, { headers: forged })).status).toBe(200);
   const served = () => linesOf('site').find(({ path }) => path === '/style.css');
-  await waitUntil('the line of the site', 5000, async () => served() !== undefined);
+  await waitUntil('a log line of the site', 5000, async () => served() !== undefined);
   expect(served()?.trace_id).toMatch(/^[\da-f]{32}$/);
   const shown = () => collector.spans.find(({ name }) => name === 'GET /style.css');
-  await waitUntil('the span of the site', 5000, async () => shown() !== undefined);
+  await waitUntil('a span of the site', 5000, async () => shown() !== undefined);
   expect(shown()?.traceId).toBe(served()?.trace_id);
   expect(collector.received).not.toContain(foreignTrace);
 });
 
-test('the line about a reader who leaves has the trace of its request', async () => {
+test('the log line about an aborted page request has its trace id', async () => {
   await stack.services['rendition-worker'].freeze();
   const { id } = JSON.parse((await send()).text);
   const path = `/${id}/large.jpg`;
   const left = () => linesOf('site').find((line) => line.path === path && line.complete === false);
-  await waitUntil('a reader who left', 10_000, async () => {
+  await waitUntil('a log line about an aborted request', 10_000, async () => {
     await fetch(stack.site + path, { signal: AbortSignal.timeout(300) }).catch(() => {});
     return left() !== undefined;
   });
@@ -195,16 +195,16 @@ test('the line about a reader who leaves has the trace of its request', async ()
   expect(left()?.trace_id).toMatch(/^[\da-f]{32}$/);
 });
 
-test('no credential, caption or user is in what is exported', async () => {
+test('exported spans contain no credentials, captions or users', async () => {
   const refusing = provider.replace('/verify', '/refusing');
   const broken = provider.replace('/verify', '/broken');
   expect((await send({ version: 1, parts: secretFields() })).status).toBe(200);
-  expect((await send({ headers: { 'Idempotency-Key': marked() } })).status).toBe(200);
+  expect((await send({ headers: { 'Idempotency-Key': mark() } })).status).toBe(200);
   expect((await send({}, refusing)).status).toBe(401);
   expect((await send({}, broken)).status).toBe(401);
   expect((await send({ version: 1, parts: [...secretFields(), ...secretFields()] })).status).toBe(400);
-  expect((await fetch(`${stack.gateway}/${marked()}?oauth_token=${marked()}`)).status).toBe(404);
-  expect((await fetch(`${stack.gateway}/2/upload.json?oauth_token=${marked()}`)).status).toBe(405);
+  expect((await fetch(`${stack.gateway}/${mark()}?oauth_token=${mark()}`)).status).toBe(404);
+  expect((await fetch(`${stack.gateway}/2/upload.json?oauth_token=${mark()}`)).status).toBe(405);
   const proof = signEcho(provider, signer);
   const headers = { 'X-Auth-Service-Provider': provider, 'X-Verify-Credentials-Authorization': proof };
   expect((await fetch(`${stack.gateway}/2/media.json`, { headers })).status).toBe(200);
@@ -212,7 +212,7 @@ test('no credential, caption or user is in what is exported', async () => {
     method: 'DELETE',
     headers: { ...headers, 'X-Verify-Credentials-Authorization': signEcho(provider, signer) },
   };
-  expect((await fetch(`${stack.gateway}/2/media/${marked()}`, last)).status).toBe(404);
+  expect((await fetch(`${stack.gateway}/2/media/${mark()}`, last)).status).toBe(404);
   await waitUntil('the last span', 5000, async () =>
     collector.spans.some(({ name }) => name === 'DELETE /2/media/:id'),
   );
@@ -220,22 +220,22 @@ test('no credential, caption or user is in what is exported', async () => {
     expect.arrayContaining(['GET none', 'GET /2/upload.json', 'POST /1/upload.json', 'GET /2/media.json']),
   );
   const inLowerCase = collector.received.toLowerCase();
-  expect(words.filter((word) => inLowerCase.includes(word))).toEqual([]);
+  expect(markers.filter((marker) => inLowerCase.includes(marker))).toEqual([]);
   expect(new Set(collector.spans.map(({ service }) => service))).toEqual(new Set(services));
 });
 
-test('a collector that hangs is logged once, and neither uploads nor a stop wait for it', async () => {
+test('a hanging collector is logged once, and delays neither uploads nor shutdown', async () => {
   const linesWith = (message: string) => linesOf('gateway').filter(({ msg }) => msg === message).length;
   collector.hang();
   const begun = performance.now();
   expect((await send()).status).toBe(200);
   expect(performance.now() - begun).toBeLessThan(5000);
-  await waitUntil('the line about it', 10_000, async () => linesWith('Failed to export traces') === 1);
+  await waitUntil('the error in the log', 10_000, async () => linesWith('Failed to export traces') === 1);
   const before = collector.exports;
   expect((await send()).status).toBe(200);
-  await waitUntil('another export that gets no response', 10_000, async () => collector.exports > before + 2);
+  await waitUntil('another export without a response', 10_000, async () => collector.exports > before + 2);
   collector.respond();
-  await waitUntil('the end of it', 10_000, async () => {
+  await waitUntil('the recovery in the log', 10_000, async () => {
     expect((await send()).status).toBe(200);
     return linesWith('Trace export recovered') === 1;
   });

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { barriers } from '@echodrop/testkit/accessibility';
+import { axeViolations } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
@@ -11,7 +11,7 @@ import { execa } from 'execa';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** What ShareX reads of a custom uploader (ShareX.UploadersLib/CustomUploader/CustomUploaderItem.cs). */
+/** The fields that ShareX reads (ShareX.UploadersLib/CustomUploader/CustomUploaderItem.cs). */
 interface CustomUploader {
   readonly Version: string;
   readonly DestinationType: string;
@@ -29,13 +29,13 @@ await describeWithBrowser('files for other programs', (browser) => {
   const parts = new AsyncDisposableStack();
   let stack: Stack;
   let tab: Page;
-  let complaints: string[];
+  let problems: string[];
   let photo: Buffer;
 
   beforeAll(async () => {
     stack = parts.use(await startStack({ settings: signInSettings }));
     photo = await samplePhoto('png', { width: 64, height: 48 });
-    ({ tab, complaints } = parts.use(
+    ({ tab, problems } = parts.use(
       await openSignedIn(browser(), stack, { path: '/mine/apps', options: { acceptDownloads: true } }),
     ));
     await tab.locator('#apps').waitFor();
@@ -56,7 +56,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     return /class="caption"[^>]*>([^<]*)</.exec(await page.text())?.[1] ?? '';
   }
 
-  test('the page shows the token only when the person opens a section with it', async () => {
+  test('the page shows the token only if the user opens its section', async () => {
     const shown = () => tab.getByText('sandbox-bearer').filter({ visible: true }).count();
     expect(await shown()).toBe(0);
     expect(await tab.getByRole('button', { name: 'Copy token' }).isVisible()).toBe(true);
@@ -65,39 +65,39 @@ await describeWithBrowser('files for other programs', (browser) => {
     await tab.getByText('Show the token').click();
   });
 
-  test('axe finds nothing, a phone needs no scrolling sideways, and the token is in no address', async () => {
+  test('the page passes axe, fits a screen 320 px wide, and puts the token in no address', async () => {
     for (const summary of await tab.locator('summary').all()) await summary.click();
-    expect(await barriers(tab)).toEqual([]);
+    expect(await axeViolations(tab)).toEqual([]);
     await tab.setViewportSize({ width: 320, height: 568 });
     expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(320);
     await tab.setViewportSize({ width: 1280, height: 720 });
     const addresses = await tab.evaluate(`[location.href, ...performance.getEntries().map(({ name }) => name)].join()`);
     expect(addresses).not.toContain('sandbox-bearer');
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
-  test('the custom uploader of ShareX has what its version reads, and its request is accepted', async () => {
+  test('the ShareX uploader matches its declared version, and its request is accepted', async () => {
     const { path, fileName } = await downloaded(/Download .*\.sxcu/);
     expect(fileName).toBe('127.0.0.1.sxcu');
     const uploader: CustomUploader = JSON.parse(await readFile(path, 'utf8'));
-    // An uploader of at most 13.7.1 would be rewritten from the earlier syntax.
+    // ShareX converts uploaders up to 13.7.1 from the earlier syntax.
     expect(Number.parseInt(uploader.Version, 10)).toBeGreaterThanOrEqual(14);
     expect(uploader.DestinationType.split(', ')).toEqual(['ImageUploader', 'FileUploader']);
     expect([uploader.Body, uploader.RequestMethod]).toEqual(['MultipartFormData', 'POST']);
     const form = new FormData();
-    for (const [name, value] of Object.entries(uploader.Arguments)) form.append(name, parsed(value));
+    for (const [name, value] of Object.entries(uploader.Arguments)) form.append(name, parse(value));
     form.append(uploader.FileFormName, new Blob([new Uint8Array(photo)], { type: 'image/png' }), 'screenshot.png');
-    const headers = Object.entries(uploader.Headers).map(([name, value]): [string, string] => [name, parsed(value)]);
+    const headers = Object.entries(uploader.Headers).map(([name, value]): [string, string] => [name, parse(value)]);
     const send = (headers: [string, string][]) =>
-      fetch(parsed(uploader.RequestURL), { method: 'POST', headers, body: form });
+      fetch(parse(uploader.RequestURL), { method: 'POST', headers, body: form });
     const response = await send(headers);
     expect(response.status).toBe(200);
-    expect(await captionAt(parsed(uploader.URL, await response.json()))).toBe('');
+    expect(await captionAt(parse(uploader.URL, await response.json()))).toBe('');
     const refused = await send([]);
-    expect(parsed(uploader.ErrorMessage, await refused.json())).toMatch(/^Missing credentials\./);
+    expect(parse(uploader.ErrorMessage, await refused.json())).toMatch(/^Missing credentials\./);
   });
 
-  test('the script uploads a file with a caption, and screenshots of three tools, and copies the link', async () => {
+  test('the script uploads a file with a caption and screenshots of three tools, and copies the link', async () => {
     const { path, fileName } = await downloaded(/Download echodrop-upload/);
     expect(fileName).toBe('echodrop-upload');
     const bin = join(stack.folder, 'bin');
@@ -151,7 +151,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     });
   });
 
-  test('the script repeats an upload whose response is lost, which leaves one record', async () => {
+  test('the script retries after a lost response, which leaves one record', async () => {
     const { path } = await downloaded(/Download echodrop-upload/);
     let uploads = 0;
     await using proxy = await startCountingProxy(stack.gateway, () => {
@@ -167,7 +167,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect((await stack.stored('records')).length).toBe(records + 1);
   });
 
-  test('without any response the script says that the upload failed', async () => {
+  test('without a response, the script reports that the upload failed', async () => {
     const { path } = await downloaded(/Download echodrop-upload/);
     const bin = join(stack.folder, 'broken');
     await mkdir(bin);
@@ -177,7 +177,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(/^Upload failed: no /) });
   });
 
-  test('syntax of ShareX and of the shell in an address or key stays text', async () => {
+  test('escapes ShareX and shell syntax in addresses and keys', async () => {
     const access = {
       address: 'http://a.example',
       provider: `https://id.example/%y{b}|\\'"$c`,
@@ -187,7 +187,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     const made = (module: string, name: string): Promise<string> =>
       tab.evaluate(`import('/mine/${module}.js').then((files) => files.${name}(${JSON.stringify(access)}, 'a'))`);
     const { Headers }: CustomUploader = JSON.parse(await made('app-files', 'shareXFile'));
-    expect(parsed(Headers['X-Auth-Service-Provider'] ?? '')).toBe(access.provider);
+    expect(parse(Headers['X-Auth-Service-Provider'] ?? '')).toBe(access.provider);
     const words = (await made('app-files', 'curlCommand')).replace('curl', "printf '%s\\n'");
     expect((await execa('sh', ['-c', words])).stdout.split('\n')).toEqual(
       expect.arrayContaining([`X-Auth-Service-Provider: ${access.provider}`, `key=${access.key}`]),
@@ -197,7 +197,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect(stdout.split('\n')).toEqual([access.provider, access.key]);
   });
 
-  test('quotes and backslashes in a token stay text in the configuration of curl', async () => {
+  test("escapes quotes and backslashes in a token for curl's configuration", async () => {
     const received: unknown[] = [];
     await using server = await startStandInServer([], ({ headers }) => {
       received.push(headers['x-verify-credentials-authorization'], headers['x-injected']);
@@ -245,8 +245,8 @@ await describeWithBrowser('files for other programs', (browser) => {
   });
 });
 
-/** A text of a custom uploader as ShareX parses it: escapes, and `{json:path}` of a response. */
-function parsed(text: string, response?: unknown): string {
+/** Parses a value as ShareX does: escapes, and `{json:path}` of a response. */
+function parse(text: string, response?: unknown): string {
   return text.replaceAll(/\\(.)|\{json:([^}]*)\}|[{}|%]/g, (_whole, escaped?: string, path?: string) => {
     if (escaped !== undefined) return escaped;
     if (path === undefined) throw new Error(`syntax of ShareX in ${text}`);

@@ -64,7 +64,7 @@ function testUploads(
     });
   });
 
-  test('media of several parts arrives whole', async () => {
+  test('media in several parts is stored completely', async () => {
     const jpeg = await samplePhoto('jpg', { width: 64, height: 48 });
     const media = Buffer.concat([jpeg, Buffer.alloc(20 * 1024 * 1024)]);
     const response = await upload(stack, { media, message });
@@ -92,7 +92,7 @@ async function expectPublished(stack: Stack, record: Record<string, string | und
   expect(Buffer.from(await picture.arrayBuffer()).subarray(0, 3)).toEqual(Buffer.from([0xff, 0xd8, 0xff]));
 }
 
-// The record's fields as text, whichever the format; both spellings must say the same.
+// The fields of a record as text, to compare formats.
 function read(format: 'xml' | 'json', text: string): Record<string, string | undefined> {
   if (format === 'json') {
     const { user, ...fields } = JSON.parse(text);

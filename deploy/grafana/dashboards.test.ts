@@ -56,7 +56,7 @@ test.each(names)('%s: every variable of a query is defined', async (name) => {
   for (const [, variable] of used) expect(known).toContain(variable);
 });
 
-test('dashboards have unique ids, and the names in the documentation', async () => {
+test('dashboards have unique ids, and names as documented', async () => {
   const [path, workers] = await Promise.all(names.map(dashboard));
   expect([path?.title, workers?.title]).toEqual(['Upload path', 'Workers']);
   expect(path?.uid).not.toBe(workers?.uid);

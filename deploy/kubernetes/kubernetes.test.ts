@@ -79,7 +79,7 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
   });
 });
 
-test('prometheus-rule.yaml is current (else run node deploy/kubernetes/prometheus-rule.ts)', () => {
+test('prometheus-rule.yaml is current (if not, run node deploy/kubernetes/prometheus-rule.ts)', () => {
   expect(readFileSync(prometheusRuleFile, 'utf8')).toBe(prometheusRule());
 });
 

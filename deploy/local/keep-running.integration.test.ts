@@ -79,10 +79,10 @@ test('kills a program that does not end in time, with its descendants', async ()
     'trap "" TERM; sleep 60 & echo $!; timeout 60 sleep 60 & echo $!; echo $$; wait; wait',
     300,
   );
-  await waitUntil('all', 5000, async () => (await lines()).length === 3);
+  await waitUntil('all processes', 5000, async () => (await lines()).length === 3);
   const pids = await lines();
   await kept[Symbol.asyncDispose]();
-  await waitUntil('nothing', 5000, async () => !pids.some(exists));
+  await waitUntil('the end of all processes', 5000, async () => !pids.some(exists));
 });
 
 test('retries a program that fails to start', async () => {
@@ -93,5 +93,5 @@ test('retries a program that fails to start', async () => {
     directory,
   );
   await writeFile(program, `#!/bin/sh\n: > '${ran}'\nexec sleep 60\n`, { mode: 0o755 });
-  await waitUntil('the program running', 10_000, async () => (await readFile(ran)).length === 0);
+  await waitUntil('the program to run', 10_000, async () => (await readFile(ran)).length === 0);
 });

@@ -103,7 +103,7 @@ test('the upload page gets the address of the gateway and only public values; th
   expect(environments({ CORS_ORIGINS: 'https://own.example' })('gateway')['CORS_ORIGINS']).toBe('https://own.example');
 });
 
-test('people sign in at the sandbox, and pages use its API key, unless the operator has others', () => {
+test('users sign in at the sandbox, and pages use its API key, unless configured otherwise', () => {
   const signIn = (env: NodeJS.ProcessEnv) => {
     const { WEB_SIGN_IN = '[]', WEB_UPLOAD_API_KEY: apiKey } = environments(env)('site');
     return { names: JSON.parse(WEB_SIGN_IN).map(({ provider }: { provider: string }) => provider), apiKey };
@@ -124,7 +124,7 @@ test('clients sign for the first provider', () => {
   expect(localProvider({ IDENTITY_PROVIDERS: setting })).toBe(localProvider(env));
 });
 
-test('keeps configured values and files, of all services or of one', () => {
+test('keeps configured values and files, for all services or one', () => {
   const of = environments({
     PUBLIC_SITE_URL: 'https://media.example',
     VERIFIER_SECRET: 'a secret for all',

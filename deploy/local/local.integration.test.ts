@@ -27,7 +27,7 @@ async function isReady(service: Service): Promise<boolean> {
 const supervisor = /^node deploy\/local\/local\.ts/;
 const nothingRemains = async () => npm.remaining().length === 0;
 
-test('npm start starts everything and prints a working command; SIGTERM to npm only stops all in order', async () => {
+test('npm start starts everything and prints a working command; SIGTERM to npm alone stops everything gracefully', async () => {
   const { pid = Number.NaN } = npm.start();
   await npm.untilReady();
 
@@ -50,7 +50,7 @@ test('npm start starts everything and prints a working command; SIGTERM to npm o
   const provider = /^sandbox-provider +(\S+)$/m.exec(npm.output)?.[1] ?? '';
   expect(await (await fetch(provider)).text()).toContain('sandbox-consumer');
 
-  // No other user of the machine gets at what is kept, nor at Redis.
+  // Other users of the machine have access to neither data nor Redis.
   const openToOthers = (await readdir(npm.dataDir, { recursive: true })).map((name) => join(npm.dataDir, name));
   expect(openToOthers.length).toBeGreaterThan(20);
   for (const path of [npm.dataDir, ...openToOthers])
@@ -63,23 +63,23 @@ test('npm start starts everything and prints a working command; SIGTERM to npm o
   expect((await run('ps', ['axo', 'command='])).stdout).not.toContain(address.password);
 
   process.kill(pid, 'SIGTERM');
-  await waitUntil('the end', 20_000, nothingRemains);
+  await waitUntil('all processes to end', 20_000, nothingRemains);
   expect(npm.output).toMatch(/^echodrop +stopped$/m);
 });
 
-test('one Ctrl-C, which arrives twice through npm, lets running work finish; a second one ends all at once', async () => {
+test('one Ctrl-C, which npm delivers twice, lets running work finish; a second one ends everything at once', async () => {
   const { pid = Number.NaN } = npm.start({ SHUTDOWN_DELAY_SECONDS: '600' });
   await npm.untilReady();
   process.kill(-pid, 'SIGINT');
-  await waitUntil('that it says how long', 5000, async () => /^echodrop +stopping: .* up to 1240 s/m.test(npm.output));
+  await waitUntil('its time limit', 5000, async () => /^echodrop +stopping: .* up to 1240 s/m.test(npm.output));
   await waitUntil('the gateway to stop', 5000, async () => !(await isReady('gateway')));
-  // Were its second half taken for another signal, all would be gone by now.
+  // If the duplicate counted as another signal, everything would have ended by now.
   await sleep(1500);
   expect(await isReady('probe-worker')).toBe(true);
   await npm.descendants();
 
   process.kill(-pid, 'SIGINT');
-  await waitUntil('that nothing is left', 3000, nothingRemains);
+  await waitUntil('all processes to end', 3000, nothingRemains);
   expect(npm.output).not.toMatch(/^echodrop +stopped$/m);
 });
 
@@ -89,11 +89,11 @@ test('skips the sample and prints the reason if no user is known', async () => {
   expect(npm.output).toMatch(/^sample +skipped: /m);
   expect(npm.output).not.toMatch(/^(curl|sandbox-provider) /m);
   process.kill(-pid, 'SIGTERM');
-  await waitUntil('the end of a SIGTERM to the whole group', 20_000, nothingRemains);
+  await waitUntil('all processes to end', 20_000, nothingRemains);
   expect(npm.output).toMatch(/^echodrop +stopped$/m);
 });
 
-test('refuses a second system on the same directory, and restarts killed processes; a killed supervisor leaves no process, and loses no upload', async () => {
+test('refuses a second system in the same directory, and restarts killed processes; a killed supervisor leaves no processes and loses no uploads', async () => {
   npm.start();
   await npm.untilReady();
   await expectSecondSystemRefused();
@@ -102,17 +102,17 @@ test('refuses a second system on the same directory, and restarts killed process
   const redis = /^(redis|valkey)-server/;
   const killed = [await npm.pidOf(worker), await npm.pidOf(redis)];
   for (const pid of killed) process.kill(pid, 'SIGKILL');
-  await waitUntil('that both are back', 10_000, async () => {
+  await waitUntil('both processes', 10_000, async () => {
     const pids = [await npm.pidOf(worker), await npm.pidOf(redis)];
     return !pids.some((pid) => killed.includes(pid));
   });
-  await waitUntil('that the worker is ready', 10_000, () => isReady('probe-worker'));
+  await waitUntil('the worker to be ready', 10_000, () => isReady('probe-worker'));
 
   const ids: string[] = [];
   const uploading = Array.from({ length: 4 }, () => uploadUntilCut(ids));
-  await waitUntil('uploads', 10_000, async () => ids.length >= 20);
+  await waitUntil('20 uploads', 10_000, async () => ids.length >= 20);
   process.kill(await npm.pidOf(supervisor), 'SIGKILL');
-  await waitUntil('that nothing is left', 20_000, nothingRemains);
+  await waitUntil('all processes to end', 20_000, nothingRemains);
   await Promise.all(uploading);
 
   npm.start();
@@ -121,7 +121,7 @@ test('refuses a second system on the same directory, and restarts killed process
   expect(pages.map(({ status }) => status)).toEqual(ids.map(() => 200));
 });
 
-/** Adds the ids of the uploads that are acknowledged until the gateway is gone. */
+/** Uploads until the gateway is killed, and adds the ids of acknowledged uploads. */
 async function uploadUntilCut(ids: string[]): Promise<void> {
   const media = await samplePhoto('jpg', { width: 64, height: 48 });
   const system = {

@@ -19,7 +19,7 @@ const reading = (dataDir: string, names: readonly (typeof generatedSecrets)[numb
   Object.fromEntries(names.map((name) => [`${name}_FILE`, generatedSecretFile(dataDir, name)])),
 ];
 
-test('secrets are long, different, readable only by their owner, and kept', async () => {
+test('secrets are long, unique, persistent, and readable only by their owner', async () => {
   const dataDir = await mkdtemp(join(folder, 'data-'));
   const all = () => Promise.all(generatedSecrets.map((name) => readFile(generatedSecretFile(dataDir, name), 'utf8')));
   await generateSecrets(dataDir, reading(dataDir, generatedSecrets));

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 
-/** Waits for a file that never comes, as on a file system that hangs. */
+/** Waits for a file forever, as on a hanging file system. */
 const hanging = `
   import { open } from 'node:fs/promises';
   import { stopSignal } from ${JSON.stringify(join(import.meta.dirname, 'stop-signals.ts'))};
@@ -28,7 +28,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('a second %s ends a process 
     child.kill(signal);
     expect(String(await once(child.stdout, 'data'))).toBe('stopping\n');
     child.kill(signal);
-    // One Ctrl-C may come twice; only what comes after a second is another one.
+    // One Ctrl-C may arrive twice; only after a second it counts as another.
     await sleep(1200);
     expect([child.exitCode, child.signalCode]).toEqual([null, null]);
     child.kill(signal);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts.disposeAsync());
 
-// Photos and videos, both versions and both formats, and a look at each.
+// Photos and videos in both versions and formats, with a view of each.
 async function uploadsOfAllKinds(): Promise<void> {
   const photo = await samplePhoto('jpg', { width: 64, height: 48 });
   const video = await sampleVideo('mp4', { width: 64, height: 48 });
@@ -32,10 +32,10 @@ async function uploadsOfAllKinds(): Promise<void> {
     { version: 2, format: 'xml', media: video },
     { version: 2, format: 'json', media: photo },
   ];
-  await Promise.all(uploads.map(uploadAndLook));
+  await Promise.all(uploads.map(uploadAndView));
 }
 
-async function uploadAndLook(options: UploadOptions): Promise<void> {
+async function uploadAndView(options: UploadOptions): Promise<void> {
   const { status, text } = await upload(stack, options);
   expect(status).toBe(200);
   const [, id] = /(?:"id":"|<id>)(\w{10})/.exec(text) ?? [];
@@ -46,7 +46,7 @@ async function uploadAndLook(options: UploadOptions): Promise<void> {
 }
 
 async function metricsOf(service: ServiceName): Promise<string> {
-  return (await fetch(`${stack.ops(service)}/metrics`)).text();
+  return stack.metrics(service);
 }
 
 async function seriesOf(service: ServiceName): Promise<string[]> {
@@ -101,7 +101,7 @@ test('clients cannot add series: labels have closed sets', async () => {
   const before = await known();
   for (let n = 16; n < 30; n += 1) await oddRequests(n);
   const after = await known();
-  // A job that takes longer makes calls to the store of kinds that were not seen before: those are a closed set too, of the code.
+  // Longer jobs make further kinds of store calls, which are a closed set too.
   const isSent = (series: string) => !series.startsWith('echodrop_store_call_seconds');
   const added = after.map((series, n) => [...series.difference(before[n] ?? new Set())].filter(isSent));
   expect(added).toEqual(services.map(() => []));
@@ -109,7 +109,7 @@ test('clients cannot add series: labels have closed sets', async () => {
 }, 30_000);
 
 await describeWithOpsCheckers('the metrics of a running system', ['promtool'], () => {
-  test.each(services)('of %s are as Prometheus wants them', async (service) => {
+  test.each(services)('of %s follow the conventions of Prometheus', async (service) => {
     const metrics = await metricsOf(service);
     expect(metrics).toMatch(/^echodrop_build_info\{version="\d+\.\d+\.\d+",revision="unknown",.*\} 1$/m);
     const { all } = await execa('promtool', ['check', 'metrics'], { input: metrics, all: true, reject: false });
@@ -129,7 +129,7 @@ await describeWithOpsCheckers('a Prometheus that scrapes the running system', ['
         return (await prometheus.values(done)).length === 1;
       });
     await seen(4);
-    // Rates are of what comes between two scrapes.
+    // Rates need two scrapes.
     await uploadsOfAllKinds();
     await seen(8);
     await waitUntil('an evaluation of all rules', 5000, async () => {
@@ -147,7 +147,7 @@ await describeWithOpsCheckers('a Prometheus that scrapes the running system', ['
     }
   });
 
-  test.each(dashboards)('every query of the dashboard %s gives data', async (name) => {
+  test.each(dashboards)('every query of the dashboard %s returns data', async (name) => {
     const file = new URL(`../grafana/dashboards/${name}.json`, import.meta.url);
     const { panels } = JSON.parse(await readFile(file, 'utf8'));
     const queries: string[] = panels.flatMap(({ targets = [] }) => targets.map(({ expr }: { expr: string }) => expr));
@@ -160,7 +160,7 @@ await describeWithOpsCheckers('a Prometheus that scrapes the running system', ['
     expect(empty).toEqual([]);
   });
 
-  test('every query of the KEDA component gives data, for each queue that it names', async () => {
+  test('every query of the KEDA component returns data for its queues', async () => {
     const file = new URL('../kubernetes/components/keda/scaled-workers.yaml', import.meta.url);
     const queries = (await readFile(file, 'utf8')).match(/(?<= query: ).*/g) ?? [];
     expect(queries.length).toBeGreaterThan(5);

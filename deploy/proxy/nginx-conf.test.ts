@@ -10,7 +10,7 @@ function only(pattern: RegExp): string {
   return found[0] ?? '';
 }
 
-test('has descriptors for all its connections, on machines that allow 20,000', () => {
+test('has descriptors for all connections on machines that allow 20,000', () => {
   const connections = Number(only(/^ *worker_connections (\d+);$/));
   const descriptors = Number(only(/^ *worker_rlimit_nofile (\d+);$/));
   expect(descriptors).toBeGreaterThanOrEqual(2 * connections);
@@ -23,13 +23,13 @@ test.each([
   [8085, 'readers', 'pages'],
 ])('limits connections and requests of each client on port %i', (port, connections, requests) => {
   const server = text.split('\n  server {').find((each) => each.includes(`\n    listen ${port};`)) ?? '';
-  // At the level of the server, so it holds for every location.
+  // At server level, so it applies to every location.
   expect(server).toMatch(new RegExp(`^ {4}limit_conn ${connections} \\d+;$`, 'm'));
   expect(server).toMatch(new RegExp(`^ {4}limit_req zone=${requests} burst=\\d+ nodelay;$`, 'm'));
   only(new RegExp(`^ *(limit_conn_zone \\$client_network zone=${connections}:10m;)$`));
   only(new RegExp(`^ *(limit_req_zone \\$client_network zone=${requests}:10m rate=\\d+r/s;)$`));
   expect(text.match(/^.*limit_\w+ .*\boff\b.*$/gm)).toBeNull();
-  // Less than all connections, so others still get in: each takes one to the client and one to the service.
+  // Leaves connections for others: a request takes one to the client and one to the service.
   const most = Number(/limit_conn \w+ (\d+);/.exec(server)?.[1]);
   expect(4 * most).toBeLessThanOrEqual(Number(only(/worker_connections (\d+);/)));
 });
@@ -45,7 +45,7 @@ test.each([
   expect(clientNetworkOf(address)).toBe(network);
 });
 
-// As nginx evaluates the map: the first regular expression that matches, else the default.
+// As nginx evaluates a map: the first matching regular expression, or the default.
 function clientNetworkOf(address: string): string {
   const [, rules = ''] = /\n {2}map \$remote_addr \$client_network \{\n(.*?)\n {2}\}/s.exec(text) ?? [];
   for (const [, pattern = '', value = ''] of rules.matchAll(/^ *"~\*(.+?)" (.+);$/gm)) {

@@ -31,7 +31,7 @@ const lists = {
   blocks: 'blocks/users/',
 };
 
-/** Everything that a service's keys can do, and so all else is refused. */
+/** The rights of each service's keys; everything else is refused. */
 const rights: Record<string, readonly string[]> = {
   gateway: [
     ...['PUT media', 'DELETE media', 'GET records', 'PUT records', 'DELETE renditions'],
@@ -76,18 +76,18 @@ describeWithMinio("each service's user in the store", { stoppable: true }, (star
   });
   afterAll(() => parts.disposeAsync());
 
-  const ask = (service: string, method: string, path: string, query = '') =>
+  const send = (service: string, method: string, path: string, query = '') =>
     statusOf(minio, keysOf(service), method, path, {
       query,
       ...(method === 'PUT' && path !== '/third' && { body: 'bytes' }),
     });
 
-  test.each(Object.keys(rights))('%s can do what it needs, and nothing else', async (service) => {
+  test.each(Object.keys(rights))('%s has exactly the rights that it needs', async (service) => {
     for (const key of Object.values(objects))
       expect(await statusOf(minio, minio, 'PUT', `/${minio.bucket}/${key}`, { body: 'bytes' })).toBe(200);
     const can: string[] = [];
     const attempt = async (what: string, method: string, path: string, query = '') => {
-      const status = await ask(service, method, path, query);
+      const status = await send(service, method, path, query);
       if (status < 300) can.push(what);
       else expect({ what, status }).toEqual({ what, status: 403 });
     };
@@ -105,7 +105,7 @@ describeWithMinio("each service's user in the store", { stoppable: true }, (star
     await attempt('make a bucket', 'PUT', '/third');
     for (const [method, path, query] of adminCalls)
       await attempt(`admin ${path}`, method, `/minio/admin/v3/${path}`, query);
-    // MinIO allows both to every user whose policy does not deny them.
+    // MinIO allows both unless a policy denies them.
     const { accessKey, secretKey } = keysOf(service);
     for (const [path, query, sent] of [
       ['add-service-account', '', { accessKey: 'anotherkey', secretKey: 'another secret', name: 'another' }],
@@ -117,7 +117,7 @@ describeWithMinio("each service's user in the store", { stoppable: true }, (star
     }
     expect(can.sort()).toEqual([...(rights[service] ?? [])].sort());
     // The request of /readyz.
-    expect(await ask(service, 'HEAD', `/${minio.bucket}`)).toBe(200);
+    expect(await send(service, 'HEAD', `/${minio.bucket}`)).toBe(200);
   });
 
   test('old and new keys of a service are valid together, and old ones expire separately', async () => {
@@ -125,9 +125,9 @@ describeWithMinio("each service's user in the store", { stoppable: true }, (star
     await addUser(minio, keys, 'echodrop-site', policyOf('site'));
     const path = `/${minio.bucket}/${objects.records}`;
     await statusOf(minio, minio, 'PUT', path, { body: 'bytes' });
-    expect([await ask('site', 'GET', path), await statusOf(minio, keys, 'GET', path)]).toEqual([200, 200]);
+    expect([await send('site', 'GET', path), await statusOf(minio, keys, 'GET', path)]).toEqual([200, 200]);
     await statusOf(minio, minio, 'DELETE', '/minio/admin/v3/remove-user', { query: 'accessKey=site-1a2b3c4d' });
-    expect([await ask('site', 'GET', path), await statusOf(minio, keys, 'GET', path)]).toEqual([403, 200]);
+    expect([await send('site', 'GET', path), await statusOf(minio, keys, 'GET', path)]).toEqual([403, 200]);
     await addUser(minio, keysOf('site'), 'echodrop-site', policyOf('site'));
   });
 });

@@ -11,7 +11,7 @@ describeWithMinioProgram("the store's root keys", (program) => {
   test.each([
     ['password', async () => {}],
     ['name and password', (folder: string) => replace(join(folder, 'S3_ROOT_USER'), 'another')],
-  ])('a new %s is valid after a restart, the old one is not, and services keep theirs', async (_, rename) => {
+  ])('after a restart, a new %s replaces the old one, and service keys stay valid', async (_, rename) => {
     await using secrets = await makeSecrets();
     const [user, password] = [join(secrets.folder, 'S3_ROOT_USER'), join(secrets.folder, 'S3_ROOT_PASSWORD')];
     await using minio = await startMinioOfFiles(program, { user, password });

@@ -74,7 +74,7 @@ describe.runIf(client)('with mc', () => {
   });
 });
 
-// Another program is called mc too.
+// Midnight Commander is also called mc.
 async function findClient(programs: readonly (string | undefined)[]): Promise<string | undefined> {
   for (const program of programs) {
     if (!program) continue;

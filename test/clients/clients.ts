@@ -4,7 +4,7 @@ import { findBrowser } from '@echodrop/testkit/find-browser';
 import { execa } from 'execa';
 import { chromium } from 'playwright-core';
 
-/** An upload of version 2 for a client to send. */
+/** A version 2 upload. */
 export interface ClientUpload {
   readonly address: string;
   readonly provider: string;
@@ -20,24 +20,24 @@ export interface ClientResponse {
   readonly text: string;
 }
 
-/** Makes uploads, each by a process of its own. */
+/** Uploads in a separate process. */
 type Client = (upload: ClientUpload) => Promise<ClientResponse>;
 
 const runMs = 40_000;
 
-/** Programs that other people wrote, and how each is found on this machine: undefined where it is not there. */
+/** Third-party clients; undefined if not installed. */
 export const clients: Readonly<Record<string, () => Promise<Client | undefined>>> = {
   async curl() {
-    return (await runs('curl', '--version')) ? withCurl : undefined;
+    return (await canRun('curl', '--version')) ? withCurl : undefined;
   },
   async "Python's requests"() {
-    const found = await runs('python3', '-c', 'import requests');
-    return found ? (upload) => printed('python3', [program('upload.py'), ...words(upload)]) : undefined;
+    const found = await canRun('python3', '-c', 'import requests');
+    return found ? (upload) => run('python3', [program('upload.py'), ...argsOf(upload)]) : undefined;
   },
   async "Java's HttpClient"() {
-    // It is compiled for every run, and runs for a moment only.
+    // Compiled for every run, so JIT optimization does not pay off.
     const java = ['-XX:TieredStopAtLevel=1', '-Xshare:auto', program('Upload.java')];
-    return (await runs('javac', '-version')) ? (upload) => printed('java', [...java, ...words(upload)]) : undefined;
+    return (await canRun('javac', '-version')) ? (upload) => run('java', [...java, ...argsOf(upload)]) : undefined;
   },
   async "a browser's fetch"() {
     const browser = await findBrowser();
@@ -72,7 +72,7 @@ async function withCurl({
 async function withBrowser(executablePath: string, upload: ClientUpload): Promise<ClientResponse> {
   await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: runMs });
   const page = await browser.newPage();
-  // A page of the gateway's own origin: uploads from other pages are another matter.
+  // Same origin as the gateway; CORS has other tests.
   await page.goto(new URL('/openapi.json', upload.address).href);
   await page.setContent(await readFile(program('upload.html'), 'utf8'));
   await page.fill('[name=key]', upload.key);
@@ -85,14 +85,14 @@ async function withBrowser(executablePath: string, upload: ClientUpload): Promis
   return await page.evaluate(`upload(${JSON.stringify(upload.address)}, ${JSON.stringify(headers)})`);
 }
 
-// A program of ours prints the status on a line of its own, then the body.
-async function printed(command: string, args: readonly string[]): Promise<ClientResponse> {
+// Our programs print the status on one line, then the body.
+async function run(command: string, args: readonly string[]): Promise<ClientResponse> {
   const { stdout } = await execa(command, args, { timeout: runMs });
   const end = stdout.indexOf('\n');
   return { status: Number(stdout.slice(0, end)), text: stdout.slice(end + 1) };
 }
 
-function words({ address, provider, authorization, key, message, file }: ClientUpload): string[] {
+function argsOf({ address, provider, authorization, key, message, file }: ClientUpload): string[] {
   return [address, provider, authorization, key, message, file];
 }
 
@@ -100,6 +100,6 @@ function program(name: string): string {
   return join(import.meta.dirname, name);
 }
 
-async function runs(command: string, ...args: readonly string[]): Promise<boolean> {
+async function canRun(command: string, ...args: readonly string[]): Promise<boolean> {
   return !(await execa(command, args, { reject: false })).failed;
 }

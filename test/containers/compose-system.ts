@@ -8,7 +8,7 @@ import { execa } from 'execa';
 
 export const root = resolve(import.meta.dirname, '../..');
 
-/** The version that the images of these tests are given, so that an operator's own stay as they are. */
+/** The image version of these tests, so that they do not replace images of the operator. */
 export const version = '0.0.0-containers-test';
 export const revision = 'a'.repeat(40);
 export const source = 'https://code.example/echodrop';
@@ -16,28 +16,28 @@ export const source = 'https://code.example/echodrop';
 const buildMs = 20 * 60_000;
 const upMs = 5 * 60_000;
 
-/** The system of docker-compose.yml under a name of its own, on free ports, with settings and secrets in a temporary folder. */
+/** The system of docker-compose.yml as a separate project, on free ports, with settings and secrets in a temporary folder. */
 export interface ComposeSystem extends AsyncDisposable {
   readonly gateway: string;
   readonly site: string;
   /** The address that the sandbox provider advertises. */
   readonly provider: string;
   readonly folder: string;
-  /** By which `docker compose`, and what calls it, finds this system. */
+  /** The environment in which `docker compose` finds this system. */
   readonly env: Readonly<Record<string, string>>;
-  /** Runs `docker compose` for this system and gives what it prints. */
+  /** Runs `docker compose` for this system. @returns its output */
   compose(...words: string[]): Promise<string>;
-  /** The ids of a service's containers, in the order of their numbers. */
+  /** The container ids of a service, in order of their numbers. */
   containersOf(service: string): Promise<string[]>;
-  /** Waits until every container of a service says that it is ready. */
+  /** Waits until every container of a service is healthy. */
   healthy(service: string): Promise<void>;
 }
 
-/** Builds all images. Returns the seconds that it took. */
+/** Builds all images. @returns the duration in seconds */
 export async function buildImages(): Promise<number> {
   const before = performance.now();
   const env = {
-    ...machine(),
+    ...dockerEnv(),
     ...required,
     ...tags,
     ECHODROP_REVISION: revision,
@@ -48,7 +48,7 @@ export async function buildImages(): Promise<number> {
   return (performance.now() - before) / 1000;
 }
 
-/** Brings everything up and waits until all of it is ready. Disposing takes it down with all that it kept. */
+/** Starts everything and waits until it is healthy. Disposing removes it with its volumes. */
 export async function startCompose(settings: Record<string, string> = {}): Promise<ComposeSystem> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-compose-'))).path;
@@ -81,15 +81,13 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   );
-  const found = { ...machine(), COMPOSE_PROJECT_NAME: project, COMPOSE_ENV_FILES: envFile };
+  const composeEnv = { ...dockerEnv(), COMPOSE_PROJECT_NAME: project, COMPOSE_ENV_FILES: envFile };
   const compose = async (...words: string[]) => {
-    const options = { cwd: root, env: found, extendEnv: false, timeout: upMs };
+    const options = { cwd: root, env: composeEnv, extendEnv: false, timeout: upMs };
     return (await execa('docker', ['compose', ...words], options)).stdout;
   };
-  const containersOf = async (service: string) => {
-    const ids = (await compose('ps', '--all', '--quiet', service)).split('\n').filter(Boolean);
-    return ids;
-  };
+  const containersOf = async (service: string) =>
+    (await compose('ps', '--all', '--quiet', service)).split('\n').filter(Boolean);
   parts.defer(async () => {
     await compose('--profile', '*', 'down', '--volumes', '--remove-orphans', '--timeout', '5');
   });
@@ -100,11 +98,11 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
     site,
     provider: required.IDENTITY_PROVIDERS,
     folder,
-    env: found,
+    env: composeEnv,
     compose,
     containersOf,
     healthy: (service) =>
-      waitUntil(`${service} in health`, 90_000, async () => {
+      waitUntil(`healthy ${service}`, 90_000, async () => {
         const ids = await containersOf(service);
         const { stdout } = await execa('docker', [
           'inspect',
@@ -118,12 +116,12 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
   };
 }
 
-/** Runs a command in the container of a service. @returns what it prints */
+/** Runs a command in the container of a service. @returns its output */
 export function execIn({ compose }: ComposeSystem, service: string, ...command: string[]): Promise<string> {
   return compose('exec', '-T', service, ...command);
 }
 
-/** Runs a Redis command as the operator. @returns what redis-cli prints */
+/** Runs a Redis command as the operator. @returns the output of redis-cli */
 export async function redisCommand(
   { compose, folder }: ComposeSystem,
   service: string,
@@ -141,7 +139,7 @@ const required = {
   IDENTITY_PROVIDERS: 'http://sandbox-provider:8085/1/account/verify_credentials.json',
 };
 
-// As in .env.example: browsers reach the sandbox at its published port, and the auth-verifier in its own network.
+// As in .env.example: browsers use the published port of the sandbox, the auth-verifier its internal address.
 function signInAt(published: string): Record<string, string> {
   const path = '/api/v1/accounts/verify_credentials';
   const provider = published + path;
@@ -151,8 +149,8 @@ function signInAt(published: string): Record<string, string> {
   };
 }
 
-// What docker itself needs, and none of the variables that compose would fill in.
-function machine(): Record<string, string> {
+// Only what docker itself needs, so that compose interpolates no other variable.
+function dockerEnv(): Record<string, string> {
   const names = ['PATH', 'HOME', 'DOCKER_HOST', 'DOCKER_CONFIG', 'DOCKER_CONTEXT'];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 describe.each([1, 2] as const)('version %i', (version) => {
   test.each(['xml', 'json'] as const)(
-    'a photo and a video come through the proxy, and are shown (%s)',
+    'a photo and a video are uploaded through the proxy and shown (%s)',
     async (format) => {
       const photo = await samplePhoto('jpg', { width: 64, height: 48 });
       const video = await sampleVideo('mp4', { width: 64, height: 48 });
@@ -50,7 +50,7 @@ describe.each([1, 2] as const)('version %i', (version) => {
 });
 
 await describeWithBrowser('a browser', (browser) => {
-  test('opens the page, and the picture on it is drawn', async () => {
+  test('opens the page and shows its picture', async () => {
     const { text } = await upload(system, {
       media: await samplePhoto('png', { width: 320, height: 200 }),
       message: 'for a browser',
@@ -62,22 +62,21 @@ await describeWithBrowser('a browser', (browser) => {
     expect(await page.waitForFunction(drawn)).toBeTruthy();
   });
 
-  test('a person signs in, uploads, copies a link, deletes an upload and signs out, all through the proxy', async () => {
+  test('signs in, uploads, copies a link, deletes an upload and signs out through the proxy', async () => {
     await expectJourney(browser(), system.site);
   });
 });
 
 describe('the proxy', () => {
-  test('keeps nothing of an upload that is larger than any of its buffers', async () => {
+  test('does not buffer a large upload on disk', async () => {
     const photo = await samplePhoto('jpg', { width: 64, height: 48 });
     const { status } = await upload(system, { media: Buffer.concat([photo, Buffer.alloc(48 * 1024 * 1024)]) });
     expect(status).toBe(200);
-    expect(Number(await execIn(system, 'proxy', 'du', '-sk', '/tmp').then((said) => said.split('\t')[0]))).toBeLessThan(
-      1000,
-    );
+    const [kilobytes] = (await execIn(system, 'proxy', 'du', '-sk', '/tmp')).split('\t');
+    expect(Number(kilobytes)).toBeLessThan(1000);
   });
 
-  test('hands on a refusal while the client still sends', async () => {
+  test('forwards a refusal while the client is still sending', async () => {
     await using client = await RawClient.connect(system.gateway);
     client.head('/2/upload.xml', { 'Content-Type': 'multipart/form-data; boundary=b' }, 100_000_000);
     client.write(Buffer.alloc(4 * 1024 * 1024));
@@ -87,7 +86,7 @@ describe('the proxy', () => {
     });
   });
 
-  test('says 100 to who waits for it', async () => {
+  test('sends 100 Continue to a client that waits for it', async () => {
     await using client = await RawClient.connect(system.gateway);
     const { path, headers, body } = uploadRequest(system, {
       media: await samplePhoto('jpg', { width: 64, height: 48 }),
@@ -98,7 +97,7 @@ describe('the proxy', () => {
     expect(await client.response()).toMatchObject({ status: 200 });
   });
 
-  test('passes HEAD and Range on', async () => {
+  test('forwards HEAD and Range', async () => {
     const { text } = await upload(system, { media: await samplePhoto('jpg', { width: 64, height: 48 }) });
     const picture = `${JSON.parse(text).url}/large.jpg`;
     await expect.poll(() => typeOf(picture), { timeout: 30_000 }).toBe('image/jpeg');
@@ -116,10 +115,10 @@ describe('the proxy', () => {
   });
 });
 
-describe('what runs', () => {
+describe('the running system', () => {
   testHardening(() => system);
 
-  test('rotates its keys for the store and its passwords for Redis without failing an upload', async () => {
+  test('rotates store keys and Redis passwords without failing an upload', async () => {
     const media = await samplePhoto('png', { width: 64, height: 48 });
     const statuses: number[] = [];
     const uploads = setInterval(async () => statuses.push((await upload(system, { media })).status), 500);
@@ -145,14 +144,14 @@ describe('what runs', () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
-  test('runs commands', async () => {
+  test('runs admin commands', async () => {
     const { text } = await upload(system, { media: await samplePhoto('jpg', { width: 64, height: 48 }) });
     expect(await system.compose('run', '--rm', '-T', 'admin', 'list')).toContain(JSON.parse(text).id);
   });
 });
 
 describe('without a gateway', () => {
-  test('an upload to a gateway that dies is refused, and is not retried', async () => {
+  test('an upload to a gateway that crashes is refused and not retried', async () => {
     await using client = await RawClient.connect(system.gateway);
     const { path, headers, body } = uploadRequest(system, {
       media: await samplePhoto('jpg', { width: 64, height: 48 }),
@@ -186,7 +185,7 @@ async function typeOf(address: string): Promise<string | null> {
 }
 
 async function metric(service: string, name: string): Promise<number> {
-  const ask = 'fetch("http://127.0.0.1:" + process.env.OPS_PORT + "/metrics").then((r) => r.text()).then(console.log)';
-  const metrics = await execIn(system, service, 'node', '-e', ask);
+  const js = 'fetch("http://127.0.0.1:" + process.env.OPS_PORT + "/metrics").then((r) => r.text()).then(console.log)';
+  const metrics = await execIn(system, service, 'node', '-e', js);
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (.*)$`, 'm').exec(metrics)?.[1]);
 }

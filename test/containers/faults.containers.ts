@@ -3,7 +3,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ComposeSystem, startCompose } from './compose-system.ts';
 import { killInTurn, stopInTurn, update } from './faults.ts';
-import { expectKept } from './kept.ts';
+import { expectIntact } from './intact.ts';
 import { Load } from './load.ts';
 
 let system: ComposeSystem;
@@ -16,19 +16,19 @@ afterAll(async () => {
   await system?.[Symbol.asyncDispose]();
 });
 
-// What clients may see, and may try again after: nothing if another does the work or no client waits for it.
-const nothing: string[] = [];
+// Failures that clients may see and retry: none if a replica takes over or no client waits.
+const none: string[] = [];
 const unavailable = ['503 unavailable'];
 const unverified = ['401 provider_unavailable'];
 const unreachable = ['0 ECONNREFUSED', '0 ECONNRESET', '0 UND_ERR_SOCKET'];
-const seen: Record<string, { readonly stopped: readonly string[]; readonly killed: readonly string[] }> = {
-  // A gateway takes uploads at once, and refuses those that come before it has its connections; the proxy does not check that.
-  gateway: { stopped: nothing, killed: ['502 unavailable', ...unavailable] },
-  'probe-worker': { stopped: nothing, killed: nothing },
-  site: { stopped: nothing, killed: nothing },
-  'rendition-worker': { stopped: nothing, killed: nothing },
-  sweeper: { stopped: nothing, killed: nothing },
-  'cache-redis': { stopped: nothing, killed: nothing },
+const allowedFailures: Record<string, { readonly stopped: readonly string[]; readonly killed: readonly string[] }> = {
+  // A gateway listens before it has its connections, and refuses uploads until then; the proxy does not check readiness.
+  gateway: { stopped: none, killed: ['502 unavailable', ...unavailable] },
+  'probe-worker': { stopped: none, killed: none },
+  site: { stopped: none, killed: none },
+  'rendition-worker': { stopped: none, killed: none },
+  sweeper: { stopped: none, killed: none },
+  'cache-redis': { stopped: none, killed: none },
   'auth-verifier': { stopped: unavailable, killed: unavailable },
   'sandbox-provider': { stopped: unverified, killed: unverified },
   'queue-redis': { stopped: unavailable, killed: unavailable },
@@ -36,41 +36,41 @@ const seen: Record<string, { readonly stopped: readonly string[]; readonly kille
   proxy: { stopped: unreachable, killed: unreachable },
 };
 
-test.each(Object.keys(seen))(
-  '%s is stopped and killed under load: uploads fail only as clients know how to try again',
+test.each(Object.keys(allowedFailures))(
+  '%s is stopped and killed under load: uploads fail only with retryable errors',
   async (service) => {
-    const may = seen[service] ?? { stopped: [], killed: [] };
+    const allowed = allowedFailures[service] ?? { stopped: [], killed: [] };
     await using load = await Load.start(system);
     loads.push(load);
-    await load.flows();
+    await load.waitForProgress();
     const before = load.failures.splice(0);
     await stopInTurn(system, service);
-    await load.flows();
+    await load.waitForProgress();
     const stopped = load.failures.splice(0);
     await killInTurn(system, service);
-    await load.flows();
+    await load.waitForProgress();
     const killed = load.failures.splice(0);
     process.stdout.write(
-      `${service}: ${load.acknowledged.length} acknowledged; stopped: ${counted(stopped)}; killed: ${counted(killed)}\n`,
+      `${service}: ${load.acknowledged.length} acknowledged; stopped: ${summarize(stopped)}; killed: ${summarize(killed)}\n`,
     );
     expect({
       before,
-      stopped: stopped.filter((failure) => !may.stopped.includes(failure)),
-      killed: killed.filter((failure) => !may.killed.includes(failure)),
+      stopped: stopped.filter((failure) => !allowed.stopped.includes(failure)),
+      killed: killed.filter((failure) => !allowed.killed.includes(failure)),
     }).toEqual({ before: [], stopped: [], killed: [] });
   },
   300_000,
 );
 
-test('an update by deploy/rolling-update renews what uploads and pages need, and fails none', async () => {
-  const renewed = ['sandbox-provider', 'auth-verifier', 'probe-worker', 'rendition-worker', 'gateway', 'site'];
-  const containers = () => Promise.all(renewed.map((service) => system.containersOf(service)));
+test('deploy/rolling-update replaces all services for uploads and pages without a failure', async () => {
+  const updated = ['sandbox-provider', 'auth-verifier', 'probe-worker', 'rendition-worker', 'gateway', 'site'];
+  const containers = () => Promise.all(updated.map((service) => system.containersOf(service)));
   const before = new Set((await containers()).flat());
   await using load = await Load.start(system);
   loads.push(load);
-  await load.flows();
+  await load.waitForProgress();
   await withSetting('LOG_LEVEL=debug', () => update(system));
-  await load.flows();
+  await load.waitForProgress();
   expect(load.failures).toEqual([]);
   for (const ids of await containers()) {
     expect(ids.length).toBeGreaterThan(0);
@@ -107,17 +107,17 @@ test('an update whose new containers do not become healthy fails and keeps the o
     ),
   });
   expect(await system.containersOf('auth-verifier')).toEqual(before);
-  await load.flows();
+  await load.waitForProgress();
   expect(load.failures).toEqual([]);
 }, 300_000);
 
-test('every upload that was acknowledged has its page, its record and its media', async () => {
+test('every acknowledged upload has its page, record and media', async () => {
   const acknowledged = loads.flatMap((load) => load.acknowledged);
   expect(acknowledged.length).toBeGreaterThan(100);
-  await expectKept(system, acknowledged);
+  await expectIntact(system, acknowledged);
 }, 600_000);
 
-/** While `work` is done .env has a line more. */
+/** Adds a line to .env during `work`. */
 async function withSetting(line: string, work: () => Promise<void>): Promise<void> {
   const envFile = system.env['COMPOSE_ENV_FILES'] ?? '';
   const settings = await readFile(envFile, 'utf8');
@@ -129,7 +129,7 @@ async function withSetting(line: string, work: () => Promise<void>): Promise<voi
   }
 }
 
-function counted(failures: readonly string[]): string {
+function summarize(failures: readonly string[]): string {
   const kinds = Map.groupBy(failures, (failure) => failure);
   return [...kinds].map(([kind, all]) => `${all.length} x ${kind}`).join(', ') || 'no failure';
 }

@@ -7,7 +7,7 @@ import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { type ComposeSystem, execIn, redisCommand } from './compose-system.ts';
 
-const everywhere = [
+const allServices = [
   'proxy',
   'gateway',
   'site',
@@ -22,11 +22,11 @@ const everywhere = [
   'store-set-up',
 ];
 
-/** Tests that containers have no more rights, files and published ports than they need. */
+/** Tests that containers have only the rights, files and published ports that they need. */
 export function testHardening(system: () => ComposeSystem): void {
-  test('is hardened, and only the proxy is published', async () => {
-    for (const service of everywhere) {
-      const [{ Config, HostConfig }] = await inspected(system(), service);
+  test('is hardened, and publishes only the proxy', async () => {
+    for (const service of allServices) {
+      const [{ Config, HostConfig }] = await inspect(system(), service);
       expect({ service, ...HostConfig }).toMatchObject({
         service,
         ReadonlyRootfs: true,
@@ -45,7 +45,7 @@ export function testHardening(system: () => ComposeSystem): void {
     }
   });
 
-  test('keeps its queue, and lets its cache go', async () => {
+  test('persists the queue Redis, and evicts from the cache Redis', async () => {
     const setting = async (service: string, name: string) =>
       (await redisCommand(system(), service, 'config', 'get', name)).split('\n')[1];
     expect([await setting('queue-redis', 'maxmemory-policy'), await setting('queue-redis', 'appendonly')]).toEqual([
@@ -59,7 +59,7 @@ export function testHardening(system: () => ComposeSystem): void {
     expect(await execIn(system(), 'queue-redis', 'redis-cli', 'ping')).toContain('NOAUTH');
   });
 
-  test.each(['probe-worker', 'rendition-worker'])('a hijacked media tool of %s gets nothing', async (service) => {
+  test.each(['probe-worker', 'rendition-worker'])('a hijacked media tool of %s has no access', async (service) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'hijacked-'));
     const program = join(folder.path, 'hijacked');
     await compileHijackedTool(program, { folder: '/tmp', port: 6379 });
@@ -75,29 +75,29 @@ export function testHardening(system: () => ComposeSystem): void {
       'sh',
       service,
     ];
-    // Within a shell: what the engine starts loses its parent, and with it the tool would end.
+    // In a shell, because a process started by the engine loses its parent, which would end the tool.
     const shell = (mode: string) => [
       '-c',
       `packages/media/src/sandbox/landlock-and-seccomp.pl ${mode} $$ "$@" | head -c 4096`,
       'sh',
     ];
     const limits = '5 5 1073741824 1073741824 0 0'.split(' ');
-    // Seccomp 2: with a filter, that of the engine's default profile. Kubernetes calls it RuntimeDefault.
+    // Seccomp 2: the filter of the engine's default profile (RuntimeDefault in Kubernetes).
     const rights = ['-c', "grep -E '^(Uid|NoNewPrivs|Seccomp):' /proc/self/status"];
     expect((await system().compose(...run, ...rights)).split(/\s+/)).toEqual(
       'Uid: 10001 10001 10001 10001 NoNewPrivs: 1 Seccomp: 2'.split(' '),
     );
-    const triedIn = (mode: string) => system().compose(...run, ...shell(mode), ...limits, '--', '/hijacked');
+    const runIn = (mode: string) => system().compose(...run, ...shell(mode), ...limits, '--', '/hijacked');
     expect(await system().compose('logs', '--no-log-prefix', service)).toContain(
       'Media tools run under Landlock and seccomp',
     );
-    expect(await triedIn('full')).toBe('begun');
-    expect(await triedIn('limits-only')).toContain('1 read a secret of its container');
+    expect(await runIn('full')).toBe('begun');
+    expect(await runIn('limits-only')).toContain('1 read a secret of its container');
   });
 
-  test('has no key of the root, nor of another service', async () => {
-    for (const service of everywhere.filter((name) => name !== 'store-set-up')) {
-      // In each container the key has the same name, so its value shows whose it is.
+  test('no service has the root key or a key of another service', async () => {
+    for (const service of allServices.filter((name) => name !== 'store-set-up')) {
+      // Keys have the same name in every container, so compare values.
       const print = 'for file in /run/secrets/*S3_*; do [ ! -f "$file" ] || { cat "$file"; echo; }; done';
       const keys = (await execIn(system(), service, 'sh', '-c', print)).split(/\s+/).filter(Boolean);
       const own = service === 'minio' ? 'S3_ROOT_' : variableOf(service, 'S3_');
@@ -106,12 +106,12 @@ export function testHardening(system: () => ComposeSystem): void {
   });
 }
 
-async function inspected({ containersOf }: ComposeSystem, service: string) {
+async function inspect({ containersOf }: ComposeSystem, service: string) {
   const { stdout } = await execa('docker', ['inspect', ...(await containersOf(service))]);
   return JSON.parse(stdout);
 }
 
-/** The values of secrets by the beginning of their names, without public ones. */
+/** The values of secrets whose names begin with `prefix`, without public ones. */
 async function secretsOf({ folder }: ComposeSystem, prefix: string, isPublic = /^$/): Promise<string[]> {
   const all = await readdir(join(folder, 'secrets'));
   const names = all.filter((name) => name.startsWith(prefix) && !isPublic.test(name));

@@ -9,12 +9,12 @@ const images = [...services, 'admin', 'proxy'];
 const { version: release } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const [, proxyVersion] = /^ARG VERSION=(.*)$/m.exec(readFileSync(join(root, 'deploy/proxy/Dockerfile'), 'utf8')) ?? [];
 
-test.each(['-f deploy/Dockerfile .', 'deploy/proxy'])('docker build --check has nothing to say of %s', async (what) => {
+test.each(['-f deploy/Dockerfile .', 'deploy/proxy'])('docker build --check accepts %s', async (what) => {
   const { all } = await execa('docker', ['build', '--check', ...what.split(' ')], { cwd: root, all: true });
   expect(all).toContain('Check complete, no warnings found.');
 });
 
-test('a release is for two platforms, with an SBOM and its provenance, and needs to know where its source is', async () => {
+test('a release has two platforms, SBOM and provenance, and requires SOURCE', async () => {
   const plan = async (env: Record<string, string>) =>
     execa('docker', ['buildx', 'bake', '-f', 'deploy/docker-bake.hcl', '--print'], { cwd: root, env, reject: false });
   const { stdout } = await plan({ SOURCE: source, REVISION: revision, REGISTRY: 'registry.example/' });
@@ -31,7 +31,7 @@ test('a release is for two platforms, with an SBOM and its provenance, and needs
   expect((await plan({})).stderr).toContain('SOURCE must be');
 });
 
-test.each(images)('the image of %s says what it is, and runs as a user of its own', async (name) => {
+test.each(images)('the image of %s has labels and a non-root user', async (name) => {
   const { Labels, User, Env, Healthcheck } = await configOf(name);
   const label = (key: string) => Labels[`org.opencontainers.image.${key}`];
   expect(label('title')).toBe(`echodrop/${name}`);
@@ -48,38 +48,35 @@ test.each(images)('the image of %s says what it is, and runs as a user of its ow
   if (name !== 'admin') expect(Healthcheck?.Test[0]).toBe('CMD');
 });
 
-test.each(services)(
-  '%s starts with nothing to write to and no capability, and reports what it misses',
-  async (name) => {
-    // A port that is none, for the one that has no other required setting.
-    const { exitCode, stderr } = await runBare(name, ['-e', 'OPS_PORT=none']);
-    expect({ exitCode, stderr }).toMatchObject({
-      exitCode: 78,
-      stderr: expect.stringContaining(`${name}: OPS_PORT must be`),
-    });
-  },
-);
+test.each(services)('%s starts without writable files or capabilities, and reports invalid settings', async (name) => {
+  // The sandbox-provider has no required setting, so an invalid port must do.
+  const { exitCode, stderr } = await runBare(name, ['-e', 'OPS_PORT=none']);
+  expect({ exitCode, stderr }).toMatchObject({
+    exitCode: 78,
+    stderr: expect.stringContaining(`${name}: OPS_PORT must be`),
+  });
+});
 
-// The only one that needs no setting.
-test('a service that is stopped while it starts ends by itself', async () => {
+// The sandbox-provider is the only service without required settings.
+test('a service that is stopped during its start exits on SIGTERM', async () => {
   const slowly = ['--detach', '--cpus', '0.2', '--network', 'none'];
   const { stdout: id } = await execa('docker', ['run', ...slowly, `echodrop/sandbox-provider:${version}`]);
   try {
     await execa('docker', ['stop', '--timeout', '20', id]);
     const { stdout: exitCode } = await execa('docker', ['inspect', '--format', '{{.State.ExitCode}}', id]);
-    // 128 and SIGTERM; killed after all it would be 137.
+    // 128 + SIGTERM. After SIGKILL it would be 137.
     expect(exitCode).toBe('143');
   } finally {
     await execa('docker', ['rm', '--force', id]);
   }
 });
 
-test('the commands start so too', async () => {
+test('the admin image starts the same way', async () => {
   const { exitCode, stdout } = await runBare('admin', [], ['--help']);
   expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Usage') });
 });
 
-test('the proxy starts so too, with a folder for what it writes', async () => {
+test('the proxy starts the same way, with a writable /tmp', async () => {
   const { exitCode, stderr } = await runBare(
     'proxy',
     ['--tmpfs', '/tmp', '--entrypoint', 'sh'],
@@ -89,10 +86,11 @@ test('the proxy starts so too, with a folder for what it writes', async () => {
 });
 
 test.each([...services, 'admin'])(
-  '%s holds what it needs: no other service, no package of tests or of the build, no source code, no second platform',
+  '%s contains no other service, test or build package, source code or second platform',
   async (name) => {
-    const said = 'ls services tools; ls node_modules/.pnpm packages; command -v ffprobe npm pnpm; find . -name "*.ts"';
-    const { stdout } = await runBare(name, ['--entrypoint', 'sh'], ['-c', said]);
+    const script =
+      'ls services tools; ls node_modules/.pnpm packages; command -v ffprobe npm pnpm; find . -name "*.ts"';
+    const { stdout } = await runBare(name, ['--entrypoint', 'sh'], ['-c', script]);
     const found = stdout.split('\n');
     expect(found.filter((each) => [...services, 'admin'].includes(each))).toEqual([name]);
     expect(

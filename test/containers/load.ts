@@ -12,14 +12,14 @@ export interface Acknowledged {
   readonly sha256: string;
 }
 
-// A loop each, with its pause after an upload: unequal ones, so that at any moment some upload is under way.
+// One loop each. Different pauses, so that some upload is always running.
 const pausesMs = [300, 1100, 700, 1900];
-const slowly = { pieces: 6, everyMs: 500 };
+const slow = { pieces: 6, everyMs: 500 };
 
-/** Uploads that go on, of both versions in both formats, half of them slow, until they are stopped. */
+/** Uploads continuously until disposed, in both versions and formats, half of them slowly. */
 export class Load implements AsyncDisposable {
   readonly acknowledged: Acknowledged[] = [];
-  /** Each as its status and reason; a status of 0 is a connection that failed. */
+  /** Status and reason of each; status 0 is a failed connection. */
   readonly failures: string[] = [];
   readonly #system: Pick<ComposeSystem, 'gateway' | 'provider'>;
   readonly #over = new AbortController();
@@ -34,8 +34,8 @@ export class Load implements AsyncDisposable {
     return new Load(system, await samplePhoto('jpg', { width: 64, height: 48 }));
   }
 
-  /** Resolves when there was time for every loop to get another response. */
-  async flows(): Promise<void> {
+  /** Waits until as many uploads as loops have succeeded. */
+  async waitForProgress(): Promise<void> {
     const before = this.acknowledged.length;
     await waitUntil('acknowledged uploads', 60_000, async () => this.acknowledged.length >= before + pausesMs.length);
   }
@@ -81,10 +81,10 @@ export function sha256(bytes: Buffer): string {
 }
 
 async function* inPieces(body: Buffer): AsyncGenerator<Buffer> {
-  const size = Math.ceil(body.length / slowly.pieces);
+  const size = Math.ceil(body.length / slow.pieces);
   for (let at = 0; at < body.length; at += size) {
     yield body.subarray(at, at + size);
-    await sleep(slowly.everyMs);
+    await sleep(slow.everyMs);
   }
 }
 

@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 
 const root = resolve(import.meta.dirname, '../..');
 
-// What `npm run test:containers` runs: the images and the whole system by compose, and those suites that speak to Redis and MinIO with both in
-// containers (Testcontainers). All of it needs a Docker engine with Compose and Buildx.
+// For `npm run test:containers`: the images and the Compose system, and the suites for Redis and MinIO with both in
+// containers (Testcontainers). Needs a Docker engine with Compose and Buildx.
 export default defineConfig({
   test: {
     root,

@@ -12,7 +12,7 @@ import { stopScenarios } from './scenarios/stops.ts';
 import { storeScenarios } from './scenarios/store.ts';
 import type { SystemKind } from './start-system.ts';
 
-/** A long game day plays all of them, a short one some. */
+/** All scenarios, for a long game day. */
 export const allScenarios: readonly Scenario[] = [
   ...processScenarios,
   ...commitScenarios,
@@ -26,7 +26,7 @@ export const allScenarios: readonly Scenario[] = [
   ...blockScenarios,
 ];
 
-/** The scenarios of a game day: names that match `only`; without `only`, a game day that is not long plays the short ones. */
+/** The scenarios whose names match `only`. Without `only`, a short game day plays the short ones. */
 export function scenariosOf({
   isLong,
   only,
@@ -38,25 +38,25 @@ export function scenariosOf({
   return allScenarios.filter(({ name, isShort }) => only.test(name) && (isLong || isSelected || isShort));
 }
 
-/** The kinds of systems that the scenarios need, the usual one last. */
+/** The kinds of systems that the scenarios need, the default last. */
 export function kindsOf(scenarios: readonly Scenario[]): readonly SystemKind[] {
-  const kinds = new Set(scenarios.map(({ on = usual }) => on));
-  return [...kinds].sort((a, b) => Number(a === usual) - Number(b === usual));
+  const kinds = new Set(scenarios.map(({ on = defaultKind }) => on));
+  return [...kinds].sort((a, b) => Number(a === defaultKind) - Number(b === defaultKind));
 }
 
-/** Whether a long run may repeat it. */
+/** Whether a long game day may repeat it. */
 export function isBrief({ forSeconds }: Scenario): boolean {
-  return forSeconds < lengthySeconds;
+  return forSeconds < longSeconds;
 }
 
 /**
- * The scenarios for one kind of system. Brief ones come first, in random order, so that each run has other sequences of faults. The rest
- * follows, longest last, so that a run that reaches its time limit has played most.
+ * The scenarios for one kind of system. Brief ones come first in random order, for new sequences of faults. The rest
+ * follows, longest last, so that a run that reaches its time limit has played most of them.
  */
-export function inSomeOrder(scenarios: readonly Scenario[], kind: SystemKind, random: SeededRandom): Scenario[] {
+export function inRandomOrder(scenarios: readonly Scenario[], kind: SystemKind, random: SeededRandom): Scenario[] {
   const length = (scenario: Scenario) => (isBrief(scenario) ? 0 : scenario.forSeconds);
-  return random.shuffled(scenarios.filter(({ on = usual }) => on === kind)).sort((a, b) => length(a) - length(b));
+  return random.shuffled(scenarios.filter(({ on = defaultKind }) => on === kind)).sort((a, b) => length(a) - length(b));
 }
 
-const usual: SystemKind = 'one of each';
-const lengthySeconds = 30;
+const defaultKind: SystemKind = 'one of each';
+const longSeconds = 30;

@@ -11,12 +11,12 @@ export interface OwnClock {
   jump(seconds: number): Promise<AsyncDisposable>;
 }
 
-/** What this machine lacks for separate clocks; undefined if nothing. */
+/** What this machine lacks for separate clocks, if anything. */
 export async function missingForClocks(): Promise<string | undefined> {
   return (await faketime()) === undefined ? 'libfaketime (Debian: apt-get install libfaketime)' : undefined;
 }
 
-/** Makes a clock, correct at first, that a file in `folder` shifts. @throws Error without libfaketime */
+/** Creates a clock, correct at first, that is shifted by a file in `folder`. @throws Error without libfaketime */
 export async function makeClock(folder: string): Promise<OwnClock> {
   const library = await faketime();
   if (library === undefined) throw new Error('libfaketime is not installed');

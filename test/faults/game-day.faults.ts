@@ -34,11 +34,11 @@ test.for(scenariosOf(options).map(({ name }) => name))(
   },
 );
 
-test('before and between scenarios: the same', () => {
+test('before and between scenarios, every acknowledged upload is intact, listed and unique', () => {
   expect(report.acknowledged).toBeGreaterThan(0);
   expect(findingsOf(calm)).toEqual([]);
 });
 
-test('at the end: every record is listed, nothing is left behind, and no service leaks', () => {
+test('at the end, every record is listed, nothing is left behind, and no service leaks', () => {
   expect(findingsOf('all')).toEqual([]);
 });

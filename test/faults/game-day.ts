@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SeededRandom } from '@echodrop/testkit/seeded-random';
-import { inSomeOrder, isBrief, kindsOf, scenariosOf } from './all-scenarios.ts';
+import { inRandomOrder, isBrief, kindsOf, scenariosOf } from './all-scenarios.ts';
 import { checkAll } from './checks/check-all.ts';
 import type { Finding } from './checks/finding.ts';
 import { findUnready, heldBy } from './checks/services.ts';
@@ -18,16 +18,16 @@ export interface GameDayOptions {
   readonly seed: number;
   /** Selects scenarios by name. */
   readonly only: RegExp;
-  /** A folder for ledgers and scratch files, on a disk. */
+  /** A folder on a disk, for ledgers and scratch files. */
   readonly folder: string;
 }
 
 const short = { perSecond: 2, patienceMs: 8000, jobsMs: 40_000 };
 const long = { perSecond: 5, patienceMs: 60_000, jobsMs: 120_000 };
-/** A long game day repeats brief scenarios until it has these numbers. */
+/** A long game day repeats brief scenarios until it reaches these numbers. */
 const enough = { acknowledged: 10_000, faults: 200 };
 
-/** Breaks systems under load, scenario by scenario, then checks the outcome of every upload. */
+/** Injects faults under load, scenario by scenario, then checks every upload. */
 export async function playGameDay(options: GameDayOptions): Promise<GameDayReport> {
   const { isLong, minutes, seed, only } = options;
   const report = new GameDayReport(seed);
@@ -35,10 +35,10 @@ export async function playGameDay(options: GameDayOptions): Promise<GameDayRepor
   const began = performance.now();
   for (const kind of kindsOf(scenarios)) {
     const random = new SeededRandom(seed);
-    const isUsual = kind === 'one of each';
+    const isMain = kind === 'one of each';
     const isLate = () => isLong && performance.now() - began > minutes * 60_000;
     const hasEnough = () => report.acknowledged >= enough.acknowledged && report.faults >= enough.faults;
-    const each = await playable(inSomeOrder(scenarios, kind, random), report);
+    const each = await playable(inRandomOrder(scenarios, kind, random), report);
     if (each.length > 0)
       await playOn(kind, options, report, async (play) => {
         for (const scenario of each) {
@@ -46,13 +46,13 @@ export async function playGameDay(options: GameDayOptions): Promise<GameDayRepor
           else await play(scenario);
         }
         const repeated = each.filter((scenario) => isBrief(scenario) && !report.notPlayed.has(scenario.name));
-        while (isLong && isUsual && repeated.length > 0 && !hasEnough() && !isLate()) await play(random.pick(repeated));
+        while (isLong && isMain && repeated.length > 0 && !hasEnough() && !isLate()) await play(random.pick(repeated));
       });
   }
   return report;
 }
 
-/** The scenarios that this machine can play; the report gets the reason for the rest. */
+/** The scenarios that this machine can play; the others are reported with the reason. */
 async function playable(scenarios: readonly Scenario[], report: GameDayReport): Promise<Scenario[]> {
   const found: Scenario[] = [];
   for (const scenario of scenarios) {
@@ -69,21 +69,21 @@ async function playOn(
   kind: SystemKind,
   { isLong, seed, folder }: GameDayOptions,
   report: GameDayReport,
-  goThrough: (play: Play) => Promise<void>,
+  playAll: (play: Play) => Promise<void>,
 ): Promise<void> {
   const pace = isLong ? long : short;
   await using system = await startSystem(kind, folder);
   const ledger = new Ledger(folder, kind);
-  // Its own generator: the number of calls depends on the machine.
-  const ofLoad = new SeededRandom(seed);
-  const media = await UniqueMedia.prepare(ofLoad);
+  // A separate generator, because the number of calls depends on the machine.
+  const loadRandom = new SeededRandom(seed);
+  const media = await UniqueMedia.prepare(loadRandom);
   const findings: Finding[] = [];
-  const load = new Load({ system, ledger, media, random: ofLoad, ...pace });
+  const load = new Load({ system, ledger, media, random: loadRandom, ...pace });
   let turn = 0;
   try {
-    await load.recovered();
+    await load.waitForRecovery();
     const before = await heldBy(system);
-    await goThrough(async (scenario) => {
+    await playAll(async (scenario) => {
       const begun = performance.now();
       turn += 1;
       const random = new SeededRandom(seed + turn);
@@ -127,14 +127,14 @@ async function playScenario(
     }
     const undone = performance.now();
     findings.push(...(await findUnready(system)).map((finding) => ({ ...finding, scenario: name })));
-    await load.recovered();
+    await load.waitForRecovery();
     const recoverySeconds = (performance.now() - undone) / 1000;
     load.scenario = calm;
-    await load.settled();
+    await load.settle();
     system.takeSeen();
     return { faults, recoverySeconds };
   } catch (error) {
-    note('it did not recover', String(error).split('\n', 1).join());
+    note('did not recover', String(error).split('\n', 1).join());
     return { faults, recoverySeconds: Number.NaN };
   }
 }

@@ -2,10 +2,10 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MediaKind } from './unique-media.ts';
 
-/** How an upload ended for its client: with a record, a refusal, or an unknown outcome. */
+/** The outcome for the client: a record, a refusal, or unknown. */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
-/** What a client knows about one upload, after all its attempts. */
+/** What a client knows about an upload after all attempts. */
 export interface LedgerEntry {
   readonly outcome: Outcome;
   /** The scenarios during which it began and ended. */
@@ -25,7 +25,7 @@ export interface LedgerEntry {
   readonly id?: string;
   /** Why it was not acknowledged: status and reason of the last response. */
   readonly why?: string;
-  /** If the owner has removed the upload: whether the removal was acknowledged. */
+  /** Whether a removal was acknowledged, if the owner removed the upload. */
   readonly removal?: Exclude<Outcome, 'refused'>;
 }
 
@@ -34,10 +34,10 @@ interface RemovalLine {
   readonly removal: NonNullable<LedgerEntry['removal']>;
 }
 
-/** The responses to clients, one JSON line each in a file. Each is written before it is used; checks read nothing else. */
+/** The responses to clients, in a file of JSON lines, which is all that checks know. */
 export class Ledger {
   readonly path: string;
-  /** How many uploads were acknowledged. */
+  /** The number of acknowledged uploads. */
   acknowledged = 0;
 
   constructor(folder: string, name: string) {
@@ -45,13 +45,13 @@ export class Ledger {
     appendFileSync(this.path, '');
   }
 
-  note(entry: LedgerEntry): void {
+  record(entry: LedgerEntry): void {
     appendFileSync(this.path, `${JSON.stringify(entry)}\n`);
     if (entry.outcome === 'acknowledged') this.acknowledged += 1;
   }
 
-  /** Notes the outcome of a removal: `unknown` before the request. */
-  noteRemoval(id: string, removal: RemovalLine['removal']): void {
+  /** Records the outcome of a removal; `unknown` before the request. */
+  recordRemoval(id: string, removal: RemovalLine['removal']): void {
     appendFileSync(this.path, `${JSON.stringify({ removed: id, removal } satisfies RemovalLine)}\n`);
   }
 

@@ -11,7 +11,7 @@ interface LoadOptions {
   readonly ledger: Ledger;
   readonly media: UniqueMedia;
   readonly random: SeededRandom;
-  /** Uploads started per second, no matter how slowly earlier ones end. */
+  /** Uploads started per second, however slow earlier ones are. */
   readonly perSecond: number;
   /** How long a client retries. */
   readonly patienceMs: number;
@@ -31,27 +31,27 @@ interface Choice {
 /** The scenario name for uploads while nothing is broken. */
 export const calm = 'calm';
 
-// No upload starts beyond it: a bound on memory and connections while responses are slow.
+// Limits memory and connections while responses are slow.
 const maxConcurrent = 150;
 const unwantedShare = 0.15;
-// Upper limit of the random delay before a removal, so that renditions may be in progress.
-const wantedMs = 2000;
+// Maximum random delay before a removal, so that renditions may be in progress.
+const maxKeptMs = 2000;
 const recoveryMs = 60_000;
 const recoveryPauseMs = 250;
-// Recovered: a video and a photo that a worker probes succeed, with both versions. Only a fresh signature needs the provider; secrets and
+// Recovered: a probed photo and a video succeed, with both versions. Only a new signature needs the provider; secrets and
 // bearer tokens have a cached verdict.
 const recoveries = [
   { kind: 'png', version: 2, user: 'signing', isKeyed: true },
   { kind: 'mp4', version: 1, isKeyed: false },
 ] as const;
 
-/** Sends uploads of all kinds at a steady rate until stopped. The ledger records each when it ends. */
+/** Sends uploads of all kinds at a steady rate until stopped, and records each in the ledger. */
 export class Load implements AsyncDisposable {
   readonly #options: LoadOptions;
   readonly #stopped = new AbortController();
   readonly #running = new Set<Promise<LedgerEntry>>();
   readonly #beginning: Promise<void>;
-  /** Failures of uploads with a new connection per attempt, in order; refused admissions are left out. */
+  /** Failures of uploads with a new connection per attempt, without refused connections. */
   readonly failures: string[] = [];
   #turn = 0;
   #scenario = calm;
@@ -61,12 +61,11 @@ export class Load implements AsyncDisposable {
     this.#beginning = this.#begin();
   }
 
-  /** The scenario of uploads from now on. */
+  /** The scenario of further uploads. */
   set scenario(name: string) {
     this.#scenario = name;
   }
 
-  /** Sends one upload. */
   async send(choice: Choice = {}): Promise<LedgerEntry> {
     const { kind, isKeyed, version, user, patienceMs = this.#options.patienceMs, isUnwanted = false } = choice;
     const { system, ledger, media, random } = this.#options;
@@ -80,9 +79,9 @@ export class Load implements AsyncDisposable {
       text: `${made} ${random.hex(24)}`,
       media: bytes,
       key: (isKeyed ?? random.happens(0.5)) ? random.hex(32) : undefined,
-      isAlone: random.happens(0.5),
+      opensConnection: random.happens(0.5),
     };
-    const wantedForMs = random.between(0, wantedMs);
+    const keptMs = random.between(0, maxKeptMs);
     this.#turn += 1;
     const sending = sendUpload(system, wanted, patienceMs, this.#turn).then(async (ended) => {
       const entry: LedgerEntry = {
@@ -90,9 +89,9 @@ export class Load implements AsyncDisposable {
         ...{ scenario, endedIn: this.#scenario, text: wanted.text, sha256, size: bytes.length, kind: made },
         ...{ version: by, user: wanted.user, isKeyed: wanted.key !== undefined },
       };
-      ledger.note(entry);
-      if (wanted.isAlone && ended.why !== undefined && ended.why !== nothingSent) this.failures.push(ended.why);
-      if (isUnwanted && entry.outcome === 'acknowledged') await this.#remove(entry, wantedForMs);
+      ledger.record(entry);
+      if (wanted.opensConnection && ended.why !== undefined && ended.why !== nothingSent) this.failures.push(ended.why);
+      if (isUnwanted && entry.outcome === 'acknowledged') await this.#remove(entry, keptMs);
       return entry;
     });
     this.#running.add(sending);
@@ -100,17 +99,18 @@ export class Load implements AsyncDisposable {
   }
 
   /**
-   * Resolves to the seconds until a new upload of each of several kinds was acknowledged.
-   * @throws Error if that takes more than a minute
+   * Waits until an upload of each kind is acknowledged. @returns the seconds
+   * @throws Error after a minute
    */
-  async recovered(): Promise<number> {
+  async waitForRecovery(): Promise<number> {
     const began = performance.now();
-    const late = () => performance.now() - began > recoveryMs;
+    const isLate = () => performance.now() - began > recoveryMs;
     const acknowledged = async (choice: Choice) => {
       for (;;) {
         const { outcome, why } = await this.send({ ...choice, patienceMs: 0 });
         if (outcome === 'acknowledged') return;
-        if (late()) throw new Error(`no ${choice.kind} by version ${choice.version} acknowledged in a minute: ${why}`);
+        if (isLate())
+          throw new Error(`no ${choice.kind} by version ${choice.version} acknowledged in a minute: ${why}`);
         await sleep(recoveryPauseMs);
       }
     };
@@ -118,12 +118,12 @@ export class Load implements AsyncDisposable {
     return (performance.now() - began) / 1000;
   }
 
-  /** Resolves when all uploads begun so far have ended, so that the next scenario is not blamed for them. */
-  async settled(): Promise<void> {
+  /** Waits for all uploads begun so far, so that the next scenario is not blamed for them. */
+  async settle(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  /** Starts no more uploads, and resolves when all have ended. */
+  /** Stops starting uploads, and waits for the rest. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#beginning;
@@ -138,8 +138,8 @@ export class Load implements AsyncDisposable {
     const { system, ledger, patienceMs } = this.#options;
     const { id = '' } = entry;
     await sleep(afterMs);
-    ledger.noteRemoval(id, 'unknown');
-    if (await sendRemoval(system, entry, patienceMs)) ledger.noteRemoval(id, 'acknowledged');
+    ledger.recordRemoval(id, 'unknown');
+    if (await sendRemoval(system, entry, patienceMs)) ledger.recordRemoval(id, 'acknowledged');
   }
 
   async #begin(): Promise<void> {

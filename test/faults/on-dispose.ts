@@ -1,4 +1,3 @@
-/** A disposable that calls `end`. */
 export function onDispose(end: () => Promise<unknown> | unknown): AsyncDisposable {
   return {
     async [Symbol.asyncDispose]() {
@@ -7,11 +6,11 @@ export function onDispose(end: () => Promise<unknown> | unknown): AsyncDisposabl
   };
 }
 
-/** Runs `work` until it is disposed, which rejects with the error of `work`. */
+/** Runs `work` until disposed. Disposing rejects with the error of `work`. */
 export function runUntilDisposed(work: (ended: AbortSignal) => Promise<void>): AsyncDisposable {
   const ended = new AbortController();
   const working = work(ended.signal);
-  // Handled when it is disposed.
+  // Reported on disposal.
   working.catch(() => {});
   return {
     async [Symbol.asyncDispose]() {

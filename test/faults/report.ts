@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
-import { putOff } from './checks/damaged.ts';
+import { postponed } from './checks/damaged.ts';
 import { duplicate } from './checks/duplicates.ts';
 import type { Finding } from './checks/finding.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Outcomes of the uploads that began during a scenario, over all its rounds. */
+/** Outcomes of the uploads that began during a scenario, in all its rounds. */
 export interface Row {
   readonly scenario: string;
   readonly breaks: string;
@@ -14,7 +14,7 @@ export interface Row {
   uploads: number;
   acknowledged: number;
   refused: number;
-  /** Lost their response and had no key to repeat with. */
+  /** Without a response, and without a key for a retry. */
   unknown: number;
   /** Acknowledged uploads whose bytes, record, page and renditions are present and correct. */
   whole: number;
@@ -37,13 +37,13 @@ export class GameDayReport {
   readonly date = new Date();
   readonly rows = new Map<string, Row>();
   readonly findings: Finding[] = [];
-  /** Findings that the documentation describes as the expected cost of a fault. */
+  /** Findings that are a documented cost of a fault. */
   readonly prices: Finding[] = [];
-  /** The reason, for each scenario that was not played. */
+  /** The scenarios that were not played, with the reason. */
   readonly notPlayed = new Map<string, string>();
   readonly #forgetful = new Set<string>();
   #taken = 0;
-  /** So far, including the system that is under load now. */
+  /** Acknowledged uploads so far, including the current system. */
   acknowledged = 0;
 
   constructor(seed: number) {
@@ -63,7 +63,7 @@ export class GameDayReport {
     if (forgetsKeys) this.#forgetful.add(name);
   }
 
-  /** Updates the number of acknowledged uploads; `running` counts those of the system under load. */
+  /** Updates the number of acknowledged uploads; `running` is that of the current system. */
   progress(running: number): number {
     this.acknowledged = this.#taken + running;
     return this.acknowledged;
@@ -71,13 +71,13 @@ export class GameDayReport {
 
   /** Adds the ledger and the findings of a system. */
   take(entries: readonly LedgerEntry[], found: readonly Finding[]): void {
-    const isPrice = (finding: Finding) => this.#isPrice(finding, entries);
-    const kept = found.filter((finding) => !isPrice(finding));
+    const isExpected = (finding: Finding) => this.#isExpected(finding, entries);
+    const kept = found.filter((finding) => !isExpected(finding));
     this.findings.push(...kept);
-    this.prices.push(...found.filter(isPrice));
-    const lacking = found.filter((finding) => kept.includes(finding) || finding.what === putOff);
+    this.prices.push(...found.filter(isExpected));
+    const faulty = found.filter((finding) => kept.includes(finding) || finding.what === postponed);
     const wrong = (whats: (what: string) => boolean) =>
-      new Set(lacking.filter(({ what }) => whats(what)).map(({ which }) => which.split(' ')[0]));
+      new Set(faulty.filter(({ what }) => whats(what)).map(({ which }) => which.split(' ')[0]));
     const unlisted = wrong((what) => what.includes('list'));
     const damaged = wrong((what) => !what.includes('list'));
     for (const { scenario, outcome, removal, id = '' } of entries) {
@@ -93,23 +93,23 @@ export class GameDayReport {
     this.acknowledged = this.#taken;
   }
 
-  /** A readable table. */
+  /** The report as text. */
   lines(): string[] {
     const rows = [...this.rows.values()].map((row) =>
       [...columns.map((name) => row[name]), row.recoverySeconds.toFixed(1)].join(' | '),
     );
-    const spelled = ({ scenario, what, which }: Finding) => `${scenario}: ${what}: ${which}`;
+    const format = ({ scenario, what, which }: Finding) => `${scenario}: ${what}: ${which}`;
     return [
       `seed ${this.seed}: ${this.acknowledged} acknowledged uploads, ${this.faults} faults, ${this.findings.length} findings`,
       [...columns, 'recovery (s)'].join(' | '),
       ...rows,
       ...[...this.notPlayed].map(([name, why]) => `NOT PLAYED ${name}: ${why}`),
-      ...this.prices.map((each) => `EXPECTED ${spelled(each)}`),
-      ...this.findings.map((each) => `FAILED ${spelled(each)}`),
+      ...this.prices.map((each) => `EXPECTED ${format(each)}`),
+      ...this.findings.map((each) => `FAILED ${format(each)}`),
     ];
   }
 
-  /** Writes all of it as JSON. */
+  /** Writes the report as JSON. */
   async write(path: string): Promise<void> {
     const { seed, date, acknowledged, faults, findings, prices } = this;
     const notPlayed = Object.fromEntries(this.notPlayed);
@@ -117,10 +117,10 @@ export class GameDayReport {
     await writeFile(path, `${JSON.stringify(report, null, 2)}\n`);
   }
 
-  // A Redis that loses its memory forgets which keys were used (docs/decisions/011); a job with which two workers died is not retried for an hour
+  // A Redis without its data does not know used keys (docs/decisions/011). A job that killed two workers is not retried for an hour
   // (docs/decisions/034).
-  #isPrice({ what, which }: Finding, entries: readonly LedgerEntry[]): boolean {
-    if (what === putOff) return true;
+  #isExpected({ what, which }: Finding, entries: readonly LedgerEntry[]): boolean {
+    if (what === postponed) return true;
     const entry = entries.find(({ text }) => which.endsWith(text));
     const during = entry ? [entry.scenario, entry.endedIn] : [];
     return what === duplicate && during.some((name) => this.#forgetful.has(name));

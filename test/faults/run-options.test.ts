@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { faultOptions, splitArguments } from './run-options.ts';
 
-test('our options go into the environment, others to Vitest', () => {
+test('passes own options in the environment, and others to Vitest', () => {
   const args = ['--long', '--seed', '7', '--only=kill|freeze', '--reporter=json', '--outputFile.json=/tmp/a.json'];
   const { env, others } = splitArguments(args);
   expect(others).toEqual(['--reporter=json', '--outputFile.json=/tmp/a.json']);
   expect(faultOptions(env)).toMatchObject({ isLong: true, minutes: 60, seed: 7, only: /kill|freeze/ });
 });
 
-test('--help is ours', () => {
+test('--help is not passed to Vitest', () => {
   expect(splitArguments(['--help'])).toEqual({ env: {}, others: [], isHelp: true });
 });
 

@@ -10,7 +10,7 @@ export interface FaultOptions {
   readonly minutes: number;
   readonly seed: number;
   readonly only: RegExp;
-  /** The file for the table, as JSON. */
+  /** The path of the JSON report. */
   readonly report: string;
 }
 
@@ -34,7 +34,7 @@ const known = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** Splits arguments into the environment for our options, and Vitest's arguments. */
+/** Splits arguments into own options, as environment, and arguments of Vitest. */
 export function splitArguments(args: readonly string[]): {
   env: Record<string, string>;
   others: string[];
@@ -54,7 +54,7 @@ export function splitArguments(args: readonly string[]): {
   };
 }
 
-/** The options that `splitArguments` put into the environment. Default: a random seed and the short set. */
+/** Reads the options from the environment. Default: a random seed and the short set. */
 export function faultOptions(env: NodeJS.ProcessEnv): FaultOptions {
   return {
     isLong: env[variableOf('long')] === 'true',

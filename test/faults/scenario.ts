@@ -2,7 +2,6 @@ import type { SeededRandom } from '@echodrop/testkit/seeded-random';
 import type { Load } from './load.ts';
 import type { System, SystemKind } from './start-system.ts';
 
-/** What a scenario works on. */
 export interface GameDay {
   readonly system: System;
   readonly load: Load;
@@ -13,19 +12,19 @@ export interface GameDay {
   readonly note: (what: string, which: string) => void;
 }
 
-/** A way in which the system is broken under load. */
+/** A fault under load. */
 export interface Scenario {
   readonly name: string;
-  /** What it breaks, as in the report. */
+  /** The fault, as in the report. */
   readonly breaks: string;
   readonly forSeconds: number;
   /** Whether it is also in the short set. */
   readonly isShort?: boolean;
-  /** The kind of system that it breaks. Default: `one of each`. */
+  /** The kind of system. Default: `one of each`. */
   readonly on?: SystemKind;
   /** Whether idempotency keys are lost, so that a repeat may make a second record (docs/decisions/011). */
   readonly forgetsKeys?: boolean;
-  /** What this machine lacks for it. The scenario is then skipped and reported. */
+  /** What this machine lacks for it, if anything. The scenario is then skipped. */
   readonly missing?: () => Promise<string | undefined>;
   /** Starts the fault. Disposing the result ends it. */
   readonly begin: (day: GameDay) => Promise<AsyncDisposable>;

@@ -26,7 +26,7 @@ export async function sendRemoval(
       () => 0,
     );
     if (status === 204) return true;
-    // A repeat that finds the tombstone finishes the removal and gets 404.
+    // A repeat that finds a tombstone completes the removal, but gets 404.
     if (status === 404) return turn > 0;
     if (performance.now() > end) return false;
     await sleep(pauseMs);

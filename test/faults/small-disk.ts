@@ -6,29 +6,29 @@ import { onDispose } from './on-dispose.ts';
 
 const pageBytes = 4096;
 const diskBytes = 2 ** 30;
-// What a file system may need for itself.
+// Overhead of the file system.
 const spareBytes = 256 * 1024;
 
 export interface SmallDisk extends AsyncDisposable {
   readonly path: string;
 }
 
-/** What this machine lacks for separate disks; undefined if nothing. */
+/** What this machine lacks for separate disks, if anything. */
 export async function missingForDisks(): Promise<string | undefined> {
   try {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-mount-'));
     await using _mounted = await coverWithFullDisk(folder.path);
     return undefined;
   } catch {
-    return 'the right to mount file systems';
+    return 'permission to mount file systems';
   }
 }
 
-/** Mounts a disk of one page, which is full, over a folder. Disposing uncovers the content of the folder. */
+/** Mounts a full disk over a folder. Disposing restores the folder. */
 export async function coverWithFullDisk(folder: string): Promise<AsyncDisposable> {
   await execa('mount', ['-t', 'tmpfs', '-o', `size=${pageBytes},mode=700`, 'echodrop-full', folder]);
   await using parts = new AsyncDisposableStack();
-  // A process with a file open there keeps it until it ends.
+  // Lazy, because a process may have a file open there.
   parts.defer(async () => void (await execa('umount', ['--lazy', folder])));
   await writeFile(join(folder, 'filler'), Buffer.alloc(pageBytes));
   return parts.move();

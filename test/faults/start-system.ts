@@ -16,7 +16,7 @@ import { makeClock, type OwnClock } from './clocks.ts';
 import { missingForDisks, mountSmallDisk } from './small-disk.ts';
 
 /**
- * One process of everything; or two of each service, a Redis with replicas and sentinels, four nodes of a store, a folder as the store, or a clock
+ * One process of everything; or two of each service, a Redis with replicas and sentinels, a store of four nodes, a folder as the store, or a clock
  * that verifier, workers and site share.
  */
 export type SystemKind = 'one of each' | 'two of each' | 'sentinels' | 'four nodes' | 'folder' | 'own clock';
@@ -36,40 +36,40 @@ export type LinkName = (typeof links)[number];
 /** The system under test: real processes, with a proxy in front of every component that others call. */
 export interface System extends AsyncDisposable {
   readonly kind: SystemKind;
-  /** The addresses for uploads; scenarios may add more for a time. */
+  /** The addresses for uploads. Scenarios may add more temporarily. */
   readonly gateways: string[];
   readonly site: string;
   readonly provider: string;
   readonly bearerProvider: string;
   readonly services: readonly RunningService[];
-  /** Every process that can be killed and frozen, by name; the first of several replicas. */
+  /** Every process that can be killed and frozen, by name; of several replicas, the first. */
   readonly servers: Readonly<Record<string, StoppableServer>>;
   /** All nodes of the store. */
   readonly nodes: readonly StoppableServer[];
   readonly queueRedis: RunningRedis;
   readonly cacheRedis: RunningRedis;
   readonly redisSet: RedisSet | undefined;
-  /** The TCP connections between parts. */
+  /** The TCP links between components. */
   readonly links: Readonly<Record<LinkName, SpreadingProxy>>;
   /** The parent of the scratch folders of all workers. */
   readonly scratch: string;
-  /** The store's own disk: with four nodes or a folder, if this machine can mount one. */
+  /** The separate disk of a store with four nodes or of a folder, if this machine can mount one. */
   readonly storeDisk: string | undefined;
-  /** The store, past every proxy. */
+  /** The store, without proxy. */
   readonly store: ObjectStore;
   /** The clock that verifier, workers and site share, if not the machine's. */
   readonly clock: OwnClock | undefined;
-  /** Sets the fate of all later requests to the store. */
+  /** Sets what happens to further requests to the store. */
   decide(fate: (request: SeenRequest) => Fate): void;
-  /** Requests to the store that went through since the last call. */
+  /** The requests to the store since the last call. */
   takeSeen(): SeenRequest[];
-  /** Starts another process of a service, with its own settings. */
+  /** Starts another process of a service with additional settings. */
   join(service: ServiceName, settings: Record<string, string>): Promise<Stack>;
 }
 
 const replicated: readonly ServiceName[] = ['auth-verifier', 'probe-worker', 'rendition-worker', 'site', 'gateway'];
 
-/** Starts a system of this kind and waits until all of it is ready. @throws Error if there is no MinIO to start */
+/** Starts a system of this kind and waits until it is ready. @throws Error without a MinIO program */
 export async function startSystem(kind: SystemKind, scratch: string): Promise<System> {
   await using parts = new AsyncDisposableStack();
   const isFolder = kind === 'folder';
@@ -87,7 +87,7 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
   const redisSet = kind === 'sentinels' ? parts.use(await startSentinelSet()) : undefined;
   const link = async (...ports: number[]) => parts.use(await startSpreadingProxy(ports));
   const toStore = await link(...nodePorts);
-  const past = await link(...nodePorts);
+  const direct = await link(...nodePorts);
   const toQueue = await link(queueRedis.port);
   const toCache = await link(cacheRedis.port);
   let fate: (request: SeenRequest) => Fate = () => 'passes';
@@ -103,7 +103,7 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
     CACHE_REDIS_URL: redisAt(toCache),
     SCRATCH_DIR: scratch,
     MAX_CONCURRENT_UPLOADS_PER_USER: '1000',
-    // Short, so that a repeat soon knows that no gateway works on the first attempt.
+    // Short, so that a claim of a killed gateway expires soon.
     PROBE_TIMEOUT_MS: '8000',
     ...(kind === 'two of each' && { SHUTDOWN_DELAY_SECONDS: '1' }),
   };
@@ -121,7 +121,7 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
   const behind = { ...settings, VERIFIER_URL: at(toVerifier.port) };
   const gateway = async () => parts.use(await startStack({ beside: first, services: ['gateway'], settings: behind }));
   const gateways = await Promise.all(kind === 'two of each' ? [gateway(), gateway()] : [gateway()]);
-  const store = parts.use(await objectStoreFromSettings(readSettings(storeSettings, storeAt(at(past.port)))));
+  const store = parts.use(await objectStoreFromSettings(readSettings(storeSettings, storeAt(at(direct.port)))));
   const services = [
     ...servicesOf(first, ['sandbox-provider', ...beforeGateway]),
     ...others.flatMap((stack) => servicesOf(stack, beforeGateway)),
@@ -160,7 +160,7 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
 
 async function startStore(kind: SystemKind, disk: string | undefined, parts: AsyncDisposableStack) {
   const source = await findMinio();
-  if (source?.kind !== 'program') throw new Error('these tests stop MinIO: give MINIO_BIN, or minio in PATH');
+  if (source?.kind !== 'program') throw new Error('these tests stop MinIO: set MINIO_BIN, or provide minio in PATH');
   if (kind === 'four nodes') return parts.use(await startMinioSet(source.path, disk)).nodes;
   const minio = parts.use(await startMinio(source));
   return minio.server ? [{ ...minio, server: minio.server }] : [];

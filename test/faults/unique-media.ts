@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import type { SeededRandom } from '@echodrop/testkit/seeded-random';
 
-/** A JPEG, which the gateway reads itself; a PNG, which a worker probes; a JPEG that goes to the store in parts; a video. */
+/** A JPEG, probed by the gateway; a PNG, probed by a worker; a JPEG stored in parts; a video. */
 export type MediaKind = 'jpg' | 'png' | 'large' | 'mp4';
 
 export interface Media {
@@ -14,7 +14,7 @@ export interface Media {
 // Percentages.
 const shares = { jpg: 58, png: 25, mp4: 14, large: 3 } as const satisfies Record<MediaKind, number>;
 const paddingBytes = 30_000;
-// More than a part (docs/design.md).
+// More than one part (docs/design.md).
 const largeBytes = 9 * 1024 * 1024;
 const size = { width: 64, height: 48 };
 

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 const root = resolve(import.meta.dirname, '../..');
 
-// What `npm run test:faults` runs.
+// For `npm run test:faults`.
 export default defineConfig({
   test: {
     root,

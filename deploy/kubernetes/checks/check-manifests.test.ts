@@ -5,7 +5,7 @@ import type { Manifest } from './manifests.ts';
 
 type Json = string | number | boolean | undefined | readonly Json[] | { readonly [key: string]: Json };
 
-/** The fault to report, a manifest (`kind/name`), a path in it, and the wrong value there (undefined: removed). */
+/** The expected fault, a manifest (`kind/name`), a path in it, and a wrong value (undefined: removed). */
 type Mistake = readonly [fault: string, manifest: string, path: string, value: Json];
 
 const pod = 'spec.template.spec';
@@ -259,7 +259,7 @@ await describeWithOpsCheckers('faults of manifests are reported', ['kustomize'],
 
 function withMistake(manifests: readonly Manifest[], [, manifest, path, value]: Mistake): Manifest[] {
   const [kind = '', name = ''] = manifest.split('/');
-  // Generated manifests have a hash after their name.
+  // Names of generated manifests end with a hash.
   const isTarget = (each: Manifest) =>
     each.kind === kind && new RegExp(`^${name}(-[a-z0-9]{10})?$`).test(each.metadata.name);
   expect(manifests.filter(isTarget)).toHaveLength(1);

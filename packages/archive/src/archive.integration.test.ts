@@ -68,7 +68,7 @@ test('skips entries with a missing or different record, and still fills pages', 
   for (let second = 0; second < 6; second += 1) records.unshift(await publish(at(second)));
   const [newestOne, , third] = records as [StoredRecord, StoredRecord, StoredRecord];
   await store.remove(recordKey(newestOne.id));
-  // Of the right owner at a wrong time, and of another owner at the right time.
+  // The right owner at a wrong time, and another owner at the right time.
   const [entry] = (await store.list(listingPrefix(ownerHash(ada)), { limit: 9 })).filter(({ key }) =>
     key.endsWith(third.id),
   );
@@ -200,7 +200,7 @@ test('lists more blocks than fit into one page', async () => {
   expect(await listBlockKeys(store)).toEqual(names.map((name) => `blocks/users/${name}`));
 });
 
-test('a block that the store confirms and does not keep is an error', async () => {
+test('a block that the store confirms but does not keep is an error', async () => {
   vi.spyOn(store, 'putIfAbsent').mockResolvedValue('created');
   await expect(block(store, { kind: 'user', ...ada }, at(0))).rejects.toThrow('block missing after a confirmed write');
 });

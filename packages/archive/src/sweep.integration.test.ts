@@ -119,14 +119,14 @@ test('a listed record that is not found prevents removals, but not the relisting
 
 // biome-ignore format: a table, one row per line
 test.each<[why: string, Contents, isSwept: boolean]>([
-  ['twenty failed uploads of a young system', { published: 1, old: 20 }, true],
+  ['20 failed uploads in a new system', { published: 1, old: 20 }, true],
   ['more, and most of all media', { published: 20, old: 21 }, false],
   ['more, and half of all media', { published: 21, old: 21 }, true],
-  ['some, and not one record', { old: 1 }, false],
+  ['some, and no record at all', { old: 1 }, false],
   ['some, if all uploads were removed', { removed: 1, old: 1 }, true],
   ['some, and an object that is not a record', { others: 1, old: 1 }, false],
-  ['a backup that is being restored', { young: 30, old: 0 }, true],
-  ['a backup that is being restored, and some', { published: 1, young: 30, old: 20 }, true],
+  ['a backup during its restore', { young: 30, old: 0 }, true],
+  ['a backup during its restore, and some', { published: 1, young: 30, old: 20 }, true],
   ['renditions without media', { published: 1, renditions: 30 }, true],
 ])('media without records, %s (%j): swept: %s', async (_, { published = 0, removed = 0, others = 0, old = 0, young = 0, renditions = 0 }, isSwept) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));

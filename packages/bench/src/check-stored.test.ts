@@ -9,7 +9,7 @@ import type { StoredObject } from './stand-ins/stored-objects.ts';
 
 const described = { width: 4, height: 3, size: 2_500_000, type: 'jpg' };
 
-/** A sample, and what lies in the store after one good upload of it in parts of this size. */
+/** A sample, and the objects of a successful upload of it in parts of this size. */
 async function uploaded(partBytes: number) {
   const folder = await mkdtempDisposable(join(tmpdir(), 'bench-test-'));
   const path = join(folder.path, 'a.jpg');
@@ -31,7 +31,7 @@ async function uploaded(partBytes: number) {
   return { stored, record, entries, faults, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
-test.each([1_000_000, 2_500_000])('a good upload in parts of %i bytes has no faults', async (partBytes) => {
+test.each([1_000_000, 2_500_000])('a successful upload in parts of %i bytes has no faults', async (partBytes) => {
   await using upload = await uploaded(partBytes);
   expect(upload.faults([upload.stored, upload.record, ...upload.entries])).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { expect, test } from 'vitest';
 import { RedisMonitor } from './redis-monitor.ts';
 
-test("BullMQ's scripts and other commands count, and not what scripts call", async () => {
+test("counts BullMQ's scripts and other commands, but not the calls of scripts", async () => {
   await using redis = await startRedis();
   using monitor = await RedisMonitor.start(redis.port);
   const script = "redis.call('SET', KEYS[1], '1'); return redis.call('GET', KEYS[1])";

@@ -42,7 +42,7 @@ test('native code and its dependencies stay outside the bundle', async () => {
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 78, stderr: expect.stringContaining('OPS_PORT must be') });
 });
 
-test('builds a program started by its address too; other addresses stay those of the source', async () => {
+test('also builds a program started by its URL; other URLs still point to the source', async () => {
   await using folder = await scratch();
   const source = join(folder.path, 'source');
   await mkdir(source);

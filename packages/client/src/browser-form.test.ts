@@ -7,8 +7,8 @@ test.each([
   [205, 'The service responded with 205.'],
   [304, 'The service responded with 304.'],
   [600, 'No response from the upload service.'],
-])('an upload that gets status %d ends', { timeout: 5000 }, async (status, message) => {
-  // A browser gives such a response as it is; no service or fetch of Node does.
+])('an upload ends on status %d', { timeout: 5000 }, async (status, message) => {
+  // Browsers deliver such a response; Node servers and fetch do not.
   class XhrStub {
     readonly upload = {};
     readonly status = status;
@@ -18,7 +18,7 @@ test.each([
     open() {}
     setRequestHeader() {}
     getAllResponseHeaders = () => '';
-    // A browser reports what a listener throws, and goes on.
+    // Browsers report errors of listeners and continue.
     send = () =>
       queueMicrotask(
         () =>

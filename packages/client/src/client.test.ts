@@ -65,12 +65,12 @@ test.each([
   ['provider', { service: 'https://upload.example', provider: 'y', credentials: oauth }],
   ['credentials', { service: 'https://upload.example', provider, credentials: {} }],
   ['credentials', { service: 'https://upload.example', provider, credentials: { bearer: '' } }],
-])('names an invalid option: `%s` in %j', (name, options) => {
+])('reports an invalid option: `%s` in %j', (name, options) => {
   expect(() => withoutTypes(options)).toThrow(TypeError);
   expect(() => withoutTypes(options)).toThrow(`\`${name}\` must be `);
 });
 
-test('a bearer token goes as it is', async () => {
+test('a bearer token is sent unchanged', async () => {
   await client({ credentials: { bearer: 'token' } }).upload(media);
   expect(service.received[0]?.headers['x-verify-credentials-authorization']).toBe('Bearer token');
 });
@@ -87,7 +87,7 @@ test('version 1 sends the four secrets as fields, before the file', async () => 
   ]);
 });
 
-test('version 1 takes no bearer token', async () => {
+test('version 1 does not accept a bearer token', async () => {
   const upload = client({ credentials: { bearer: 't' } }).upload(file, { version: 1 });
   await expect(upload).rejects.toThrow('API version 1 does not support bearer tokens');
 });
@@ -182,7 +182,7 @@ test("throws the system's error for a missing file", async () => {
   await expect(client().upload(`${file}.not`)).rejects.toThrow('ENOENT');
 });
 
-test('refuses what is no regular file, without waiting for it', async () => {
+test('refuses anything but regular files, without waiting for it', async () => {
   const pipe = join(directory, 'pipe');
   await execa('mkfifo', [pipe]);
   for (const [path, what] of [

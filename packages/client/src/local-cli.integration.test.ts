@@ -30,7 +30,7 @@ test('help describes this system: the npm command, its defaults, and no option w
   expect(help).not.toMatch(/--again|echodrop upload/);
 });
 
-test('ends quietly when the reader of its output is gone', async () => {
+test('exits quietly if the reader of its output closes the pipe', async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'local-cli.ts'), 'sign'], {
     env: {},
     timeout: 30_000,
@@ -40,7 +40,7 @@ test('ends quietly when the reader of its output is gone', async () => {
   expect({ stderr, status }).toEqual({ stderr: '', status: 141 });
 });
 
-test('a full disk of its output is one line and status 1', async () => {
+test('reports a full disk for its output in one line, with status 1', async () => {
   const main = join(import.meta.dirname, 'cli/main.ts');
   const { exitCode, stderr } = await execa('sh', ['-c', '"$0" "$1" --help > /dev/full', process.execPath, main], {
     reject: false,

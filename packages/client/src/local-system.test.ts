@@ -85,7 +85,7 @@ test('a sandbox with a users file has no known user', () => {
   }
 });
 
-test('a configured behaviour makes the sandbox misbehave', () => {
+test('detects a sandbox with a configured failure', () => {
   expect(isSandboxMisbehaving({})).toBe(false);
   expect(isSandboxMisbehaving({ SANDBOX_BEHAVIOUR: 'normal' })).toBe(false);
   expect(isSandboxMisbehaving({ SANDBOX_BEHAVIOUR: 'slow' })).toBe(true);

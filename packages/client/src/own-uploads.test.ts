@@ -26,7 +26,7 @@ test('lists a page with exact user ids, and its cursor', async () => {
   expect(service.received[0]).toMatchObject({ method: 'GET', path: '/2/media.json?after=9-x&count=5' });
 });
 
-test('finds an upload on a later page, and none that no page has', async () => {
+test('finds an upload on a later page, but no unknown one', async () => {
   const other = { ...someRecord, id: 'other00000' };
   const pages = [
     respond(200, recordsToJson({ records: [other], next: 'c1' })),
@@ -38,14 +38,14 @@ test('finds an upload on a later page, and none that no page has', async () => {
   expect(await client().get('missing000')).toBeUndefined();
 });
 
-test('removes an upload, and throws why not', async () => {
+test('removes an upload, or throws the reason', async () => {
   service.responses = [respond(204), refuse(403, 'not_yours')];
   await client().remove('a/b');
   expect(service.received[0]).toMatchObject({ method: 'DELETE', path: '/2/media/a%2Fb' });
   await expect(client().remove('a')).rejects.toMatchObject({ status: 403, reason: 'not_yours' });
 });
 
-test('a removal whose response was lost has succeeded, and no other that finds nothing', async () => {
+test('after a lost response, a removal that finds nothing has succeeded; otherwise it fails', async () => {
   service.responses = [lose, refuse(404, 'not_found')];
   await client().remove('a1B2c3D4e5');
   for (const earlier of [[], [refuse(503, 'unavailable')]]) {

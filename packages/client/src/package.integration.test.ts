@@ -91,7 +91,7 @@ describe('the tarball', () => {
     }
   });
 
-  test('is its browser entry to a bundler for browsers', async () => {
+  test('resolves to its browser entry in a bundler for browsers', async () => {
     await writeFile(join(built.app, 'page.js'), "export * from '@echodrop/client';");
     await using bundle = await rolldown({ cwd: built.app, input: 'page.js', platform: 'browser' });
     const [page] = (await bundle.generate()).output;
@@ -104,11 +104,11 @@ describe('the tarball', () => {
     expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
   });
 
-  test('has right types wherever ESM is imported', async () => {
+  test('has correct types wherever ESM is imported', async () => {
     const { checkPackage, createPackageFromTarballData } = await import('@arethetypeswrong/core');
     const result = await checkPackage(createPackageFromTarballData(await readFile(built.tarball)));
     const problems = result.types ? result.problems : expect.fail('no types');
-    // The package has no CommonJS, which these two resolve.
+    // These two resolve CommonJS, which the package lacks.
     const ofEsm = problems.filter(
       (each) => !('resolutionKind' in each) || !/^node(10|16-cjs)$/.test(each.resolutionKind),
     );
@@ -125,7 +125,7 @@ for (const version of nodeVersions) {
         .replaceAll('https://upload.example', stack.gateway)
         .replaceAll(/https:\/\/(photos|social)\.example/g, provider.origin)
         .replaceAll('my-key', sandbox.apiKey)
-        // What was removed does not come back by the same upload.
+        // A repeat does not restore a removed upload.
         .replaceAll('Soon gone', `Soon gone, ${version}`);
 
     const runProgram = async (code: string) => {
@@ -173,7 +173,7 @@ for (const version of nodeVersions) {
 await describeWithBrowser('in a browser', (browser) => {
   const inPage = async <T>(body: string): Promise<T> => {
     await using watched = await openTab(browser());
-    const { tab, complaints } = watched;
+    const { tab, problems } = watched;
     await tab.goto(pages.origin);
     const photo = await readFile(join(built.app, 'sea.jpg'), 'base64');
     const result = await tab.evaluate(`(async () => {
@@ -182,7 +182,7 @@ await describeWithBrowser('in a browser', (browser) => {
       const bytes = Uint8Array.from(atob('${photo}'), (c) => c.charCodeAt(0));
       ${body}
     })()`);
-    expect(complaints.filter((complaint) => !complaint.includes('Failed to load resource'))).toEqual([]);
+    expect(problems.filter((problem) => !problem.includes('Failed to load resource'))).toEqual([]);
     return result as T;
   };
 

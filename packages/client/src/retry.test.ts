@@ -58,7 +58,7 @@ test.each([
   expect(service.received).toHaveLength(1);
 });
 
-test('another attempt waits as long as Retry-After says', async () => {
+test('another attempt waits for Retry-After', async () => {
   service.responses = [refuse(503, 'overloaded', { 'Retry-After': '2' }), published];
   const began = performance.now();
   const onRetry = vi.fn();
@@ -82,13 +82,13 @@ test('a Retry-After can be a date', async () => {
   expect(await refusedUntil('tomorrow GMT')).toBeUndefined();
 });
 
-test('a Retry-After of hours ends it at once', async () => {
+test('a Retry-After of hours ends the upload at once', async () => {
   service.responses = [refuse(429, 'too_many_requests', { 'Retry-After': '3600' })];
   await expect(client().upload(bytes)).rejects.toMatchObject({ reason: 'too_many_requests', retryAfterSeconds: 3600 });
   expect(service.received).toHaveLength(1);
 });
 
-test('attempts have a limit', async () => {
+test('the number of attempts is limited', async () => {
   service.responses = [lose];
   await expect(client({ retries: 2 }).upload(bytes)).rejects.toThrow(ServiceUnreachable);
   expect(service.received).toHaveLength(3);
@@ -109,7 +109,7 @@ test('a stream that fails ends the upload with its error', async () => {
   await expect(client().upload(failing())).rejects.toMatchObject({ cause: { message: 'disk gone' } });
 });
 
-test('a key of the caller is quoted', async () => {
+test("the caller's key is quoted", async () => {
   service.responses = [published];
   await client().upload(bytes, { idempotencyKey: 'a "b" \\' });
   expect(seen('idempotency-key')).toEqual(['"a \\"b\\" \\\\"']);

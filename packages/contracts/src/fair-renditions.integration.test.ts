@@ -28,13 +28,13 @@ beforeEach(async () => {
 });
 afterEach(() => parts.disposeAsync());
 
-/** Publishes photos of an owner: `a1`, `a2` ... of `a`. */
+/** Publishes photos `a1`, `a2` ... of owner `a`. */
 async function publish(owner: string, count: number, from = 1, type: 'jpg' | 'avi' = 'jpg'): Promise<void> {
   const numbers = Array.from({ length: count }, (_, n) => from + n);
   await Promise.all(numbers.map((n) => client.enqueue({ mediaKey: `${owner}${n}`, type, ...(owner && { owner }) })));
 }
 
-/** Requests photos of an owner as viewers do; resolves once all requests are in the queue. */
+/** Requests photos of an owner like viewers; resolves when all requests are in the queue. */
 async function view(owner: string, names: readonly string[]): Promise<void> {
   for (const mediaKey of names) {
     const reply = client.make({ mediaKey, type: 'jpg', set: 'pictures', owner }, { waitMs: 50, signal });
@@ -46,7 +46,7 @@ const signal = new AbortController().signal;
 
 type Render = (request: RenditionRequest, lane: Lane) => Promise<RenditionReply>;
 
-/** A worker with one slot in each lane, and its media keys by lane, in order. */
+/** A worker with one slot per lane that records media keys by lane, in order. */
 function worker(render: Render = async () => ({ outcome: 'made' })) {
   const quick: string[] = [];
   const medium: string[] = [];
@@ -64,24 +64,24 @@ function worker(render: Render = async () => ({ outcome: 'made' })) {
   return { quick, medium, slow, ends };
 }
 
-/** Renders at once, except `mediaKey`, which waits for `goOn`. */
+/** Renders at once, except `mediaKey`, which waits for `proceed`. */
 function pausedAt(mediaKey: string) {
-  const begun = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const proceed = Promise.withResolvers<void>();
   const render: Render = async (request) => {
     if (request.mediaKey === mediaKey) {
-      begun.resolve();
-      await goOn.promise;
+      started.resolve();
+      await proceed.promise;
     }
     return { outcome: 'made' };
   };
-  return { render, begun: begun.promise, goOn: () => goOn.resolve() };
+  return { render, started: started.promise, proceed: () => proceed.resolve() };
 }
 
 const all = (quick: readonly string[], count: number) =>
-  waitUntil('all of them', 10_000, async () => quick.length === count);
+  waitUntil('all jobs', 10_000, async () => quick.length === count);
 
-test('owners take turns, however many jobs one of them has', async () => {
+test('owners take turns, no matter how many jobs one of them has', async () => {
   await publish('a', 100);
   await publish('b', 2);
   const { quick } = worker();
@@ -89,13 +89,13 @@ test('owners take turns, however many jobs one of them has', async () => {
   expect(quick.slice(0, 5)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
-test('a later owner takes the next turn, not the last', async () => {
+test('a new owner takes the next turn, not the last', async () => {
   await publish('a', 20);
   const pause = pausedAt('a10');
   const { quick } = worker(pause.render);
-  await pause.begun;
+  await pause.started;
   await publish('b', 2);
-  pause.goOn();
+  pause.proceed();
   await all(quick, 22);
   expect(quick.slice(9, 14)).toEqual(['a10', 'a11', 'b1', 'a12', 'b2']);
 });
@@ -109,7 +109,7 @@ test('awaited jobs go first, even if their owner has many jobs', async () => {
   expect(quick.slice(0, 5)).toEqual(['a18', 'a19', 'a20', 'a1', 'b1']);
 });
 
-test('awaited jobs of one owner do not hold up the uploads of another', async () => {
+test('awaited jobs of one owner do not block uploads of another', async () => {
   const viewed = Array.from({ length: 40 }, (_, n) => `a${n + 1}`);
   await view('a', viewed);
   await publish('b', 1);
@@ -118,19 +118,19 @@ test('awaited jobs of one owner do not hold up the uploads of another', async ()
   expect(quick.indexOf('b1')).toBeLessThan(15);
 });
 
-test('an owner who comes while viewers wait is not behind the turns of viewers', async () => {
+test('a new owner does not wait for the turns of viewers', async () => {
   await publish('a', 20);
   await view('c', ['c1', 'c2', 'c3', 'c4', 'c5']);
   const pause = pausedAt('c4');
   const { quick } = worker(pause.render);
-  await pause.begun;
+  await pause.started;
   await publish('b', 1);
-  pause.goOn();
+  pause.proceed();
   await all(quick, 26);
   expect(quick.slice(3, 8)).toEqual(['c4', 'c5', 'a1', 'b1', 'a2']);
 });
 
-test('an empty queue forgets the turns of all owners', async () => {
+test('an empty queue resets the turns of all owners', async () => {
   await publish('a', 30);
   const { quick } = worker();
   await all(quick, 30);
@@ -166,12 +166,12 @@ test.each([
   const { quick, medium, slow, ends } = worker(costly);
   await all(slow, 3);
   expect([quick, medium, slow]).toEqual(Array(3).fill(['a1', 'a2', 'a3']));
-  await waitUntil('their ends', 5000, async () => ends.length === 9);
+  await waitUntil('all jobs to end', 5000, async () => ends.length === 9);
   const outcomes = new Set(ends.map(({ queue, outcome }) => `${queue} ${outcome}`));
   expect(outcomes).toEqual(new Set([`${queue} deferred`, 'rendition-medium deferred', 'rendition-slow completed']));
 });
 
-test("one owner's hundred expensive videos do not hold up another's photo and video", async () => {
+test("100 expensive videos of one owner do not block another's photo and video", async () => {
   await publish('a', 100, 1, 'avi');
   const pause = pausedAt('a5');
   const over = Promise.withResolvers<void>();
@@ -180,22 +180,22 @@ test("one owner's hundred expensive videos do not hold up another's photo and vi
     if (lane === 'quick') await pause.render(request, lane);
     return costly(request, lane);
   });
-  await pause.begun;
+  await pause.started;
   await publish('b', 1, 1, 'avi');
   await publish('b', 1, 2, 'jpg');
-  await waitUntil('the photo, which waits for no video', 5000, async () => quick.at(-1) === 'b2');
-  pause.goOn();
+  await waitUntil('the photo, despite the videos', 5000, async () => quick.at(-1) === 'b2');
+  pause.proceed();
   await all(quick, 102);
   expect(quick.slice(4, 8)).toEqual(['a5', 'b2', 'a6', 'b1']);
   expect(slow).toEqual(['a1']);
   over.resolve();
 });
 
-test('a job in the slow lane is not begun elsewhere, however often viewers request it', async () => {
+test('a job in the slow lane does not start in another lane, however often viewers request it', async () => {
   await publish('a', 1, 1, 'avi');
-  const goOn = Promise.withResolvers<void>();
+  const proceed = Promise.withResolvers<void>();
   const { quick, slow } = worker(async (request, lane) => {
-    if (lane === 'slow') await goOn.promise;
+    if (lane === 'slow') await proceed.promise;
     return costly(request, lane);
   });
   await all(slow, 1);
@@ -205,13 +205,13 @@ test('a job in the slow lane is not begun elsewhere, however often viewers reque
     await expect(client.make(request, { waitMs: 5000, signal })).rejects.toThrow('job did not complete');
   }
   expect(quick).toEqual(['a1']);
-  goOn.resolve();
+  proceed.resolve();
 });
 
 test('a job that ended in the slow lane may run again', async () => {
   await publish('a', 1, 1, 'avi');
   const { quick, slow, ends } = worker(costly);
-  await waitUntil('its end', 5000, async () => ends.length === 3);
+  await waitUntil('the job to end', 5000, async () => ends.length === 3);
   await forgetEnds();
   const request = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
   await expect(client.make(request, { waitMs: 5000, signal })).rejects.toThrow('job did not complete');
@@ -219,7 +219,7 @@ test('a job that ended in the slow lane may run again', async () => {
   expect(quick).toEqual(['a1', 'a1']);
 });
 
-// Moves the kept ends of all video jobs ten seconds into the past.
+// Moves the recorded end of all video jobs ten seconds into the past.
 async function forgetEnds(): Promise<void> {
   using view = new RedisView(redis.url);
   for (const key of await view.redis.keys(view.key('rendition-films', 'film-*'))) {

@@ -47,14 +47,14 @@ test('a failed job is QueueUnavailable', async () => {
   await expect(probe('unlucky', 'jpg')).rejects.toThrow(QueueUnavailable);
 });
 
-test("one owner's slow probes take half of a worker's slots, so that another owner's complete at once", async () => {
+test("slow probes of one owner take half of a worker's slots, so that those of another complete at once", async () => {
   const reply = { outcome: 'media', kind: 'photo', type: 'jpg', width: 3, height: 2 } as const;
-  let goOn = Promise.withResolvers<void>();
-  const begun: string[] = [];
+  let proceed = Promise.withResolvers<void>();
+  const started: string[] = [];
   const serving = { photoConcurrency: 8, videoConcurrency: 2, graceSeconds: 0, onEnd: () => {} };
   const slow = async ({ mediaKey }: { mediaKey: string }) => {
-    begun.push(mediaKey);
-    if (mediaKey.startsWith('a')) await goOn.promise;
+    started.push(mediaKey);
+    if (mediaKey.startsWith('a')) await proceed.promise;
     return reply;
   };
   for (const queue of startProbeWorkers({ ...serving, probe: slow }, queueOptionsFor(redis.url))) parts.use(queue);
@@ -64,13 +64,13 @@ test("one owner's slow probes take half of a worker's slots, so that another own
   ] as const) {
     const names = Array.from({ length: 10 }, (_, n) => `a-${type}-${n}`);
     const waiting = names.map((name) => probe(name, type));
-    await waitUntil('the first of them', 5000, async () => begun.length === atOnce);
+    await waitUntil('the first probes', 5000, async () => started.length === atOnce);
     expect(await probe(`b-${type}`, type, 'b')).toEqual(reply);
-    expect(begun).toEqual([...names.slice(0, atOnce), `b-${type}`]);
-    goOn.resolve();
+    expect(started).toEqual([...names.slice(0, atOnce), `b-${type}`]);
+    proceed.resolve();
     expect(await Promise.all(waiting)).toEqual(names.map(() => reply));
-    begun.length = 0;
-    goOn = Promise.withResolvers();
+    started.length = 0;
+    proceed = Promise.withResolvers();
   }
 });
 
@@ -88,11 +88,11 @@ test('each queue reports its waiting jobs, and the age of the oldest', async () 
     client.probe(request, 'jpg', { owner: 'a', deadlineMs: 20_000, signal: over.signal }).catch(() => {});
   const started = Date.now();
   probe();
-  await waitUntil('a second', 5000, async () => (await client.backlog('photos')).oldestMs >= 1000);
+  await waitUntil('a job one second old', 5000, async () => (await client.backlog('photos')).oldestMs >= 1000);
   const later = Date.now();
   probe();
   probe();
-  await waitUntil('all three', 5000, async () => (await client.backlog('photos')).waiting === 3);
+  await waitUntil('three waiting jobs', 5000, async () => (await client.backlog('photos')).waiting === 3);
   const { oldestMs } = await client.backlog('photos');
   expect(oldestMs).toBeGreaterThan(Date.now() - later);
   expect(oldestMs).toBeLessThanOrEqual(Date.now() - started);
@@ -101,7 +101,7 @@ test('each queue reports its waiting jobs, and the age of the oldest', async () 
   await waitUntil('an empty queue', 5000, async () => (await client.backlog('photos')).waiting === 0);
 });
 
-test('a hundred calls within a second share one read', async () => {
+test('100 calls within a second share one read', async () => {
   await waitUntil('a stale read', 3000, async () => {
     const before = await calls('llen');
     await client.backlog('photos');
@@ -119,7 +119,7 @@ test.each(['freeze', 'kill'] as const)('an unreadable queue counts as empty (%s)
   const wait = { owner: 'a', deadlineMs: 10_000, signal: AbortSignal.timeout(4000) };
   const waiting = client.probe(request, 'jpg', wait);
   waiting.catch(() => {});
-  await waitUntil('a job that waits', 5000, async () => (await client.backlog('photos')).waiting > 0);
+  await waitUntil('a waiting job', 5000, async () => (await client.backlog('photos')).waiting > 0);
   await redis[how]();
   try {
     await waitUntil('a failed read', 5000, async () => (await client.backlog('photos')).waiting === 0);

@@ -8,7 +8,7 @@ import { RenditionClient } from './rendition.ts';
 
 const uploads = 40;
 
-test('an upload costs the queues at most 5.1 scripts and three commands, one upload after the other', async () => {
+test('sequential uploads cost at most 5.1 scripts and three commands each', async () => {
   await using redis = await startRedis();
   await using resources = new AsyncDisposableStack();
   const reply = { outcome: 'media', kind: 'photo', type: 'jpg', width: 3, height: 2 } as const;
@@ -29,7 +29,7 @@ test('an upload costs the queues at most 5.1 scripts and three commands, one upl
     const calls = [...stats.matchAll(/^cmdstat_(\w+):calls=(\d+)/gm)];
     return Object.fromEntries(calls.map(([, name, count]) => [name, Number(count)]));
   };
-  // Until the worker waits again.
+  // The worker waits again after this time.
   const settled = () => sleep(20);
   await settled();
   const before = await commands();
@@ -42,7 +42,7 @@ test('an upload costs the queues at most 5.1 scripts and three commands, one upl
   expect(each('evalsha')).toBeLessThanOrEqual(5.1);
   expect(each('spublish')).toBe(1);
   expect(each('bzpopmin')).toBeLessThanOrEqual(2.1);
-  // Within the scripts: the worker's reading of the job.
+  // Called by scripts: the worker reads the job.
   expect(each('hgetall')).toBe(1);
   expect(each('xread')).toBe(0);
 });

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { ProbeClient } from './probe.ts';
 import { RenditionClient } from './rendition.ts';
 
-test('each queue reports its backlog, attended or not, and nothing while Redis is away', async () => {
+test('each queue reports its backlog, with or without a worker, and nothing while Redis is down', async () => {
   await using redis = await startRedis();
   await using probes = new ProbeClient(queueOptionsFor(redis.url));
   await using renditions = new RenditionClient(queueOptionsFor(redis.url));
@@ -28,16 +28,16 @@ test('each queue reports its backlog, attended or not, and nothing while Redis i
   const wanted = { mediaKey: '1'.repeat(32), type: 'mp4', set: 'film' } as const;
   const waiting = renditions.make(wanted, { waitMs: 20_000, signal: over.signal });
   waiting.catch(() => {});
-  await waitUntil('what waits', 5000, async () => (await read('waiting_jobs'))['rendition-films'] === 2);
+  await waitUntil('two waiting jobs', 5000, async () => (await read('waiting_jobs'))['rendition-films'] === 2);
   const renditionJobs = { 'rendition-pictures': 2, 'rendition-films': 2, 'rendition-medium': 0, 'rendition-slow': 0 };
   const all = { 'probe-photos': 0, 'probe-films': 0, ...renditionJobs };
   expect(await read('waiting_jobs')).toEqual(all);
-  await waitUntil('a second', 5000, async () => (await read('oldest_job_age_seconds'))['rendition-films'] >= 1);
+  await waitUntil('an older job', 5000, async () => (await read('oldest_job_age_seconds'))['rendition-films'] >= 1);
   expect((await read('oldest_job_age_seconds'))['rendition-pictures']).toBeGreaterThan(0.5);
   expect((await read('oldest_job_age_seconds'))['probe-photos']).toBe(0);
 
   await redis.kill();
-  await waitUntil('nothing', 10_000, async () => Object.keys(await read('waiting_jobs')).length === 0);
+  await waitUntil('the series to disappear', 10_000, async () => Object.keys(await read('waiting_jobs')).length === 0);
   expect(await read('oldest_job_age_seconds')).toEqual({});
   over.abort();
 });

@@ -31,7 +31,7 @@ type Render = (request: RenditionRequest, signal: AbortSignal) => Promise<Rendit
 
 const broken: RenditionReply = { outcome: 'unsupported', why: 'broken' };
 
-/** A worker that records its requests, except `first`, which only tried the connection. */
+/** A worker that records its requests, except `first`, which tested the connection. */
 function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
   const requests: string[] = [];
   const reply = async (request: RenditionRequest, signal: AbortSignal) => {
@@ -52,7 +52,7 @@ test('a photo is enqueued as `pictures`, and a video as `film`', async () => {
   await client.enqueue({ mediaKey: 'a-photo', type: 'jpg' });
   await client.enqueue({ mediaKey: 'a-video', type: 'avi' });
   const requests = worker();
-  await waitUntil('all of them', 5000, async () => requests.length === 2);
+  await waitUntil('all requests', 5000, async () => requests.length === 2);
   expect(requests.sort()).toEqual(['film a-video', 'pictures a-photo']);
 });
 
@@ -69,11 +69,11 @@ test('awaited renditions precede all enqueued ones', async () => {
   await expect(client.make(photo('five'), { ...waiting, waitMs: 300 })).rejects.toThrow('job did not complete');
   const requests = worker();
   await Promise.all(replies);
-  await waitUntil('all of them', 5000, async () => requests.length === 5);
+  await waitUntil('all requests', 5000, async () => requests.length === 5);
   expect(requests.slice(0, 3).sort()).toEqual(['pictures five', 'pictures four', 'pictures three']);
 });
 
-test('many concurrent requests, and the enqueued job before them, are one job', async () => {
+test('many concurrent requests join the job enqueued before them', async () => {
   await client.enqueue({ mediaKey: 'wanted', type: 'jpg' });
   const requests = worker(() => sleep(200, { outcome: 'made' }));
   const others = await newClient();
@@ -82,7 +82,7 @@ test('many concurrent requests, and the enqueued job before them, are one job', 
   expect(requests).toEqual(['pictures wanted']);
 });
 
-test('renditions that cannot be made are not tried again', async () => {
+test('renditions that cannot be made are not retried', async () => {
   const requests = worker(async () => broken);
   for (let n = 0; n < 5; n += 1) {
     expect(await client.make(photo('broken'), waiting)).toEqual(broken);
@@ -92,7 +92,7 @@ test('renditions that cannot be made are not tried again', async () => {
   expect(requests).toEqual(['pictures broken']);
 });
 
-test('renditions that cannot be made are tried again after an hour', async () => {
+test('renditions that cannot be made are retried after an hour', async () => {
   const requests = worker(async () => broken);
   expect(await client.make(photo('broken'), waiting)).toEqual(broken);
   await endedEarlier('broken', 59 * 60);
@@ -131,7 +131,7 @@ test('a job that began in time is not aborted at its deadline', async () => {
   expect(Date.now()).toBeGreaterThan(deadline);
 });
 
-test('renditions that were made and are requested again are made again: they must have been deleted', async () => {
+test('renditions that are requested after they were made are made again, because they must have been deleted', async () => {
   const requests = worker();
   await client.make(photo('deleted'), waiting);
   await sleep(1100);
@@ -139,7 +139,7 @@ test('renditions that were made and are requested again are made again: they mus
   expect(requests).toEqual(['pictures deleted', 'pictures deleted']);
 });
 
-test('a failed job is tried again after the clock of its worker was an hour ahead', async () => {
+test('a failed job is retried after the clock of its worker was an hour ahead', async () => {
   let isDown = true;
   worker(async () => {
     if (isDown) throw new Error('the store is down');
@@ -151,7 +151,7 @@ test('a failed job is tried again after the clock of its worker was an hour ahea
   expect(await client.make(photo('early'), waiting)).toEqual({ outcome: 'made' });
 });
 
-test('a failed job is tried again after ten seconds, not at once', async () => {
+test('a failed job is retried after ten seconds, not at once', async () => {
   let isDown = true;
   const requests = worker(async () => {
     if (isDown) throw new Error('the store is down');
@@ -165,7 +165,7 @@ test('a failed job is tried again after ten seconds, not at once', async () => {
   expect(await client.make(photo('unlucky'), waiting)).toEqual({ outcome: 'made' });
 });
 
-test('a type that is off is tried again after ten seconds', async () => {
+test('a type that is turned off is retried after ten seconds', async () => {
   const off: RenditionReply = { outcome: 'unsupported', why: 'type_off' };
   let reply: RenditionReply = off;
   const requests = worker(async () => reply);

@@ -137,7 +137,7 @@ test('the known providers are fetched again after ten seconds, and kept while th
   for (const seconds of [0, 9, 2, 11]) {
     passedMs += seconds * 1000;
     providers.push(...(await verifier.knownProviders()));
-    // lru-cache looks at the clock once a millisecond.
+    // lru-cache reads the clock once per millisecond.
     await sleep(5);
   }
   clock.mockRestore();
@@ -160,11 +160,11 @@ test.each([
   ['no secret', verifyPath, {}, '{}', 401],
   ['a wrong secret', verifyPath, { authorization: 'Bearer wrong' }, '{}', 401],
   ['the secret without its scheme', verifyPath, { authorization: secret }, '{}', 401],
-  ['a wrong secret at a path that is not there', '/nowhere', { authorization: 'Bearer wrong' }, '{}', 401],
+  ['a wrong secret at an unknown path', '/nowhere', { authorization: 'Bearer wrong' }, '{}', 401],
   ['a wrong secret for the providers', providersPath, { authorization: 'Bearer wrong' }, undefined, 401],
-  ['a path that is not there', '/nowhere', authorized, '{}', 404],
-  ['a GET of the path to verify', verifyPath, authorized, undefined, 404],
-  ['a GET of the path to forget', forgetPath, authorized, undefined, 404],
+  ['an unknown path', '/nowhere', authorized, '{}', 404],
+  ['a GET of the verify path', verifyPath, authorized, undefined, 404],
+  ['a GET of the forget path', forgetPath, authorized, undefined, 404],
   ['a user without a subject', forgetPath, authorized, '{"provider":"a"}', 400],
   [
     'a wrong secret for forgetting',
@@ -173,18 +173,18 @@ test.each([
     '{"provider":"a","subject":"1"}',
     401,
   ],
-  ['a POST of the providers', providersPath, authorized, '{}', 404],
-  ['no JSON', verifyPath, authorized, 'version=2', 400],
-  ['credentials of a version to come', verifyPath, authorized, '{"credentials":{"version":3},"clientAddress":""}', 400],
+  ['a POST of the providers path', providersPath, authorized, '{}', 404],
+  ['invalid JSON', verifyPath, authorized, 'version=2', 400],
+  ['credentials of a later version', verifyPath, authorized, '{"credentials":{"version":3},"clientAddress":""}', 400],
   [
-    'half the credentials',
+    'incomplete credentials',
     verifyPath,
     authorized,
     '{"credentials":{"version":2,"provider":"a"},"clientAddress":""}',
     400,
   ],
   [
-    'no address of the client',
+    'no client address',
     verifyPath,
     authorized,
     '{"credentials":{"version":2,"provider":"a","authorization":"b"}}',
@@ -203,8 +203,8 @@ test('a client with a wrong secret finds the verifier unavailable', async () => 
 });
 
 test.each([
-  ['says that it is too long', { 'content-length': String(maxRequestBytes + 1) }],
-  ['does not say how long it is', { 'transfer-encoding': 'chunked' }],
+  ['declares too great a length', { 'content-length': String(maxRequestBytes + 1) }],
+  ['does not declare its length', { 'transfer-encoding': 'chunked' }],
 ])('a request that %s is refused before it is read', async (_, headers) => {
   const sent = request(addressOf(server) + verifyPath, { method: 'POST', headers: { ...authorized, ...headers } });
   sent.on('error', () => {}).write('{');
@@ -228,16 +228,16 @@ test('the longest possible request is accepted', async () => {
 
 test('an error in verification is VerifierUnavailable, and the next request succeeds', async () => {
   const verifier = client();
-  verdict = new Error('a fault of ours');
+  verdict = new Error('an internal error');
   await expect(verifier.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
   verdict = { outcome: 'refused' };
   expect(await verifier.verify(verification, never)).toEqual({ outcome: 'refused' });
 });
 
 test.each([
-  ['too much', `${' '.repeat(64 * 1024)}{"outcome":"refused"}`],
-  ['no JSON', '<html>'],
-  ['an outcome that is none', '{"outcome":"maybe"}'],
+  ['a body that is too large', `${' '.repeat(64 * 1024)}{"outcome":"refused"}`],
+  ['invalid JSON', '<html>'],
+  ['an unknown outcome', '{"outcome":"maybe"}'],
   ['a caller without a name', '{"outcome":"verified","caller":{"provider":"a","subject":"1","userId":"1"}}'],
   [
     'a user id that is a number',
@@ -261,7 +261,7 @@ test("an aborted request rejects with the signal's reason", async () => {
   await expect(verifier.verify(verification, leaving.signal)).rejects.toThrow('client went away');
 });
 
-test('a verifier that is down or hangs is unavailable in time, and serves the same client when it is back', async () => {
+test('a verifier that is down or hangs is unavailable in time, and serves the same client after recovery', async () => {
   const { verifier: port } = await freePorts(['verifier']);
   const at = `http://127.0.0.1:${port}`;
   const program = join(import.meta.dirname, 'verification-server.fixture.ts');
@@ -288,13 +288,13 @@ test('a verifier that is down or hangs is unavailable in time, and serves the sa
   await unavailable();
   await process_.restart();
   await expectRefused();
-  // Restarted between two requests, so that every kept connection is dead.
+  // Restarted between two requests, so that every kept-alive connection is dead.
   await process_.restart();
   await expectRefused();
   expect(await verifier.knownProviders()).toEqual([provider]);
 });
 
-test('a user is forgotten; a failure is reported', async () => {
+test('forgets a user, and reports a failure', async () => {
   await client().forget({ provider, subject: 'mía' });
   expect(forgotten).toEqual([{ provider, subject: 'mía' }]);
   verdict = new Error('no cache');

@@ -24,7 +24,7 @@ test.each<[Software, string, bigint, string]>([
   ['friendicaLikeTwitter', '43', 43n, 'frida'],
   ['friendica', '43', 43n, 'frida'],
   ['mastodon', '109348237410294711', 109348237410294711n, 'maren'],
-  // Fixed values for subjects that are not numbers: with another hash, all these users would become other users.
+  // Fixed values for non-numeric subjects: another hash would turn these users into other users.
   ['pleroma', 'AjnbIeL3kmD0YN6XGS', 3629586657095369806n, 'paula'],
   ['openIdConnect', '248289761001', 248289761001n, 'j.doe'],
   ['wordpress', '3', 3n, 'wanda'],

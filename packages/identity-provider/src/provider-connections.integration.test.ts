@@ -10,7 +10,7 @@ import { ProviderConnections } from './provider-connections.ts';
 import { type Behaviour, startStandIn } from './stand-in-provider.fixture.ts';
 
 const advertised = 'https://id.example/verify.json';
-// A separate process, since Node reads trusted certificate authorities only at its start.
+// A separate process, because Node reads trusted certificate authorities only at its start.
 const program = `
   import { ProviderConnections } from '${join(import.meta.dirname, 'provider-connections.ts')}';
   import { readProvider } from '${join(import.meta.dirname, 'provider.ts')}';
@@ -76,7 +76,7 @@ test.each([
 test.each<[string, Behaviour]>([
   ['closes', (socket) => socket.end()],
   ['breaks', (socket) => socket.resetAndDestroy()],
-  ['sends half a response and breaks', (socket) => socket.write('HTTP/1.1 200', () => socket.resetAndDestroy())],
+  ['breaks during a response', (socket) => socket.write('HTTP/1.1 200', () => socket.resetAndDestroy())],
 ])('reuses connections, and does not repeat a request if one %s', async (_, behaviour) => {
   await using standIn = await startStandIn();
   await using connections = new ProviderConnections(2000);

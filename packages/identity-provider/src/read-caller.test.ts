@@ -76,6 +76,6 @@ test('the number depends on subject, provider and secret', () => {
     userIdOf('","mia', advertised, secret),
   ];
   expect(new Set(ids).size).toBe(ids.length);
-  // A fixed value: with another hash, all these users would become other users.
+  // A fixed value: another hash would turn these users into other users.
   expect(ids[0]).toBe(7878378867556882428n);
 });

@@ -52,14 +52,14 @@ test('the docs list every recipe', () => {
   const sizes = new Map<string, string>();
   for (const recipe of mediaTypes.flatMap(picturesOf)) {
     extensions.set(recipe.name, (extensions.get(recipe.name) ?? new Set()).add(recipe.extension));
-    sizes.set(recipe.name, spelled(recipe.size));
+    sizes.set(recipe.name, format(recipe.size));
   }
   const pictures = [...extensions].map(([name, found]) => [name, [...found].join(', '), sizes.get(name)]);
   const video = ['video', videoRecipe.extension, 'of videos only'];
   expect(tableBelow('## Renditions')).toEqual([...pictures, video]);
 });
 
-function spelled(size: PictureSize): string {
+function format(size: PictureSize): string {
   if (size === 'whole') return 'whole';
   return 'crop' in size ? `square of ${size.crop}` : `longest side ${size.longest}`;
 }

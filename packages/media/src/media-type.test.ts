@@ -10,38 +10,38 @@ const packets = (before: number, after: number) =>
   Buffer.concat(
     Array.from({ length: 5 }, () => Buffer.concat([Buffer.alloc(before), latin1('G'), Buffer.alloc(187 + after)])),
   );
-const beating = (begin: string, ...beats: readonly number[]) => {
+const synced = (begin: string, ...beats: readonly number[]) => {
   const head = Buffer.concat([latin1(begin), Buffer.alloc(800 - begin.length)]);
   for (const at of beats) head.write('G', at);
   return head;
 };
 
-const letIn: readonly (readonly [string, string, Buffer])[] = [
+const accepted: readonly (readonly [string, string, Buffer])[] = [
   ['a JPEG', 'jpg', latin1('\xff\xd8\xff\xe0\0\x10JFIF')],
   ['a JPEG that is also a web page', 'jpg', latin1('\xff\xd8\xff\xe1\0\x40<html><script>')],
   ['a PNG', 'png', latin1('\x89PNG\r\n\x1a\n\0\0\0\rIHDR')],
-  ['a GIF of 1987', 'gif', latin1('GIF87a')],
-  ['a GIF of 1989', 'gif', latin1('GIF89a')],
-  ['a GIF that has the beat of a transport stream', 'gif', beating('GIF89a', 188, 376, 564)],
-  ['a bitmap that has the beat of a transport stream', 'bmp', beating('BM\0\0G\0\0\0\0\0\0\0\0\0\x28', 196, 388, 580)],
+  ['a GIF87a', 'gif', latin1('GIF87a')],
+  ['a GIF89a', 'gif', latin1('GIF89a')],
+  ['a GIF with the sync bytes of a transport stream', 'gif', synced('GIF89a', 188, 376, 564)],
+  ['a BMP with the sync bytes of a transport stream', 'bmp', synced('BM\0\0G\0\0\0\0\0\0\0\0\0\x28', 196, 388, 580)],
   ['a WebP', 'webp', latin1('RIFF\x24\0\0\0WEBPVP8 ')],
   ['a TIFF, little-endian', 'tiff', latin1('II*\0\x08\0\0\0\0\0')],
   ['a TIFF, big-endian', 'tiff', latin1('MM\0*\0\0\0\x08\0\0')],
   ['a BigTIFF', 'tiff', latin1('II+\0\x08\0\0\0')],
   ['EXIF data alone, which is a small TIFF', 'tiff', exif({})],
   ['a Windows bitmap', 'bmp', Buffer.concat([latin1('BM'), Buffer.alloc(12), latin1('\x28\0\0\0'), Buffer.alloc(36)])],
-  ['a bitmap of OS/2', 'bmp', Buffer.concat([latin1('BM'), Buffer.alloc(12), latin1('\x0c\0\0\0'), Buffer.alloc(12)])],
+  ['an OS/2 bitmap', 'bmp', Buffer.concat([latin1('BM'), Buffer.alloc(12), latin1('\x0c\0\0\0'), Buffer.alloc(12)])],
   ['an AVIF', 'avif', ftyp('avif', 'mif1')],
   ['an AVIF sequence', 'avif', ftyp('avis', 'msf1')],
   ['an AVIF by its compatible brands', 'avif', ftyp('mif1', 'miaf', 'avif')],
   ['a HEIC', 'heic', ftyp('heic', 'mif1')],
   ['a HEIC of ten bits', 'heic', ftyp('heix', 'mif1')],
   ['a HEIC of several layers', 'heic', ftyp('heim', 'mif1')],
-  ['a HEIC that can be scaled', 'heic', ftyp('heis', 'mif1')],
+  ['a scalable HEIC', 'heic', ftyp('heis', 'mif1')],
   ['a HEIC sequence', 'heic', ftyp('hevc', 'msf1')],
   ['a HEIC sequence of ten bits', 'heic', ftyp('hevx', 'msf1')],
   ['a HEIC sequence of several layers', 'heic', ftyp('hevm', 'msf1')],
-  ['a HEIC sequence that can be scaled', 'heic', ftyp('hevs', 'msf1')],
+  ['a scalable HEIC sequence', 'heic', ftyp('hevs', 'msf1')],
   ['a HEIC sequence by its compatible brands', 'heic', ftyp('msf1', 'iso8', 'hevc')],
   ['an AVIF sequence by its compatible brands', 'avif', ftyp('msf1', 'miaf', 'avis')],
   ['a HEIC by its compatible brands', 'heic', ftyp('mif1', 'mif1', 'heic')],
@@ -50,12 +50,12 @@ const letIn: readonly (readonly [string, string, Buffer])[] = [
   ['an M4V', 'mp4', ftyp('M4V ')],
   ['a Flash MP4', 'mp4', ftyp('f4v ')],
   ["an MP4 of a maker's own brand", 'mp4', ftyp('XAVC', 'mp42', 'iso2')],
-  ['an MP4 of fragments', 'mp4', ftyp('cmfc', 'iso6')],
+  ['a fragmented MP4', 'mp4', ftyp('cmfc', 'iso6')],
   ['an MP4 of Smooth Streaming', 'mp4', ftyp('isml', 'piff')],
   ['an MP4 named by its codec', 'mp4', ftyp('hvc1')],
-  ['an MP4 that QuickTime can play, too', 'mp4', ftyp('mp42', 'qt  ')],
+  ['an MP4 that is compatible with QuickTime', 'mp4', ftyp('mp42', 'qt  ')],
   ['a QuickTime video', 'mov', ftyp('qt  ')],
-  ['a QuickTime video of the nineties', 'mov', isoBox('moov', Buffer.alloc(100))],
+  ['a QuickTime video without brands', 'mov', isoBox('moov', Buffer.alloc(100))],
   ['a QuickTime video that begins with its pictures', 'mov', isoBox('mdat', Buffer.alloc(100))],
   ['a QuickTime video that begins with padding', 'mov', isoBox('wide', Buffer.alloc(8))],
   ['a 3GP', '3gp', ftyp('3gp4', 'isom')],
@@ -74,7 +74,7 @@ const letIn: readonly (readonly [string, string, Buffer])[] = [
   ['an ASF', 'wmv', latin1('\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c')],
 ];
 
-const keptOut: readonly (readonly [string, Buffer])[] = [
+const rejected: readonly (readonly [string, Buffer])[] = [
   ['nothing', Buffer.alloc(0)],
   ['zeros', Buffer.alloc(16 * 1024)],
   ['text', latin1('BMW and GIF and other words of a text')],
@@ -91,8 +91,8 @@ const keptOut: readonly (readonly [string, Buffer])[] = [
   ["Canon's raw photos, old", latin1('II*\0\x10\0\0\0CR\x02\0')],
   ["Panasonic's raw photos", latin1('IIU\0\x08\0\0\0')],
   ["Olympus's raw photos", latin1('IIRO\x08\0\0\0')],
-  ['a picture in a container that names no coding', ftyp('mif1', 'miaf')],
-  ['a video in a container that names no brand we know', ftyp('zzzz', 'yyyy')],
+  ['a picture in a container without a codec brand', ftyp('mif1', 'miaf')],
+  ['a video in a container with unknown brands', ftyp('zzzz', 'yyyy')],
   ['a fragment of a video without its beginning', isoBox('moof', Buffer.alloc(64))],
   ['Matroska of another kind', ebml('weba3d')],
   ['sound: MP3', latin1('ID3\x04')],
@@ -108,16 +108,16 @@ const keptOut: readonly (readonly [string, Buffer])[] = [
 ];
 
 describe('the first bytes decide', () => {
-  test.each(letIn)('%s is %s', (_, type, head) => {
+  test.each(accepted)('%s is %s', (_, type, head) => {
     expect(detectMediaType(head)).toBe(type);
   });
 
-  test.each(keptOut)('rejects %s', (_, head) => {
+  test.each(rejected)('rejects %s', (_, head) => {
     expect(detectMediaType(head)).toBeUndefined();
   });
 
   test('returns a type or undefined for any truncated beginning', () => {
-    for (const [, , head] of letIn) {
+    for (const [, , head] of accepted) {
       for (let length = 0; length < head.length; length++) detectMediaType(head.subarray(0, length));
     }
   });

@@ -10,11 +10,11 @@ import { renderPictures } from './render-picture/render-pictures.ts';
 import { renderVideo } from './render-video/render-video.ts';
 import { pictureSize, videoSize } from './rendition-size.ts';
 
-// Not the squares: of slivers they take long.
+// Without squares, which are slow for slivers.
 const recipes = [pictureRecipes.large, fullRecipe('png')];
 const options = { maxPixels: 100_000_000, signal: new AbortController().signal };
 
-// Among them those whose halves the libraries might round another way, and slivers of which next to nothing is left.
+// Including halves that libraries might round differently, and slivers.
 const photos = [
   { width: 1201, height: 801 },
   { width: 2400, height: 1 },

@@ -6,7 +6,7 @@ import { CountedSource } from '@echodrop/testkit/counted-source';
 import { describe, expect, test } from 'vitest';
 import { probeMedia } from './probe.ts';
 
-// Media that we did not make lies beside the project, where it is there at all.
+// Third-party media, next to the project if it exists.
 const samples = fileURLToPath(new URL('../../../../shared/samples/', import.meta.url));
 
 const sizes: Record<string, string> = {

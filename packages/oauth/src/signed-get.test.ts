@@ -10,7 +10,7 @@ test('the header has the documented form (interface, section 5.3)', () => {
   );
 });
 
-test('the signature is that of RFC 5849 for a GET of the address', () => {
+test('signs a GET of the address as in RFC 5849', () => {
   const header = signedGet('http://127.0.0.1:8085/verify.json', credentials);
   const value = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(header)?.[1] ?? '';
   const parameters = ['consumer_key', 'nonce', 'signature_method', 'timestamp', 'token', 'version']
@@ -21,7 +21,7 @@ test('the signature is that of RFC 5849 for a GET of the address', () => {
   expect(decodeURIComponent(value('oauth_signature'))).toBe(signature);
 });
 
-test('no two headers are the same', () => {
+test('every header is unique', () => {
   const address = 'http://127.0.0.1:8085/verify.json';
   expect(signedGet(address, credentials)).not.toBe(signedGet(address, credentials));
 });

@@ -34,7 +34,7 @@ test('a part takes no more than fits and releases everything when emptied', asyn
   expect([part.size, memory.heldBytes]).toEqual([0, 0]);
 });
 
-test('used body chunks are freed after 8 MiB of new blocks and after each full part, not if a small upload reuses blocks', async () => {
+test('frees used body chunks after 8 MiB of new blocks and after each full part, but not if a small upload reuses blocks', async () => {
   const gc = vi.fn();
   vi.stubGlobal('gc', gc);
   const memory = new PartMemory(4 * partBytes);
@@ -47,7 +47,7 @@ test('used body chunks are freed after 8 MiB of new blocks and after each full p
   vi.unstubAllGlobals();
 });
 
-test('gives the memory of a burst back within two minutes, even without further uploads', async () => {
+test('releases the memory of a burst within two minutes, even without further uploads', async () => {
   vi.useFakeTimers();
   const gc = vi.fn();
   vi.stubGlobal('gc', gc);
@@ -65,7 +65,7 @@ test('gives the memory of a burst back within two minutes, even without further 
   vi.restoreAllMocks();
 });
 
-test('uploads that all wait in the middle of a part finish it one after the other', async () => {
+test('uploads that all wait within a part complete it one after another', async () => {
   const budget = 2 * partBytes;
   const memory = new PartMemory(budget);
   const parts = Array.from({ length: 40 }, () => new UploadPart(memory, () => {}));

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ClientConnection } from './client-connection.ts';
 import { queueOptionsFor } from './queue.fixture.ts';
 
-test('after a reconnect the channel is subscribed to once, and not by ioredis too', async () => {
+test('after a reconnect, the channel is subscribed once, not also by ioredis', async () => {
   await using redis = await startRedis();
   await using connection = new ClientConnection(queueOptionsFor(redis.url));
   const channels = () => redis.command('PUBSUB', 'SHARDCHANNELS');

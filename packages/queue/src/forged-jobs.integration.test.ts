@@ -7,7 +7,7 @@ import { RedisView, readyClient, type TestQueue, testQueue } from './queue.fixtu
 import { QueueUnavailable } from './queue-client.ts';
 import { queuePrefix } from './queue-connection.ts';
 
-// `view` is an attacker with write access to Redis, who can neither add jobs nor forge replies.
+// `view` is an attacker with write access to Redis, who must not be able to add jobs or forge replies.
 let redis: RunningRedis;
 let view: RedisView;
 
@@ -62,8 +62,8 @@ describe.concurrent('a queue', () => {
     ['with another deadline', (data) => ({ ...data, deadline: data.deadline + 60_000 })],
     ['without its seal', (data) => ({ ...data, seal: undefined })],
     ['without its version', (data) => ({ ...data, version: undefined })],
-    ['into one of another version that never ends', (data) => ({ ...data, version: 3, deadline: 1e300 })],
-    ['into no object', () => null],
+    ['into one of another version without an end', (data) => ({ ...data, version: 3, deadline: 1e300 })],
+    ['into a value that is not an object', () => null],
   ])('a job rewritten %s is not handled but counted, and its request fails', async (_, rewritten) => {
     await using queue = testQueue(redis.url);
     const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
@@ -74,7 +74,7 @@ describe.concurrent('a queue', () => {
     const worker = recordingWorker(queue);
     await expect(reply).rejects.toThrow(QueueUnavailable);
     expect({ handled: worker.handled, forged: queue.forged }).toEqual({ handled: [], forged: ['job'] });
-    await waitUntil('its end', 2000, async () => worker.ends.length === 1);
+    await waitUntil('the job to end', 2000, async () => worker.ends.length === 1);
     expect(worker.ends[0]).toMatchObject({ jobId, outcome: 'forged' });
   });
 
@@ -113,7 +113,7 @@ describe.concurrent('a queue', () => {
     await add(other, data, jobId);
     const [worker, otherWorker] = [recordingWorker(queue), recordingWorker(other)];
     expect(await reply).toBe('Q');
-    await waitUntil('both ends', 5000, async () => worker.ends.length === 2 && otherWorker.ends.length === 1);
+    await waitUntil('both jobs to end', 5000, async () => worker.ends.length === 2 && otherWorker.ends.length === 1);
     expect(worker.handled).toEqual(['q']);
     expect(otherWorker.handled).toEqual([]);
     expect([queue.forged, other.forged]).toEqual([['job'], ['job']]);
@@ -122,7 +122,7 @@ describe.concurrent('a queue', () => {
   test.each<[string, (seal: string) => object]>([
     ['without a seal', () => ({ answer: 'forged' })],
     ['with the seal of its job', (seal) => ({ answer: 'forged', seal })],
-  ])('a reply %s is ignored and counted, and that of the worker received', async (_, forge) => {
+  ])('a reply %s is ignored and counted, and the reply of the worker is received', async (_, forge) => {
     await using queue = testQueue(redis.url);
     const { release } = holdingWorker(queue);
     const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
@@ -137,7 +137,7 @@ describe.concurrent('a queue', () => {
     expect(queue.forged).toEqual(['reply']);
   });
 
-  test('a reply nested too deeply to serialize is counted, and its client goes on waiting', async () => {
+  test('a reply nested too deeply to serialize is counted, and its client continues to wait', async () => {
     await using queue = testQueue(redis.url);
     const { release } = holdingWorker(queue);
     const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });

@@ -4,7 +4,7 @@ import { QueueUnavailable } from './queue-client.ts';
 
 const wait = { waitMs: 5000, signal: new AbortController().signal };
 
-/** Work of an owner that begins when it may and ends when the test says so. */
+/** Work of an owner that ends when the test calls `end` or `fail`. */
 function workOf(limit: OwnerLimit, owner: string, waiting = wait) {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let hasBegun = false;
@@ -18,32 +18,32 @@ function workOf(limit: OwnerLimit, owner: string, waiting = wait) {
 
 const settled = () => new Promise(setImmediate);
 
-test('begins what exceeds the limit as earlier work of the same owner ends or fails', async () => {
+test('starts work above the limit when earlier work of the same owner ends or fails', async () => {
   const limit = new OwnerLimit(2);
   const all = Array.from({ length: 4 }, () => workOf(limit, 'a'));
-  const begun = () => all.map((each) => each.hasBegun());
+  const started = () => all.map((each) => each.hasBegun());
   await settled();
-  expect(begun()).toEqual([true, true, false, false]);
+  expect(started()).toEqual([true, true, false, false]);
   all[1]?.fail();
   await settled();
-  expect(begun()).toEqual([true, true, true, false]);
+  expect(started()).toEqual([true, true, true, false]);
   all[0]?.end();
   await settled();
-  expect(begun()).toEqual([true, true, true, true]);
+  expect(started()).toEqual([true, true, true, true]);
   for (const each of all) each.end();
   expect(await Promise.allSettled(all.map(({ result }) => result))).toMatchObject(
     ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'].map((status) => ({ status })),
   );
 });
 
-test('begins work of other owners at once', async () => {
+test('starts work of other owners at once', async () => {
   const limit = new OwnerLimit(1);
   workOf(limit, 'a');
   workOf(limit, 'a');
   expect(workOf(limit, 'b').hasBegun()).toBe(true);
 });
 
-test('work that waited too long, or was aborted, does not begin and takes no place', async () => {
+test('work that waited too long, or was aborted, does not start or take a slot', async () => {
   const limit = new OwnerLimit(1);
   const first = workOf(limit, 'a');
   const late = workOf(limit, 'a', { ...wait, waitMs: 1 });

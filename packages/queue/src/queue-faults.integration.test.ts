@@ -30,7 +30,7 @@ async function expectReply(client: QueueClient<string, string>): Promise<void> {
   await waitUntil('a reply', 8000, async () => (await client.request('q', { deadlineMs: 3000 })) === 'Q');
 }
 
-/** A request that a worker has begun, and completes when `held` is resolved. */
+/** A request that a worker completes when `held` is resolved. */
 async function requestHeld(queue: ReturnType<typeof testQueue>, view: RedisView) {
   const held = Promise.withResolvers<void>();
   queue.worker({
@@ -53,7 +53,7 @@ async function msUntilFailure(client: QueueClient<string, string>): Promise<numb
   return ms;
 }
 
-test('Redis is down: requests fail at once, and succeed when it is back', async () => {
+test('Redis is down: requests fail at once, and succeed after it restarts', async () => {
   await using system = await start();
   const { redis, queue } = system;
   queue.worker();
@@ -102,19 +102,19 @@ describe.concurrent('a queue', () => {
     expect(await msUntilSettled(client.ready())).toBeLessThan(bounded);
     await redis.thaw();
     using view = new RedisView(redis.url);
-    await waitUntil('no job waiting', 2000, async () => (await view.jobs(queue.name, 'wait')).length === 0);
+    await waitUntil('removal of the job', 2000, async () => (await view.jobs(queue.name, 'wait')).length === 0);
     queue.worker();
     await expectReply(client);
   });
 
-  test('Redis hangs while a client waits: the reply comes when it resumes', async () => {
+  test('Redis hangs while a client waits: the reply arrives when it resumes', async () => {
     await using system = await start();
     const { redis, queue } = system;
     using view = new RedisView(redis.url);
     const { held, client, reply } = await requestHeld(queue, view);
     await redis.freeze();
     held.resolve();
-    // Longer than a command may take, so that a poll has failed.
+    // Longer than the command timeout, so that a poll fails.
     expect(await msUntilSettled(client.ready())).toBeLessThan(bounded);
     await redis.thaw();
     expect(await reply).toBe('Q');
@@ -126,26 +126,26 @@ describe.concurrent('a queue', () => {
     await using system = await start();
     const { redis, queue } = system;
     const runs: AbortSignal[] = [];
-    const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const handle = async (request: string, signal: AbortSignal) => {
       const run = runs.push(signal);
-      begun[run - 1]?.resolve();
+      started[run - 1]?.resolve();
       await sleep(run === 1 ? 30_000 : 3000, undefined, { signal });
       return `${request} ${run}`;
     };
     const workers = [queue.worker({ handle }), queue.worker({ handle })];
     const client = await readyClient(queue);
     const reply = client.request('run', { deadlineMs: 30_000 });
-    await begun[0]?.promise;
+    await started[0]?.promise;
     await redis.freeze();
     await sleep(10_000);
     await redis.thaw();
-    await waitUntil('the first run aborted', 2000, async () => runs[0]?.aborted === true);
+    await waitUntil('the abort of the first run', 2000, async () => runs[0]?.aborted === true);
     expect(runs[0]?.reason).toMatchObject({ message: 'job lock lost' });
     expect(await reply).toBe('run 2');
     expect(runs).toHaveLength(2);
     const ends = () => workers.flatMap((worker) => worker.ends.map(({ outcome }) => outcome));
-    await waitUntil('its end', 1000, async () => ends().length > 0);
+    await waitUntil('the job to end', 1000, async () => ends().length > 0);
     expect(ends()).toEqual(['completed']);
   });
 
@@ -154,7 +154,7 @@ describe.concurrent('a queue', () => {
     // It ends while Redis hangs.
     ['short', 1500],
   ])(
-    'Redis hangs twice for longer than a lock lasts: a %s job fails, but neither worker nor client takes it for deadly',
+    'Redis hangs twice for longer than a lock lasts: a %s job fails, but does not count as deadly',
     {
       timeout: 60_000,
     },
@@ -181,7 +181,7 @@ describe.concurrent('a queue', () => {
     },
   );
 
-  test('Redis is killed during a job and comes back with its jobs: the reply comes', async () => {
+  test('Redis is killed during a job and restarts with its jobs: the reply arrives', async () => {
     await using system = await start();
     const { redis, queue } = system;
     using view = new RedisView(redis.url);
@@ -208,7 +208,7 @@ describe.concurrent('a queue', () => {
   test('Redis closes the connection during the first handshake: the client works after it', async () => {
     await using system = await start();
     const { redis, queue } = system;
-    // Lets one command through on its first connection, then breaks it.
+    // Forwards one command on its first connection, then breaks it.
     let connections = 0;
     const proxy = createServer((socket) => {
       connections += 1;
@@ -233,7 +233,7 @@ describe.concurrent('a queue', () => {
   });
 
   test.each([
-    ['is there', async () => {}],
+    ['is up', async () => {}],
     ['hangs', (redis: RunningRedis) => redis.freeze()],
     ['is down', (redis: RunningRedis) => redis.kill()],
   ])('client and worker close in time if Redis %s', async (_, happens) => {
@@ -247,7 +247,7 @@ describe.concurrent('a queue', () => {
     expect(await msUntilSettled(worker[Symbol.asyncDispose]())).toBeLessThan(bounded);
   });
 
-  test('a worker closes at once if Redis was never there', async () => {
+  test('a worker closes at once if Redis was never up', async () => {
     await using system = await start();
     const { redis, queue } = system;
     await redis.kill();

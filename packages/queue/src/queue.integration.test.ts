@@ -53,27 +53,27 @@ function holdingWorker(queue: TestQueue, graceSeconds: number) {
   return { ...worker, release: () => held.resolve() };
 }
 
-/** A worker whose job runs until it is aborted; resolves when it begins and with the reason of the abort. */
+/** A worker whose job runs until it is aborted. */
 function slowWorker(queue: TestQueue) {
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const aborted = Promise.withResolvers<unknown>();
   const worker = queue.worker({
     graceSeconds: 0.3,
     handle: (_, signal) => {
-      begun.resolve();
+      started.resolve();
       return sleep(60_000, 'never', { signal }).finally(() => aborted.resolve(signal.reason));
     },
   });
-  return { ...worker, begun: begun.promise, aborted: aborted.promise };
+  return { ...worker, started: started.promise, aborted: aborted.promise };
 }
 
 describe.concurrent('a queue', () => {
-  test('a request gets its reply, and the worker the end of its job', async () => {
+  test('a request gets its reply, and the worker is notified of the end of the job', async () => {
     await using queue = testQueue(redis.url);
     const { ends } = queue.worker();
     const client = await readyClient(queue);
     expect(await client.request('größe\0\u{1F600}', { deadlineMs: 5000 })).toBe('GRÖSSE\0\u{1F600}');
-    await waitUntil('its end', 1000, async () => ends.length === 1);
+    await waitUntil('the job to end', 1000, async () => ends.length === 1);
     const times = { seconds: expect.any(Number), workSeconds: expect.any(Number) };
     expect(ends).toEqual([{ queue: queue.name, jobId: expect.any(String), outcome: 'completed', ...times }]);
     expect(ends[0]?.seconds).toBeLessThan(2);
@@ -90,7 +90,7 @@ describe.concurrent('a queue', () => {
     expect(replies).toEqual(requests.map((request) => request.toUpperCase()));
   });
 
-  test('a failed job is QueueUnavailable with its error, and the worker goes on', async () => {
+  test('a failed job is QueueUnavailable with its error, and the worker continues', async () => {
     await using queue = testQueue(redis.url);
     const { ends } = queue.worker({
       handle: async (request) => {
@@ -103,7 +103,7 @@ describe.concurrent('a queue', () => {
     await expect(failed).rejects.toThrow(QueueUnavailable);
     await expect(failed).rejects.toMatchObject({ cause: { message: 'the store is down' } });
     expect(await client.request('good', { deadlineMs: 5000 })).toBe('good');
-    await waitUntil('both ends', 1000, async () => ends.length === 2);
+    await waitUntil('both jobs to end', 1000, async () => ends.length === 2);
     expect(ends.map(({ outcome }) => outcome)).toEqual(['failed', 'completed']);
   });
 
@@ -129,7 +129,7 @@ describe.concurrent('a queue', () => {
     await jobsReach(queue, 'wait', 0);
   });
 
-  test('requests aborted while they are sent leave no job behind', async () => {
+  test('requests aborted while being sent leave no job behind', async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     const leaving = new AbortController();
@@ -140,10 +140,10 @@ describe.concurrent('a queue', () => {
     leaving.abort(new Error('client went away'));
     await expect(afterwards).rejects.toThrow('never came');
     for (const one of replies) await expect(one).rejects.toThrow('client went away');
-    // Once a later job has its reply, all before it have been added and removed.
+    // When a later job has its reply, all earlier ones have been added and removed.
     const { ends } = queue.worker();
     expect(await client.request('last', { deadlineMs: 5000 })).toBe('LAST');
-    await waitUntil('its end', 1000, async () => ends.length === 1);
+    await waitUntil('the job to end', 1000, async () => ends.length === 1);
     expect(await view.jobs(queue.name, 'wait')).toEqual([]);
     expect(await view.redis.keys(view.key(queue.name, '????????-????-*'))).toHaveLength(1);
   });
@@ -164,7 +164,7 @@ describe.concurrent('a queue', () => {
     });
     await client.request('in time', { deadlineMs: 5000 });
     expect(handled).toEqual(['in time']);
-    await waitUntil('both ends', 1000, async () => ends.length === 2);
+    await waitUntil('both jobs to end', 1000, async () => ends.length === 2);
     expect(ends.map(({ outcome }) => outcome)).toEqual(['late', 'completed']);
   });
 
@@ -180,7 +180,7 @@ describe.concurrent('a queue', () => {
     });
   });
 
-  test('with maxSeconds the handler is aborted that long after it began', async () => {
+  test('with maxSeconds, the handler is aborted that long after its start', async () => {
     await using queue = testQueue(redis.url);
     queue.worker({ maxSeconds: 0.5, handle: (_, signal) => sleep(60_000, 'too late', { signal }) });
     const client = await readyClient(queue);
@@ -189,7 +189,7 @@ describe.concurrent('a queue', () => {
     await expect(reply).rejects.toMatchObject({ cause: { message: expect.stringMatching(/abort/) } });
   });
 
-  test('clients of the same id share one job, and one that waits less does not end it for the others', async () => {
+  test('clients with the same id share one job, and one with a shorter deadline does not end it for the others', async () => {
     await using queue = testQueue(redis.url);
     const requests: string[] = [];
     const held = Promise.withResolvers<void>();
@@ -237,7 +237,7 @@ describe.concurrent('a queue', () => {
     expect(await reply).toBe('Q');
   });
 
-  test('replies and failures go to the requesting client alone, and no client receives those of enqueued jobs', async () => {
+  test('replies and failures are sent only to the requesting client, and to no client for enqueued jobs', async () => {
     await using queue = testQueue(redis.url);
     queue.worker({
       concurrency: 5,
@@ -251,7 +251,7 @@ describe.concurrent('a queue', () => {
     for (const n of [1, 2, 3]) expect(await first.request(`first ${n}`, { deadlineMs: 5000 })).toBe(`first ${n}`);
     expect(await second.request('second', { deadlineMs: 5000 })).toBe('second');
     const failed = second.request('bad', { deadlineMs: 5000 });
-    // By a reply, not by polling.
+    // From a reply, not from polling.
     expect(await msUntilSettled(failed)).toBeLessThan(1500);
     await expect(failed).rejects.toMatchObject({ cause: { message: 'the store is down' } });
     expect(first.replies()).toEqual(['first 1', 'first 2', 'first 3']);
@@ -259,7 +259,7 @@ describe.concurrent('a queue', () => {
 
     await first.enqueue('enqueued', { deadlineMs: 5000, jobId: 'enqueued', owner: 'a' });
     await waitUntil(
-      'its end',
+      'the job to end',
       5000,
       async () => (await view.redis.zscore(view.key(queue.name, 'completed'), 'enqueued')) !== null,
     );
@@ -276,11 +276,11 @@ describe.concurrent('a queue', () => {
     const reply = [...sites, ...sites].map((site) => site.request('q', waiting));
     await jobsReach(queue, 'active', 1);
     const subscribed = async () => (await view.redis.pubsub('SHARDNUMSUB', sharedChannel(queue.name, 'shared')))[1];
-    await waitUntil('both', 2000, async () => (await subscribed()) === 2);
+    await waitUntil('both subscriptions', 2000, async () => (await subscribed()) === 2);
     release();
     expect(await Promise.all(reply)).toEqual(['Q', 'Q', 'Q', 'Q']);
     for (const site of sites) expect(site.replies()).toEqual(['Q']);
-    await waitUntil('no subscription', 2000, async () => (await subscribed()) === 0);
+    await waitUntil('clients to unsubscribe', 2000, async () => (await subscribed()) === 0);
   });
 
   test('another worker completes the job of a killed one within ten seconds', {
@@ -298,7 +298,7 @@ describe.concurrent('a queue', () => {
     expect(await reply).toBe('Q');
   });
 
-  test('a worker that closes finishes its job within the grace, and takes no other', async () => {
+  test('a closing worker completes its job within the grace period, and takes no other', async () => {
     await using queue = testQueue(redis.url);
     const { worker, release } = holdingWorker(queue, 5);
     const client = await readyClient(queue);
@@ -315,7 +315,7 @@ describe.concurrent('a queue', () => {
     expect(await waiting).toBe('WAITING');
   });
 
-  test('a job that outlives the grace of its worker is aborted, and the next worker has it at once', {
+  test('a job that exceeds the grace period of its worker is aborted, and the next worker gets it at once', {
     timeout: 30_000,
   }, async () => {
     await using queue = testQueue(redis.url);
@@ -323,13 +323,13 @@ describe.concurrent('a queue', () => {
     let current = slowWorker(queue);
     const reply = client.request('q', { deadlineMs: 20_000 });
     for (let stops = 0; stops < 3; stops += 1) {
-      await current.begun;
+      await current.started;
       const next = slowWorker(queue);
       await next.worker.ready();
       expect(await msUntilSettled(current.worker[Symbol.asyncDispose]())).toBeLessThan(1500);
       expect(await current.aborted).toMatchObject({ message: 'worker is stopping' });
-      // A lock that had to run out would take six seconds.
-      expect(await msUntilSettled(next.begun)).toBeLessThan(1500);
+      // Waiting for the lock to expire would take six seconds.
+      expect(await msUntilSettled(next.started)).toBeLessThan(1500);
       expect(current.ends).toEqual([]);
       current = next;
     }
@@ -338,7 +338,7 @@ describe.concurrent('a queue', () => {
     expect(await reply).toBe('Q');
   });
 
-  test('a job whose handler ignores the abort still goes to another worker', async () => {
+  test('a job whose handler ignores the abort still moves to another worker', async () => {
     await using queue = testQueue(redis.url);
     const { worker, release, ends } = holdingWorker(queue, 0);
     const client = await readyClient(queue);
@@ -365,13 +365,13 @@ describe.concurrent('a queue', () => {
     expect(ends.map(({ outcome }) => outcome)).toContain('failed');
   });
 
-  test('a returned job keeps its turn: after awaited jobs, before other unattended ones', async () => {
+  test('a returned job keeps its turn: after awaited jobs, before other jobs', async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     await client.enqueue('unattended first', { deadlineMs: 20_000, jobId: 'one', owner: 'a' });
     await client.enqueue('unattended second', { deadlineMs: 20_000, jobId: 'two', owner: 'a' });
     const stopping = slowWorker(queue);
-    await stopping.begun;
+    await stopping.started;
     const reply = client.request('awaited', { deadlineMs: 20_000 });
     await jobsReach(queue, 'wait', 1);
     await stopping.worker[Symbol.asyncDispose]();
@@ -383,11 +383,11 @@ describe.concurrent('a queue', () => {
       },
     });
     await reply;
-    await waitUntil('all of them', 5000, async () => handled.length === 3);
+    await waitUntil('all jobs', 5000, async () => handled.length === 3);
     expect(handled).toEqual(['awaited', 'unattended first', 'unattended second']);
   });
 
-  test('a worker that loses a job and takes it again while the first run ends completes it', {
+  test('a worker that loses a job and takes it again while its first run is ending completes it', {
     timeout: 40_000,
   }, async () => {
     await using queue = testQueue(redis.url);
@@ -397,7 +397,7 @@ describe.concurrent('a queue', () => {
       concurrency: 2,
       handle: async (request, signal) => {
         const run = runs.push(signal);
-        // The first takes longer to end than the check for stalled jobs takes to come round, the second longer than a lock lasts.
+        // The first run outlasts the interval of checks for stalled jobs, the second outlasts a lock.
         if (run === 1) await once(signal, 'abort').then(() => sleep(4000));
         else await sleep(7000, undefined, { signal });
         return `${request} ${run}`;
@@ -424,7 +424,7 @@ describe.concurrent('a queue', () => {
 
 // Not concurrent: a spy counts the polls.
 test.each([
-  ['comes back: its end is received', 'completed'],
+  ['reappears: its end is received', 'completed'],
   ['stays missing: the request fails', 'refused'],
 ])('a shared job that a poll does not find %s', async (_, end) => {
   await using queue = testQueue(redis.url);
@@ -440,7 +440,7 @@ test.each([
   await view.redis.del(view.key(queue.name, waiting.jobId), view.key(queue.name, 'wait'));
   const refused = end === 'refused' ? expect(reply).rejects.toThrow('job did not complete') : undefined;
   const replied = end === 'completed' ? expect(reply).resolves.toBe('SMALL') : undefined;
-  await waitUntil('a poll in vain', 4000, async () => polls() === 3);
+  await waitUntil('an unsuccessful poll', 4000, async () => polls() === 3);
   await first.ready();
   if (end === 'completed') {
     queue.worker();

@@ -31,8 +31,8 @@ function start(url: string) {
     connection,
     request,
     release: held.resolve,
-    /** Resolves when requests get replies, values are stored, and client and worker are ready. */
-    works: async (withinMs: number) => {
+    /** Waits until requests get replies, values are stored, and client and worker are ready. */
+    waitUntilWorking: async (withinMs: number) => {
       let longestMs = 0;
       await waitUntil('a reply', withinMs, async () => {
         const reply = request();
@@ -40,7 +40,7 @@ function start(url: string) {
         return (await reply) === 'Q' && (await connection.set('{echodrop}:test', 'set')) === 'OK';
       });
       expect(longestMs).toBeLessThan(bounded);
-      await waitUntil('both ends', 5000, () => Promise.all([client.ready(), worker.ready()]).then(() => true));
+      await waitUntil('readiness', 5000, () => Promise.all([client.ready(), worker.ready()]).then(() => true));
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
@@ -50,22 +50,22 @@ test.concurrent.each([
   ['a cluster', startClusterSet],
   ['sentinels', startSentinelSet],
 ] as const)(
-  'with %s, requests succeed again after the master was killed, and after the next one hangs',
+  'with %s, requests succeed again after the master was killed, and after the next one hung',
   async (_, startSet) => {
     await using set = await startSet();
     await using it = start(set.url);
-    await it.works(8000);
+    await it.waitUntilWorking(8000);
 
     // A running job ends under the next master.
     const held = it.client.request('held', { deadlineMs: 40_000 });
     const first = await set.master();
     const active = `${queuePrefix}:${it.name}:active`;
-    await waitUntil('its taking', 5000, async () => (await first.command('LLEN', active)) === '1');
+    await waitUntil('the worker to take the job', 5000, async () => (await first.command('LLEN', active)) === '1');
     await first.command('WAIT', '2', '5000');
     await first.kill();
     it.release();
     expect(await msUntilSettled(it.connection.get('{echodrop}:test'))).toBeLessThan(bounded);
-    await it.works(20_000);
+    await it.waitUntilWorking(20_000);
     expect(await held).toBe('HELD');
     // Replies are published by the new master too.
     await waitUntil('a quick reply', 15_000, async () => (await msUntilSettled(it.request())) < 1000);
@@ -74,7 +74,7 @@ test.concurrent.each([
     expect(second).not.toBe(first);
     await second.command('WAIT', '1', '5000');
     await second.freeze();
-    await it.works(30_000);
+    await it.waitUntilWorking(30_000);
   },
   120_000,
 );
@@ -87,20 +87,20 @@ test.concurrent.each([
   async (_, startSet) => {
     await using set = await startSet();
     await using it = start(set.url);
-    await it.works(8000);
+    await it.waitUntilWorking(8000);
     await Promise.all(set.servers.map((server) => server.freeze()));
     expect(await msUntilSettled(it.connection.get('{echodrop}:test'))).toBeLessThan(bounded);
     await expect(it.client.ready()).rejects.toThrow();
-    // Longer than a command may block, and than BullMQ takes to give up reconnecting.
+    // Longer than the command timeout, and than BullMQ's reconnection attempts.
     await sleep(8000);
     await Promise.all(set.servers.map((server) => server.thaw()));
-    await it.works(30_000);
-    // By a reply, not only by polling.
+    await it.waitUntilWorking(30_000);
+    // From a reply, not only from polling.
     await waitUntil('a quick reply', 15_000, async () => (await msUntilSettled(it.request())) < 1000);
 
     await Promise.all(set.servers.map((server) => server.kill()));
     const refusedIn = () => msUntilSettled(it.connection.get('{echodrop}:test'));
-    await waitUntil('a refusal at once', 5000, async () => (await refusedIn()) < 200);
+    await waitUntil('an immediate refusal', 5000, async () => (await refusedIn()) < 200);
   },
   120_000,
 );

@@ -3,7 +3,7 @@ import { isMediaId, newMediaId } from './media-record.ts';
 
 const sample = Array.from({ length: 100_000 }, () => newMediaId());
 
-test('ids have the right format, and a hundred thousand of them are different', () => {
+test('ids have the right format, and 100,000 of them are unique', () => {
   expect(sample.every(isMediaId)).toBe(true);
   expect(new Set(sample).size).toBe(sample.length);
 });
@@ -14,7 +14,7 @@ test('every position has every character of base62 with equal frequency', () => 
     const counts = new Map<string, number>();
     for (const id of sample) counts.set(id.charAt(place), (counts.get(id.charAt(place)) ?? 0) + 1);
     expect(counts.size).toBe(62);
-    // Six standard deviations; a byte taken modulo 62 would favour eight characters by a fifth.
+    // Six standard deviations; bytes modulo 62 would favour eight characters by 20%.
     const tolerance = 6 * Math.sqrt(expected);
     for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(tolerance);
   }

@@ -23,7 +23,7 @@ const stored: StoredRecord = {
   application: 'Birdsong',
 };
 
-test('reads a record as it was written, with any text and user', () => {
+test('reads a record as written, with any text and user', () => {
   fc.assert(
     fc.property(anyText, anyText, anyUserId, (text, subject, id) => {
       const record = { ...stored, text, alt: text, subject, application: text, user: { id, screenName: text } };
@@ -39,7 +39,7 @@ test('ignores fields that a later release adds to a record of this version', () 
   expect(decodeStoredRecord(bytes)).toEqual(stored);
 });
 
-test('reads a tombstone as it was written; it keeps no caption, no alternative text and no name', () => {
+test('reads a tombstone as written; it contains no caption, alternative text or name', () => {
   const { id, mediaKey, timestamp } = stored;
   const removed = { by: 'owner', at: new Date('2026-11-22T08:00:00.000Z') } as const;
   const tombstone = { id, mediaKey, timestamp, owner: '0123abcd', removed };
@@ -55,7 +55,7 @@ test('a record without alternative text has no field for it', () => {
   expect(JSON.parse(encodeStoredRecord({ ...stored, alt: undefined }).toString())).not.toHaveProperty('alt');
 });
 
-// Every release reads them: these files never change, and a new version or field adds its own.
+// Every release must read these files, so they never change. A new version or field adds a file.
 test('reads records and tombstones of every version', async () => {
   const kept = async (name: string) => decodeStoredRecord(await readFile(join(import.meta.dirname, 'kept', name)));
   const timestamp = new Date('2026-11-21T11:36:34.567Z');
@@ -92,8 +92,8 @@ const written = JSON.parse(encodeStoredRecord(stored).toString());
 
 test.each([
   ['nothing', ''],
-  ['no JSON', '<image/>'],
-  ['cut off', JSON.stringify(written).slice(0, -1)],
+  ['invalid JSON', '<image/>'],
+  ['truncated JSON', JSON.stringify(written).slice(0, -1)],
   ['null', 'null'],
   ['a number', '1'],
   ['a list', '[]'],
@@ -101,9 +101,9 @@ test.each([
   ['a later version', JSON.stringify({ ...written, version: 2 })],
   ['no version', JSON.stringify({ ...written, version: undefined })],
   ['no user', JSON.stringify({ ...written, user: undefined })],
-  ['a user id that is no integer', JSON.stringify({ ...written, user: { id: 1.5, screen_name: 'mia' } })],
-  ['a time that is none', JSON.stringify({ ...written, timestamp: 'yesterday' })],
-  ['a width that is a text', JSON.stringify({ ...written, width: '4032' })],
+  ['a user id that is not an integer', JSON.stringify({ ...written, user: { id: 1.5, screen_name: 'mia' } })],
+  ['an invalid time', JSON.stringify({ ...written, timestamp: 'yesterday' })],
+  ['a width that is a string', JSON.stringify({ ...written, width: '4032' })],
   ['no media key', JSON.stringify({ ...written, media_key: undefined })],
 ])('%s is an UnreadableRecord', (_, text) => {
   expect(() => decodeStoredRecord(Buffer.from(text))).toThrow(UnreadableRecord);

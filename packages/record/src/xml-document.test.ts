@@ -29,7 +29,7 @@ test.each([
   expect(xmlDocument({ a: `1${character}2` })).toContain('<a>1\uFFFD2</a>');
 });
 
-test('the declaration is the first byte, and no text is between elements', () => {
+test('starts with the declaration, and has no text between elements', () => {
   const xml = xmlDocument({ a: { b: 1, c: { d: '' }, e: 'CR\rLF\n' } });
   expect(xml).toBe('<?xml version="1.0" encoding="UTF-8"?><a><b>1</b><c><d></d></c><e>CR&#xD;LF\n</e></a>');
 });

@@ -156,7 +156,7 @@ test.each([
   ['there is no file', { TOKEN_FILE: '/no/such/file' }, 'TOKEN_FILE cannot be read (ENOENT)'],
   ['it is a folder', { TOKEN_FILE: tmpdir() }, 'TOKEN_FILE cannot be read (EISDIR)'],
   ['the file is empty', { TOKEN_FILE: file('empty', '\n') }, 'TOKEN is required'],
-  ['what it holds is too short', { TOKEN_FILE: file('short', 'hunter2') }, 'TOKEN must have at least 8 characters'],
+  ['its content is too short', { TOKEN_FILE: file('short', 'hunter2') }, 'TOKEN must have at least 8 characters'],
 ])('reports one problem if %s', (_, env, fault) => {
   expect(faultsOf({ TOKEN: token }, env)).toEqual([fault]);
 });
@@ -189,7 +189,7 @@ test.each([
   expect(faultsOf(shape, env)).toEqual(faults);
 });
 
-test('a rotated secret is one or two, the one in use first', () => {
+test('a rotated secret has one or two values, the current one first', () => {
   const shape = { KEY: rotatedSecret({ minLength: 4 }) };
   const revealed = (env: NodeJS.ProcessEnv) => readSettings(shape, env).KEY.map((each) => each?.reveal());
   expect(revealed({ KEY: 'abcd' })).toEqual(['abcd']);

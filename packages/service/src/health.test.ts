@@ -10,7 +10,7 @@ test('ready only between start and stop', async () => {
   expect(await health.report()).toEqual({ ready: false, state: 'stopping', parts: {} });
 });
 
-test('shows details beside the parts', async () => {
+test('shows details next to the components', async () => {
   const health = new Health();
   health.setDetail('mediaSandbox', 'full');
   expect(await health.report()).toMatchObject({ parts: {}, mediaSandbox: 'full' });
@@ -24,7 +24,7 @@ test.each([
       throw new Error('down');
     },
   ],
-])('a part whose check %s is down, and the others are still reported', async (_, check) => {
+])('a component whose check %s is down, and the others are still reported', async (_, check) => {
   const health = new Health();
   health.addCheck('store', async () => {});
   health.addCheck('queue', check);
@@ -32,7 +32,7 @@ test.each([
   expect(await health.report()).toEqual({ ready: false, state: 'serving', parts: { store: 'ok', queue: 'down' } });
 });
 
-test('a part that does not respond within two seconds is down until it responds', async () => {
+test('a component that does not respond within two seconds is down until it responds', async () => {
   vi.useFakeTimers();
   try {
     const health = new Health();

@@ -30,12 +30,12 @@ afterEach(async () => {
   await listener[Symbol.asyncDispose]();
 });
 
-function ask(headers: Record<string, string> = {}) {
+function send(headers: Record<string, string> = {}) {
   return request({ port, method: 'POST', agent, headers });
 }
 
-async function received(asked = ask().end()): Promise<IncomingMessage & { body: string }> {
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+async function received(request = send().end()): Promise<IncomingMessage & { body: string }> {
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
   return Object.assign(response, { body: await text(response) });
 }
 
@@ -45,7 +45,7 @@ async function disposeMs(): Promise<number> {
   return performance.now() - begin;
 }
 
-test('keeps connections alive until the shutdown; then every response closes its connection', async () => {
+test('keeps connections alive until shutdown; then every response closes its connection', async () => {
   await start((_, response) => response.end('a'));
   expect((await received()).headers.connection).toBe('keep-alive');
   stop.abort();
@@ -62,7 +62,7 @@ test('a response to an earlier request closes its connection too', async () => {
   expect((await whole).headers.connection).toBe('close');
 });
 
-test('a running request may finish within the grace period, and no idle connection delays the end', async () => {
+test('a running request may finish within the grace period, and idle connections do not delay the end', async () => {
   const running = Promise.withResolvers<ServerResponse>();
   await start((_, response) => {
     response.write('half');
@@ -86,7 +86,7 @@ test('an idle connection does not delay the end', async () => {
   expect(await disposeMs()).toBeLessThan(2000);
 });
 
-test('handles a request on its way in an open connection when the listener closes', async () => {
+test('handles a request in transit on an open connection when the listener closes', async () => {
   await start((_, response) => response.end('a'));
   await received();
   stop.abort();
@@ -97,7 +97,7 @@ test('handles a request on its way in an open connection when the listener close
   expect(await disposed).toBeLessThan(900);
 });
 
-/** A connection without any request; `ended` resolves when the server closes it. */
+/** A connection without a request; `ended` resolves when the server closes it. */
 async function silentConnection(): Promise<{ ended: Promise<unknown> }> {
   const silent = connect(port, '127.0.0.1').resume();
   await once(server, 'connection');
@@ -114,12 +114,12 @@ test('a connection without any request does not delay the end', async () => {
 
 test('many connections without any request do not prevent a response', async () => {
   await start((_, response) => setTimeout(() => response.end('a'), 2500));
-  const asked = received();
+  const request = received();
   await once(server, 'request');
   for (let n = 0; n < 30; n += 1) await silentConnection();
   stop.abort();
   const disposed = disposeMs();
-  expect((await asked).body).toBe('a');
+  expect((await request).body).toBe('a');
   expect(await disposed).toBeLessThan(4000);
 });
 
@@ -173,7 +173,7 @@ test('completes a response to a slow reader, and closes other idle connections',
   idle.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(idle, 'data');
   const idleEnded = once(idle, 'close');
-  const [response] = (await once(ask().end(), 'response')) as [IncomingMessage];
+  const [response] = (await once(send().end(), 'response')) as [IncomingMessage];
   const { ended } = await silentConnection();
   stop.abort();
   const disposed = disposeMs();
@@ -182,7 +182,7 @@ test('completes a response to a slow reader, and closes other idle connections',
   expect(await disposed).toBeLessThan(4000);
 });
 
-test('cuts off responses after the grace period, and distinguishes them from those that clients aborted', async () => {
+test('cuts off responses after the grace period, and distinguishes them from responses that clients aborted', async () => {
   await start((_, response) => response.write('half'), 0.2);
   const given = connect(port, '127.0.0.1', () => given.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'));
   const [, givenUp] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
@@ -198,10 +198,10 @@ test('cuts off responses after the grace period, and distinguishes them from tho
 
 test('sends 100 Continue if the server does not handle it', async () => {
   await start(async (incoming, response) => response.end(await text(incoming)));
-  const asked = ask({ Expect: '100-continue' });
-  asked.flushHeaders();
-  await once(asked, 'continue');
-  expect((await received(asked.end('body'))).body).toBe('body');
+  const request = send({ Expect: '100-continue' });
+  request.flushHeaders();
+  await once(request, 'continue');
+  expect((await received(request.end('body'))).body).toBe('body');
 });
 
 test('a server that handles 100 Continue also closes the connection', async () => {
@@ -210,11 +210,11 @@ test('a server that handles 100 Continue also closes the connection', async () =
     5,
   );
   stop.abort();
-  const asked = ask({ Expect: '100-continue' });
-  asked.flushHeaders();
-  const { statusCode, headers } = await received(asked);
+  const request = send({ Expect: '100-continue' });
+  request.flushHeaders();
+  const { statusCode, headers } = await received(request);
   expect([statusCode, headers.connection]).toEqual([401, 'close']);
-  asked.end();
+  request.end();
 });
 
 test('a server that refuses an expectation also closes the connection', async () => {
@@ -223,7 +223,7 @@ test('a server that refuses an expectation also closes the connection', async ()
     5,
   );
   stop.abort();
-  const { statusCode, headers } = await received(ask({ Expect: 'tea' }).end());
+  const { statusCode, headers } = await received(send({ Expect: 'tea' }).end());
   expect([statusCode, headers.connection]).toEqual([417, 'close']);
 });
 

@@ -30,7 +30,7 @@ test('/livez responds from start to end', async () => {
   }
 });
 
-test('/readyz responds 503 with the part that is down, and 200 if all are ready', async () => {
+test('/readyz returns 503 with the component that is down, and 200 if all are ready', async () => {
   let down = true;
   health.markServing();
   health.addCheck('queue', async () => {

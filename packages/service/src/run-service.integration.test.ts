@@ -69,7 +69,7 @@ describe.concurrent('a service', () => {
     expect(await service.ended()).toEqual({ exitCode: 0, log: ['Listening', 'Ready', 'Stopping', ...stopped] });
   });
 
-  test('a signal during the start exits at once and disposes what was built', async () => {
+  test('a signal during startup exits at once and disposes of what was built', async () => {
     const service = await start({ START: 'never' });
     await service.becomes('/livez', 200);
     expect(await service.status('/readyz')).toBe(503);
@@ -77,7 +77,7 @@ describe.concurrent('a service', () => {
     expect(await service.ended()).toEqual({ exitCode: 0, log: stopped });
   });
 
-  test('a failed start disposes what was built: status 1', async () => {
+  test('a failed start disposes of what was built: status 1', async () => {
     const service = await start({ START: 'fails' });
     expect(await service.ended()).toEqual({ exitCode: 1, log: ['Fatal error', ...stopped] });
   });
@@ -98,7 +98,7 @@ describe.concurrent('a service', () => {
     expect(await service.ended()).toMatchObject({ exitCode: 0 });
   });
 
-  test('a part that never closes: exits five seconds after the grace period with status 1', async () => {
+  test('a component that never closes: exits five seconds after the grace period with status 1', async () => {
     const service = await start({ START: 'sticks', SHUTDOWN_GRACE_SECONDS: '0' });
     await service.becomes('/readyz', 200);
     service.process.kill();

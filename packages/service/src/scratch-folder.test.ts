@@ -37,7 +37,7 @@ test('a running worker removes orphans and keeps its own folder', async () => {
   await writeFile(join(first.path, 'still-there'), '');
 });
 
-/** Runs `what` with a clock that is wrong by `ms`. */
+/** Runs `what` with a clock that is off by `ms`. */
 async function withClockOff<T>(ms: number, what: () => Promise<T>): Promise<T> {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
   try {

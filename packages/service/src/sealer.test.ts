@@ -7,7 +7,7 @@ const place = ['verdict', 'a proof'];
 const sealer = new Sealer([older], 'test');
 const seal = sealer.seal(place, 'text');
 
-test('a seal fits its text at its place', () => {
+test('a seal is valid for its text at its place', () => {
   expect(sealer.isValid(seal, place, 'text')).toBe(true);
   expect(sealer.unwrap(place, sealer.wrap(place, 'some text'))).toBe('some text');
 });
@@ -15,9 +15,9 @@ test('a seal fits its text at its place', () => {
 test.each([
   ['another text', place, 'Text'],
   ['another place', ['verdict', 'another proof'], 'text'],
-  ['parts of the place that are divided elsewhere', ['verdicta', ' proof'], 'text'],
+  ['the same place split differently', ['verdicta', ' proof'], 'text'],
   ['a place that continues in the text', ['verdict'], ',"a proof"]text'],
-])('a seal does not fit %s', (_, elsewhere, text) => {
+])('a seal is invalid for %s', (_, elsewhere, text) => {
   expect(sealer.isValid(seal, elsewhere, text)).toBe(false);
 });
 
@@ -32,7 +32,7 @@ test.each(['', 'text', ' text', '{"outcome":"verified"}'])('refuses %j as wrappe
   expect(sealer.unwrap(place, wrapped)).toBeUndefined();
 });
 
-test('a seal with another secret or purpose does not fit', () => {
+test('a seal with another secret or purpose is invalid', () => {
   expect(new Sealer([newer], 'test').isValid(seal, place, 'text')).toBe(false);
   expect(new Sealer([older], 'another').isValid(seal, place, 'text')).toBe(false);
 });

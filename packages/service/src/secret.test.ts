@@ -6,7 +6,7 @@ const secret = new Secret('hunter2');
 
 const writings: [string, () => string][] = [
   ['a template', () => `${secret}`],
-  ['a sum', () => `a ${secret}`.concat(String(secret))],
+  ['a concatenation', () => `a ${secret}`.concat(String(secret))],
   ['JSON', () => JSON.stringify({ secret, list: [secret] })],
   ['inspect', () => inspect({ secret }, { showHidden: true, depth: 9 })],
   ['inspect without the custom method', () => inspect(secret, { customInspect: false, showHidden: true })],

@@ -4,11 +4,11 @@ import type { Page } from 'playwright-core';
 
 const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-// Only contrast depends on the colours.
+// Only contrast depends on the colour scheme.
 const rules = { light: {}, dark: { runOnly: ['color-contrast'] } };
 
-/** The faults that axe finds in the current page, in light and in dark mode: rule and place. */
-export async function barriers(tab: Page): Promise<string[]> {
+/** The violations that axe finds in the current page in light and dark mode: rule and element. */
+export async function axeViolations(tab: Page): Promise<string[]> {
   await tab.evaluate(axe);
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -3,12 +3,12 @@ import { execa } from 'execa';
 import { builtService } from './built-service.ts';
 import type { Stack } from './start-stack.ts';
 
-/** Runs an operator's command on the filesystem store of a stack. @returns what it printed @throws if it fails */
+/** Runs an admin command on the filesystem store of a stack. @returns its output @throws if it fails */
 export function adminOf({ folder }: Pick<Stack, 'folder'>, ...args: readonly string[]): Promise<string> {
   return runAdmin({ OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: join(folder, 'store') }, ...args);
 }
 
-/** Runs an operator's command with these settings alone. @returns what it printed @throws if it fails */
+/** Runs an admin command with only these settings. @returns its output @throws if it fails */
 export async function runAdmin(settings: Record<string, string>, ...args: readonly string[]): Promise<string> {
   const program = await builtService('admin');
   const env = { ...program.env, ...settings };

@@ -1,6 +1,6 @@
 import type { Stack } from './start-stack.ts';
 
-/** The headers of version 2 of a user who is not that of `echoHeaders`: the sandbox responds with the same number at another address, which is another provider. */
+/** Version 2 headers of another user than `echoHeaders`: same id, but at another address of the sandbox, which is another provider. */
 export function anotherUser({ bearerProvider }: Pick<Stack, 'bearerProvider'>): Record<string, string> {
   return {
     'X-Auth-Service-Provider': bearerProvider,

@@ -10,20 +10,20 @@ interface Program {
 }
 
 /**
- * What a test starts to run `service`: what images run, built at most once per test run, as it starts in half the processor time of the source.
- * Outside a run it is the source.
+ * The program of a service, as images run it: built once per test run, because it starts in half the CPU time of the source.
+ * Outside a test run, the source.
  */
 export function builtService(service: string): Promise<Program> {
   return builtProgram(service, entryOf(service));
 }
 
-/** As `builtService`, for the program that starts with the module `entry`; its name is unique in the run. */
+/** As `builtService`, for the module `entry`. The name is unique in a test run. */
 export async function builtProgram(name: string, entry: string): Promise<Program> {
   const runFolder = process.env[samplesFolder];
   if (runFolder === undefined) return { path: entry, env: {} };
   const folder = join(runFolder, 'built', name);
   const isBuilt = () => access(join(folder, 'external-packages')).then(() => true);
-  // The process that makes this folder builds; others wait for the file that the build writes last.
+  // The process that creates this folder builds; others wait for the last file of the build.
   const isFirst = await mkdir(`${folder}.begun`, { recursive: true });
   if (isFirst) {
     const { build } = await import('@echodrop/build/build');

@@ -1,4 +1,4 @@
-/** Media in memory, read in ranges, that counts what is read of it. Beyond `bytes` it is zeros, up to `size`, then `tail`. */
+/** Media in memory that counts reads of its ranges. `bytes` are followed by zeros, then by `tail`. */
 export class CountedSource {
   readonly size: number;
   readonly head: Buffer;

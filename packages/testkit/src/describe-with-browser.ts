@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { describeUnlessMissing } from './describe-with-ops-checkers.ts';
 import { findBrowser } from './find-browser.ts';
 
-/** A `describe` for tests in one real Chromium, which keeps pages for "back" if `keepsPages`. Without one, warns and skips them, or fails with REQUIRE_BROWSER=1. */
+/** A `describe` for tests in Chromium, with its back/forward cache if `keepsPages`. Without Chromium, skips them with a warning, or fails if REQUIRE_BROWSER=1. */
 export async function describeWithBrowser(
   name: string,
   tests: (browser: () => Browser) => void,

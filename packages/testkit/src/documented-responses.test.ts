@@ -43,12 +43,12 @@ test.each([
   ['a content type', () => faults(json, { 'Content-Type': 'text/plain' })],
   ['a value', () => faults('{"code":200,"text":"ill"}')],
   ['a number as text', () => faults('{"code":"200","text":"well"}')],
-  ['a further field', () => faults('{"code":200,"text":"well","more":1}')],
-  ['a field left out', () => faults('{"code":200}')],
+  ['an additional field', () => faults('{"code":200,"text":"well","more":1}')],
+  ['a missing field', () => faults('{"code":200}')],
   ['a value in XML', () => faults(xml.replace('200', '201'))],
-  ['a further element', () => faults(xml.replace('</note>', '<more/></note>'))],
+  ['an additional element', () => faults(xml.replace('</note>', '<more/></note>'))],
   ['another root element', () => faults(xml.replaceAll('note', 'letter'))],
-])('reports %s that is not documented', (_what, findings) => {
+])('reports an undocumented response: %s', (_what, findings) => {
   expect(findings()).not.toEqual([]);
 });
 

@@ -3,17 +3,17 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import getPort from 'get-port';
 
-// Below those that the system gives to connections on their way out (Linux: from 32768 on): one of these could be taken between the look and
-// the server that is meant to have it. Above the last port that fetch refuses to ask (10080, https://fetch.spec.whatwg.org/#port-blocking).
-const usual = { lowest: 10_081, highest: 32_767 } as const;
-const tries = 50;
+// Below the ephemeral ports (Linux: from 32768), one of which an outgoing connection could take before the server listens. Above the
+// highest port that fetch blocks (10080, https://fetch.spec.whatwg.org/#port-blocking).
+const defaultRange = { lowest: 10_081, highest: 32_767 };
+const maxAttempts = 50;
 
 /**
- * A free port of this machine for a server that is started soon; no other process is given it as long as this one lives.
+ * A free port of this machine, reserved while this process runs.
  * @throws Error if none is found
  */
-export async function freePort({ lowest, highest }: { lowest: number; highest: number } = usual): Promise<number> {
-  for (let tried = 0; tried < tries; tried += 1) {
+export async function freePort({ lowest, highest } = defaultRange): Promise<number> {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const port = randomInt(lowest, highest + 1);
     if ((await reserve(port)) && (await getPort({ host: '127.0.0.1', port })) === port) return port;
   }
@@ -26,8 +26,8 @@ export async function freePorts<const N extends string>(names: readonly N[]): Pr
   return Object.fromEntries(names.map((name, i) => [name, ports[i]])) as Record<N, number>;
 }
 
-// By the UDP port of the same number, which none of our servers has: until they listen, other processes cannot see that theirs is taken. The system
-// frees it with the process.
+// Binds the UDP port of the same number, which no server uses, so that other processes see the reservation. The kernel
+// releases it when the process ends.
 async function reserve(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref();
   socket.bind({ port, address: '127.0.0.1' });

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { barriers } from './accessibility.ts';
+import { axeViolations } from './accessibility.ts';
 import { samplePhoto } from './samples/sample-media.ts';
 import { openTab } from './watched-tab.ts';
 
@@ -14,33 +14,33 @@ const withFile = `async (base64, name, type) => {
 }`;
 
 /**
- * Expects that a person can do this at a site whose users sign in at the sandbox provider: sign in, upload a dropped and a pasted file while a third is refused,
- * copy a link, delete one in "My uploads", see files for other programs, and sign out. No page on the way has a field for a credential, or a barrier.
+ * Expects that a user of the sandbox provider can sign in, upload a dropped and a pasted file while a third is refused, copy a link, delete an upload in
+ * "My uploads", see files for other programs, and sign out. Every page passes axe and has no field for credentials.
  */
 export async function expectJourney(browser: Browser, site: string): Promise<void> {
   await using opened = await openTab(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
-  const { tab, complaints } = opened;
+  const { tab, problems } = opened;
 
   await tab.goto(site);
-  await expectPlain(tab);
+  await expectAccessible(tab);
   await tab.getByRole('main').getByRole('link', { name: 'Upload', exact: true }).click();
-  await expectPlain(tab);
+  await expectAccessible(tab);
   await tab.getByRole('button', { name: 'Sign in with Sandbox', exact: true }).click();
   const allow = tab.getByRole('button', { name: 'Allow' });
   await allow.waitFor(soon);
-  await expectPlain(tab);
+  await expectAccessible(tab);
   await allow.click();
   await tab.getByText(/^Signed in as/).waitFor(soon);
   expect(new URL(tab.url()).pathname + new URL(tab.url()).search).toBe('/upload');
-  await expectPlain(tab);
+  await expectAccessible(tab);
 
-  await bringFiles(tab);
+  await addFiles(tab);
   await tab.getByRole('group', { name: 'dropped.jpg' }).getByLabel('Caption').fill('The dropped one');
-  await expectPlain(tab);
+  await expectAccessible(tab);
   await tab.getByRole('button', { name: 'Upload', exact: true }).click();
   const published = tab.getByRole('region', { name: 'New uploads' }).getByRole('listitem');
   await expect.poll(() => published.count(), soon).toBe(2);
-  await expectPlain(tab);
+  await expectAccessible(tab);
   const link = (await published.first().getByRole('link').getAttribute('href')) ?? '';
   await published.first().getByRole('button', { name: 'Copy link' }).click();
   await expect.poll(() => tab.evaluate('navigator.clipboard.readText()')).toBe(link);
@@ -49,27 +49,27 @@ export async function expectJourney(browser: Browser, site: string): Promise<voi
   await tab.getByRole('link', { name: 'My uploads' }).click();
   const items = tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('listitem');
   await expect.poll(() => items.count(), soon).toBe(2);
-  await expectPlain(tab);
+  await expectAccessible(tab);
   const path = await items.filter({ hasText: 'The dropped one' }).getByRole('link').getAttribute('href');
   await tab.getByRole('button', { name: 'Delete The dropped one' }).click();
-  await expectPlain(tab);
+  await expectAccessible(tab);
   await tab.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect.poll(() => items.count(), soon).toBe(1);
   await expectPage(tab, `${site}${path}`, 410);
   await tab.getByRole('link', { name: 'Upload from other programs' }).click();
   await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor(soon);
-  await expectPlain(tab);
+  await expectAccessible(tab);
 
   await tab.getByRole('button', { name: 'Sign out' }).click();
   await tab.getByRole('button', { name: 'Sign in with Sandbox', exact: true }).waitFor(soon);
   expect(await tab.evaluate('sessionStorage.length')).toBe(0);
   expect(await tab.getByRole('link', { name: /^Download/ }).count()).toBe(0);
-  await expectPlain(tab);
-  expect(complaints).toEqual([]);
+  await expectAccessible(tab);
+  expect(problems).toEqual([]);
 }
 
-/** Drops a file, pastes one, and chooses one that is no photo. */
-async function bringFiles(tab: Page): Promise<void> {
+/** Drops a file, pastes one, and chooses one that is not a photo. */
+async function addFiles(tab: Page): Promise<void> {
   const photo = (await samplePhoto('jpg', { width: 64, height: 48 })).toString('base64');
   await tab.evaluate(`(${withFile})('${photo}', 'dropped.jpg', 'image/jpeg').then((dataTransfer) =>
     document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer })))`);
@@ -81,16 +81,16 @@ async function bringFiles(tab: Page): Promise<void> {
   await tab.getByText(/^Unsupported file type/).waitFor(soon);
 }
 
-/** Opens a page beside `tab`. */
+/** Opens a page in another tab. */
 async function expectPage(tab: Page, address: string, status: number): Promise<void> {
   const other = await tab.context().newPage();
   const response = await other.goto(address);
   expect(response?.status()).toBe(status);
-  expect(await barriers(other)).toEqual([]);
+  expect(await axeViolations(other)).toEqual([]);
   await other.close();
 }
 
-async function expectPlain(tab: Page): Promise<void> {
-  expect(await barriers(tab)).toEqual([]);
+async function expectAccessible(tab: Page): Promise<void> {
+  expect(await axeViolations(tab)).toEqual([]);
   expect(await tab.locator('input:visible:not([type=file], [readonly], [type=radio])').count()).toBe(0);
 }

@@ -2,7 +2,7 @@ import type { ProviderResponses } from './provider-response-types.ts';
 
 const mastodonPath = '/api/v1/accounts/verify_credentials';
 
-// Friendica, src/Object/Api/Mastodon/Account.php (a text; the same number as in its other API); Forbidden() of
+// Friendica, src/Object/Api/Mastodon/Account.php (a string with the number of its other API); Forbidden() of
 // src/Factory/Api/Mastodon/Error.php, with 403 by src/Module/BaseApi.php.
 export const friendica: ProviderResponses = {
   profile: 'mastodon',

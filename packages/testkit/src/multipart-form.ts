@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** One part of a form: a text field, or a file when it has a `filename`. `headers` replaces all headers of the part. */
+/** One part of a form: a text field, or a file if it has a `filename`. `headers` replaces all headers of the part. */
 export interface FormPart {
   readonly name: string;
   readonly content: string | Buffer;
@@ -14,7 +14,7 @@ export interface MultipartForm {
   readonly body: Buffer;
 }
 
-/** A multipart/form-data body of exactly these parts; nothing is escaped, so that a test can send what no library would. */
+/** A multipart/form-data body of exactly these parts. Nothing is escaped, so that tests can send malformed forms. */
 export function multipartForm(
   parts: readonly FormPart[],
   boundary = `boundary-${randomBytes(8).toString('hex')}`,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../../..');
 
-// docs/design.md, rule 8: each outside thing has one owner.
+// docs/design.md, rule 8: each external dependency has one owner.
 const owners = {
   '@opentelemetry/api': 'packages/service',
   '@opentelemetry/context-async-hooks': 'packages/service',
@@ -15,7 +15,7 @@ const owners = {
   bullmq: 'packages/queue',
   cockatiel: 'services/auth-verifier',
   'cli-progress': 'packages/client',
-  // Each of the two command lines has its own.
+  // Two separate command lines.
   commander: ['packages/client', 'services/admin'],
   ioredis: 'packages/service',
   'libheif-js': 'packages/media',
@@ -24,7 +24,7 @@ const owners = {
   nanoid: 'packages/record',
   'oauth-1.0a': 'packages/oauth',
   oauth4webapi: 'packages/client',
-  // The client is published by itself.
+  // The client is published separately.
   'p-map': ['packages/archive', 'packages/client'],
   pino: 'packages/service',
   'prom-client': 'packages/service',
@@ -40,7 +40,7 @@ test.each(Object.entries(owners))('%s is imported by %s only', async (name, owne
     cwd: root,
     exclude: ['**/node_modules', 'packages/client/dist'],
   })) {
-    if (isOfTests(file)) continue;
+    if (isTestCode(file)) continue;
     const code = (await readFile(join(root, file), 'utf8')).replace(/^import type .*$/gm, '');
     if (new RegExp(`(from|import|import\\() ?'${name}(/[^']*)?'`).test(code))
       importers.add(file.split('/', 2).join('/'));
@@ -48,13 +48,13 @@ test.each(Object.entries(owners))('%s is imported by %s only', async (name, owne
   expect([...importers].sort()).toEqual([owner].flat());
 });
 
-test('only config.ts, what starts a process, and tests read the environment', async () => {
+test('only config.ts, entry points and tests read the environment', async () => {
   const readers: string[] = [];
   for await (const file of glob('{packages,services}/**/*.ts', {
     cwd: root,
     exclude: ['**/node_modules', 'packages/client/dist'],
   })) {
-    if (!isOfTests(file) && (await readFile(join(root, file), 'utf8')).includes('process.env')) readers.push(file);
+    if (!isTestCode(file) && (await readFile(join(root, file), 'utf8')).includes('process.env')) readers.push(file);
   }
   expect(readers.sort()).toEqual([
     'packages/client/src/cli/main.ts',
@@ -64,6 +64,6 @@ test('only config.ts, what starts a process, and tests read the environment', as
   ]);
 });
 
-function isOfTests(file: string): boolean {
+function isTestCode(file: string): boolean {
   return /\.(test|fixture)\.ts$|^(test|packages\/(testkit|bench)|tools\/prose-lint)\//.test(file);
 }

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 
-/** The programs that this process starts while `work` lasts, by their paths. */
+/** The paths of the programs that this process starts during `work`. */
 export async function processesStarted(work: () => Promise<unknown>): Promise<string[]> {
   const started: ChildProcess[] = [];
   const note = (message: unknown) => started.push((message as { process: ChildProcess }).process);

@@ -1,16 +1,16 @@
 /**
- * How a software responds to the check of a user's credentials: the fields are those that its documentation or its source shows, the
- * values are made up, and ids are numbers or texts as that software sends them.
+ * How a provider software responds to a verification. Fields are from its documentation or source, values are made up, and ids are
+ * numbers or strings as that software sends them.
  */
 export interface ProviderResponses {
-  /** The word for it in IDENTITY_PROVIDERS. */
+  /** Its profile in IDENTITY_PROVIDERS. */
   readonly profile: string;
   readonly scheme: 'OAuth' | 'Bearer';
   readonly path: string;
-  /** The 200 to the right credentials, as JSON text. */
+  /** The body of the 200 to correct credentials. */
   readonly accepted: string;
   readonly refused: ProviderRefusal;
-  /** Whom `accepted` names. */
+  /** The user in `accepted`. */
   readonly subject: string;
   readonly screenName: string;
 }

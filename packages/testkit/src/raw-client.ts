@@ -10,7 +10,7 @@ export interface RawResponse {
   readonly body: string;
 }
 
-/** A client that writes exactly the given bytes when it is called, and reads meanwhile. */
+/** A client that writes exactly the given bytes, and reads concurrently. */
 export class RawClient implements AsyncDisposable {
   readonly #socket: Socket;
   #received = '';
@@ -20,7 +20,7 @@ export class RawClient implements AsyncDisposable {
     socket.on('data', (chunk) => {
       this.#received += chunk.toString('latin1');
     });
-    // A reset shows in `closed` and in what was received.
+    // A reset is visible in `closed` and `received`.
     socket.on('error', () => {});
   }
 
@@ -31,7 +31,7 @@ export class RawClient implements AsyncDisposable {
     return new RawClient(socket);
   }
 
-  /** Writes the head of a POST; `length` undefined: chunked. */
+  /** Writes the head of a POST, chunked if `length` is undefined. */
   head(path: string, headers: Record<string, string>, length?: number): void {
     const framing = length === undefined ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': `${length}` };
     const lines = Object.entries({ Host: 'gateway', ...headers, ...framing }).map(
@@ -40,12 +40,12 @@ export class RawClient implements AsyncDisposable {
     this.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
   }
 
-  /** Whether the kernel has taken all that was written so far. */
+  /** @returns whether the kernel has accepted everything written so far */
   write(bytes: string | Buffer): boolean {
     return this.#socket.destroyed || this.#socket.write(bytes);
   }
 
-  /** Writes and waits until it has left this process; resolves too when the connection is gone. */
+  /** Writes, and resolves when the kernel has accepted the bytes or the connection is closed. */
   async flush(bytes: Buffer): Promise<void> {
     await new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()));
   }
@@ -62,9 +62,9 @@ export class RawClient implements AsyncDisposable {
     return this.#socket.bytesWritten - this.#socket.writableLength;
   }
 
-  /** The final response, whole. */
+  /** Waits for the complete final response. */
   async response(): Promise<RawResponse> {
-    await waitUntil('a whole response', responseMs, async () => this.#parsed() !== undefined);
+    await waitUntil('a complete response', responseMs, async () => this.#parsed() !== undefined);
     return this.#parsed() as RawResponse;
   }
 

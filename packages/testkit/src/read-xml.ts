@@ -2,15 +2,15 @@ import { SaxesParser } from 'saxes';
 
 export interface XmlElement {
   readonly name: string;
-  /** Its text, or the contents of the elements in it by their names. */
+  /** Its text, or the contents of its child elements by name. */
   readonly content: XmlContent;
 }
 
 type XmlContent = string | { readonly [name: string]: XmlContent };
 
 /**
- * The root element of a document without attributes, and without an element twice in the same place.
- * @throws Error where the document is another, or is not well-formed
+ * The root element of a document without attributes and without duplicate siblings.
+ * @throws Error if the document is different or not well-formed
  */
 export function readXml(document: string): XmlElement {
   const parser = new SaxesParser();
@@ -31,12 +31,12 @@ export function readXml(document: string): XmlElement {
   parser.on('closetag', ({ name }) => {
     const closed = open.pop();
     const parent = open.at(-1);
-    if (parent?.elements.has(name)) throw new Error(`<${name}> is there twice`);
+    if (parent?.elements.has(name)) throw new Error(`duplicate <${name}>`);
     if (closed)
       parent?.elements.set(name, closed.elements.size > 0 ? Object.fromEntries(closed.elements) : closed.text);
   });
   parser.write(document).close();
   const [root] = open[0]?.elements ?? [];
-  if (!root) throw new Error('there is no element');
+  if (!root) throw new Error('no element found');
   return { name: root[0], content: root[1] };
 }

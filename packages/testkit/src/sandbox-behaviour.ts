@@ -1,4 +1,4 @@
-/** Every way in which the sandbox provider fails on demand. */
+/** The failures that the sandbox provider can simulate. */
 export const providerFailures = [
   'slow',
   'down',
@@ -18,9 +18,9 @@ export const providerFailures = [
 
 export type ProviderFailure = (typeof providerFailures)[number];
 
-/** Makes the sandbox provider at `provider` fail, or behave as the real one does. */
+/** Sets the failure that the sandbox provider at `provider` simulates, or none. */
 export async function setBehaviour(provider: string, behaviour: ProviderFailure | 'normal'): Promise<void> {
   const body = new URLSearchParams({ behaviour });
   const { status } = await fetch(new URL('/behaviour', provider), { method: 'POST', body, redirect: 'manual' });
-  if (status !== 303) throw new Error(`the sandbox provider responds with ${status} to the behaviour ${behaviour}`);
+  if (status !== 303) throw new Error(`the sandbox provider returned ${status} for the behaviour ${behaviour}`);
 }

@@ -1,4 +1,4 @@
-/** Random choices that are the same whenever the seed is: what failed can be done again. */
+/** Random choices that a seed reproduces. */
 export class SeededRandom {
   #state: number;
 
@@ -16,14 +16,14 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** Whether it happens that happens with this probability. */
+  /** @returns true with this probability */
   happens(probability: number): boolean {
     return this.next() < probability;
   }
 
-  /** A whole number from `least` to `most`. */
-  between(least: number, most: number): number {
-    return least + Math.floor(this.next() * (most - least + 1));
+  /** An integer from `min` to `max`. */
+  between(min: number, max: number): number {
+    return min + Math.floor(this.next() * (max - min + 1));
   }
 
   /** @throws RangeError if there is nothing to pick */
@@ -39,7 +39,6 @@ export class SeededRandom {
       .map(({ one }) => one);
   }
 
-  /** So many hexadecimal digits. */
   hex(digits: number): string {
     return Array.from({ length: digits }, () => this.between(0, 15).toString(16)).join('');
   }

@@ -6,8 +6,8 @@ export interface Signer {
 }
 
 /**
- * The value of X-Verify-Credentials-Authorization for a GET of `address` (RFC 5849 section 3.4, docs/interface.md section 5.3). Written
- * by hand and not with the library that the system uses, so that both must agree.
+ * The value of X-Verify-Credentials-Authorization for a GET of `address` (RFC 5849 section 3.4, docs/interface.md section 5.3).
+ * Independent of the library that the system uses, so that both must agree.
  */
 export function signEcho(address: string, { consumer, token }: Signer): string {
   const parameters = {

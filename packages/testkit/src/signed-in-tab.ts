@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { type Stack, sandbox } from './start-stack.ts';
 import { openTab, type WatchedTab } from './watched-tab.ts';
 
-/** The settings with which people upload in a browser, and sign in at the sandbox provider. */
+/** The settings for uploads in a browser with sign-in at the sandbox provider. */
 export function signInSettings({ provider }: Pick<Stack, 'provider'>): Record<string, string> {
   const address = `${new URL(provider).origin}/api/v1/accounts/verify_credentials`;
   return {
@@ -12,7 +12,7 @@ export function signInSettings({ provider }: Pick<Stack, 'provider'>): Record<st
   };
 }
 
-/** Opens a page of the site in a tab where somebody has signed in at the sandbox provider. */
+/** Opens a page of the site in a tab that is signed in at the sandbox provider. */
 export async function openSignedIn(
   browser: Browser,
   { site, bearerProvider }: Pick<Stack, 'site' | 'bearerProvider'>,

@@ -4,23 +4,23 @@ import type { ProviderRefusal } from './provider-response-types.ts';
 import { listen } from './servers/listen.ts';
 import type { Signer } from './sign-echo.ts';
 
-/** What proves the one user to it: a signature with these (OAuth 1.0a), or a bearer token. */
+/** Accepted credentials: a signature with these secrets (OAuth 1.0a), or a bearer token. */
 export type Accepted = Signer | { readonly bearer: string };
 
 type StandIn = Accepted & {
-  /** The addresses for which clients sign; it responds at no other. */
+  /** The addresses that clients sign; all others are refused. */
   readonly advertised: readonly string[];
-  /** The word for it in IDENTITY_PROVIDERS, where it is not `oauth1`. */
+  /** Its profile in IDENTITY_PROVIDERS, if not `oauth1`. */
   readonly profile?: string;
-  /** What a verified user gets, as JSON; a text is sent as it is. */
+  /** The response to a verified user, as JSON; a string is sent unchanged. */
   readonly response: unknown;
   /** The response to other credentials; 401 by default. */
   readonly refusal?: ProviderRefusal;
 };
 
-/** A stand-in for a public identity provider: it checks proofs for the addresses that it advertises. */
+/** A stand-in for a public identity provider, which checks proofs for its advertised addresses. */
 export interface StandInProvider extends AsyncDisposable {
-  /** IDENTITY_PROVIDERS for it: each advertised address, queried here. */
+  /** Its value for IDENTITY_PROVIDERS: each advertised address, with its upstream here. */
   readonly setting: string;
 }
 
@@ -32,10 +32,10 @@ export async function startStandInProvider(standIn: StandIn): Promise<StandInPro
     body: typeof response === 'string' ? response : JSON.stringify(response),
   };
   const server = createServer(({ headers, url }, response) => {
-    // As software behind a proxy derives its address.
+    // Software behind a proxy derives its address this way.
     const requested = `${headers['x-forwarded-proto'] ?? 'http'}://${headers.host}${url}`;
     const address = advertised.find((each) => each === requested);
-    const isProved = address !== undefined && proves(`${headers.authorization}`, address, standIn);
+    const isProved = address !== undefined && isAccepted(`${headers.authorization}`, address, standIn);
     const { status, headers: more, body } = isProved ? accepted : refusal;
     response.writeHead(status, { 'Content-Type': 'application/json', ...more }).end(body);
   });
@@ -47,11 +47,11 @@ export async function startStandInProvider(standIn: StandIn): Promise<StandInPro
   };
 }
 
-function proves(header: string, address: string, accepted: Accepted): boolean {
-  return 'bearer' in accepted ? header === `Bearer ${accepted.bearer}` : signatureFits(header, address, accepted);
+function isAccepted(header: string, address: string, accepted: Accepted): boolean {
+  return 'bearer' in accepted ? header === `Bearer ${accepted.bearer}` : isSignatureValid(header, address, accepted);
 }
 
-function signatureFits(header: string, address: string, { consumer, token }: Signer): boolean {
+function isSignatureValid(header: string, address: string, { consumer, token }: Signer): boolean {
   const pairs = [...header.matchAll(/([a-z_]+)="([^"]*)"/g)].filter(([, name]) => name !== 'realm');
   const parameters = Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, decodeURIComponent(value)]));
   if (parameters.oauth_consumer_key !== consumer.key || parameters.oauth_token !== token.key) return false;

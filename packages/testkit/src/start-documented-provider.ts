@@ -11,20 +11,20 @@ const signer = {
 };
 const stranger = { ...signer, token: { ...signer.token, secret: 'guessed' } };
 
-/** The four secrets of version 1, for those that take signed requests. */
+/** The four secrets of version 1, for providers that accept signed requests. */
 export const documentedSecretParts: readonly FormPart[] = secretPartsOf(signer);
 
-/** A software that is known by its documentation: its path, its way of proof, its response to the right one and to a wrong one. */
+/** A stand-in for a provider software, with documented path, kind of proof and responses. */
 export interface DocumentedProvider extends StandInProvider, ProviderResponses {
   /** The address that it advertises. */
   readonly address: string;
-  /** The Authorization value of its one user, made afresh. */
+  /** A new Authorization value of its one user. */
   readonly rightProof: () => string;
-  /** One that it refuses. */
+  /** A new Authorization value that it refuses. */
   readonly wrongProof: () => string;
 }
 
-/** Starts a stand-in for `software`; it advertises an address of its own with that software's path. */
+/** Starts a stand-in for `software`, which advertises a unique address with the path of that software. */
 export async function startDocumentedProvider(software: Software): Promise<DocumentedProvider> {
   const responses = providerResponses[software];
   const { profile, scheme, path, accepted: response, refused: refusal } = responses;

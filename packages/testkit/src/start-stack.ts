@@ -14,7 +14,7 @@ const all = [...serving, ...working];
 
 export type ServiceName = (typeof all)[number];
 
-/** The sandbox provider's one user, as a client signs for it, and the API key of the stack. */
+/** The credentials of the sandbox provider's one user, and the API key of the stack. */
 export const sandbox = {
   consumer: { key: 'sandbox-consumer', secret: 'sandbox-consumer-secret' },
   token: { key: '12345-sandbox', secret: 'sandbox-token-secret' },
@@ -23,22 +23,22 @@ export const sandbox = {
   apiKey: 'sandbox-key',
 } as const;
 
-/** What the stack's jobs and replies are sealed with. */
+/** The secrets that seal the jobs and replies of the stack. */
 export const queueSecrets = {
   PROBE_QUEUE_SECRET: 'a secret of the probes of test stacks',
   RENDITION_QUEUE_SECRET: 'a secret of the renditions of test stacks',
 } as const;
 
 interface StackOptions {
-  /** Settings for every service; for the store (else it is the filesystem) and for what a test varies. */
+  /** Settings for every service. */
   readonly settings?: Record<string, string> | ((at: StackAddresses) => Record<string, string>);
   /** Settings for one service alone. */
   readonly of?: Partial<Record<ServiceName, Record<string, string>>>;
-  /** Which services run; all of them unless said. */
+  /** The services to start. Default: all. */
   readonly services?: readonly ServiceName[];
-  /** How many auth-verifiers run, to which connections are spread in turn. */
+  /** The number of auth-verifiers, which get connections in turn. */
   readonly verifiers?: number;
-  /** A stack that runs: these services join it, with its Redis, its folder and whatever of it they do not replace. */
+  /** A running stack that these services join. They share its Redis, its folder and its other services. */
   readonly beside?: Stack;
 }
 
@@ -48,27 +48,29 @@ interface StackAddresses {
   readonly provider: string;
 }
 
-/** The whole system on free ports of this machine, each service a process of its own that a test may hang, kill and bring back. */
+/** The whole system on free loopback ports. Each service is a process that tests can freeze, kill and restart. */
 export interface Stack extends AsyncDisposable {
   readonly gateway: string;
-  /** Where the auth-verifier listens, or all of them in turn. */
+  /** The address of the auth-verifier, or of a proxy that spreads connections to all of them. */
   readonly verifier: string;
   readonly site: string;
-  /** The address that the sandbox provider advertises, and that clients sign for. */
+  /** The advertised address of the sandbox provider, which clients sign. */
   readonly provider: string;
-  /** Another of its addresses, for those who have a bearer token: it speaks as Mastodon does. */
+  /** The address of its Mastodon API, for bearer tokens. */
   readonly bearerProvider: string;
   readonly redis: RunningRedis;
   readonly services: Record<ServiceName, ServerProcess>;
-  /** Where the ops server of a service listens. */
+  /** The address of the ops server of a service. */
   readonly ops: (service: ServiceName) => string;
-  /** A folder that is removed with the stack; the filesystem store is in `store` below it. */
+  /** The metrics of a service, as text. */
+  readonly metrics: (service: ServiceName) => Promise<string>;
+  /** A folder that is removed with the stack; contains the filesystem store in `store`. */
   readonly folder: string;
-  /** What the filesystem store holds of a kind, by name. */
+  /** The names of objects of a kind in the filesystem store. */
   readonly stored: (kind: 'media' | 'records' | 'renditions') => Promise<string[]>;
 }
 
-/** Starts the system and waits until every service says that it is ready. */
+/** Starts the system and waits until every service is ready. */
 export async function startStack({
   settings = {},
   of = {},
@@ -114,7 +116,7 @@ export async function startStack({
     API_KEYS: sandbox.apiKey,
     IDENTITY_PROVIDERS: `${provider}, mastodon ${bearerProvider}`,
     LOG_LEVEL: 'warn',
-    // Its one user uploads more than a person does.
+    // All tests upload as one user.
     UPLOADS_PER_MINUTE_PER_USER: '0',
     ...(typeof settings === 'function' ? settings(own) : settings),
   };
@@ -140,6 +142,7 @@ export async function startStack({
     redis,
     services: Object.fromEntries(started) as Record<ServiceName, ServerProcess>,
     ops: (service) => at(opsPorts[service]),
+    metrics: async (service) => (await fetch(`${at(opsPorts[service])}/metrics`)).text(),
     folder,
     stored: (kind) => readdir(join(folder, 'store/objects', kind)).catch(() => []),
     [Symbol.asyncDispose]: () => held.disposeAsync(),

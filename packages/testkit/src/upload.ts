@@ -9,14 +9,14 @@ export interface UploadOptions {
   readonly message?: string;
   /** Alternative text; none by default. */
   readonly alt?: string;
-  /** Replaces the form's parts. */
+  /** Replaces the parts of the form. */
   readonly parts?: readonly FormPart[];
-  /** Added to the request's headers, or instead of them. */
+  /** Adds to the headers of the request, or replaces them. */
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;
 }
 
-/** What a client of the stack's sandbox user sends: the whole request, well-formed unless options say otherwise. */
+/** The request of a client for the sandbox user; valid unless options change that. */
 export function uploadRequest(stack: Pick<Stack, 'provider'>, options: UploadOptions = {}) {
   const { version = 2, format = 'json', message = 'a caption', alt, media } = options;
   const parts = options.parts ?? [
@@ -35,7 +35,7 @@ export function uploadRequest(stack: Pick<Stack, 'provider'>, options: UploadOpt
   return { path: `/${version}/upload.${format}`, headers, body };
 }
 
-/** Uploads over HTTP and returns the response with its body read. */
+/** Uploads over HTTP. @returns the response with its body as text */
 export async function upload(stack: Pick<Stack, 'gateway' | 'provider'>, options: UploadOptions = {}) {
   const { path, headers, body } = uploadRequest(stack, options);
   const signal = options.signal ?? AbortSignal.timeout(60_000);
@@ -43,12 +43,20 @@ export async function upload(stack: Pick<Stack, 'gateway' | 'provider'>, options
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** The two headers of version 2, signed afresh. */
+/** The two headers of version 2, with a new signature. */
 export function echoHeaders({ provider }: Pick<Stack, 'provider'>): Record<string, string> {
   return {
     'X-Auth-Service-Provider': provider,
     'X-Verify-Credentials-Authorization': signEcho(provider, sandbox),
   };
+}
+
+/** As `echoHeaders`, with a wrong signature. */
+export function wrongEchoHeaders(stack: Pick<Stack, 'provider'>): Record<string, string> {
+  const headers = echoHeaders(stack);
+  const flip = (first: string) => (first === 'A' ? 'B' : 'A');
+  const wrong = `${headers['X-Verify-Credentials-Authorization']}`.replace(/(?<=oauth_signature=")./, flip);
+  return { ...headers, 'X-Verify-Credentials-Authorization': wrong };
 }
 
 /** The four secrets of version 1. */

@@ -22,7 +22,7 @@ interface Place {
   readonly settings: Record<string, string>;
 }
 
-/** Copies the objects below a prefix like docs/operations/backup.md; `onlyExisting` updates only objects that the copy has. */
+/** Copies the objects below a prefix, as in docs/operations/backup.md; `onlyExisting` only updates objects in the copy. */
 type Copy = (prefix: string, options?: { onlyExisting: boolean }) => Promise<void>;
 
 const removed = () => ({ by: 'owner', at: new Date() }) as const;
@@ -139,7 +139,7 @@ test('rsync or cp backs up a folder while uploads run', { timeout: 60_000 }, asy
   await expectBackup(from, to, async (prefix, { onlyExisting } = { onlyExisting: false }) => {
     const [source, target] = [join(from.folder, 'objects', prefix), join(to.folder, 'objects', prefix)];
     const existing = onlyExisting ? ['--existing'] : [];
-    // Removals meanwhile make rsync exit with 24 and cp with 1.
+    // Concurrent removals make rsync exit with 24 and cp with 1.
     const copied = hasRsync
       ? await execa(
           'rsync',

@@ -107,34 +107,34 @@ const broken: [string, Behaviour, RegExp][] = [
     respondWith(302, '', 'Location: https://id.example/login?token=marked-token\r\n'),
     /redirects \(302, to https:\/\/id\.example\/login\)/,
   ],
-  ['is a page', page, /made-up credentials, it returns a web page \(200, HTML\)/],
-  ['is not JSON', respondWith(200, 'hello'), /returns 200 without a JSON object/],
-  ['is elsewhere', respondWith(404), /returns Not Found \(404\)/],
+  ['returns a page', page, /made-up credentials, it returns a web page \(200, HTML\)/],
+  ['does not return JSON', respondWith(200, 'hello'), /returns 200 without a JSON object/],
+  ['is at another path', respondWith(404), /returns Not Found \(404\)/],
   ['does not accept GET', respondWith(405), /does not accept GET \(405\)/],
   ['rate limits', respondWith(429, '', 'Retry-After: 30\r\n'), /rate limits \(429\): try again later, in 30 s/],
   ['fails', respondWith(503), /fails \(503\)/],
   ['responds unexpectedly', respondWith(400), /returns 400; a refusal would be 401 or 403/],
-  ['accepts anybody', respondWith(200, mia), /DANGER: it accepts made-up credentials/],
+  ['accepts any credentials', respondWith(200, mia), /DANGER: it accepts made-up credentials/],
   [
-    'has a clock that is behind',
+    'has a slow clock',
     (socket) => respondWith(401, '', date(-3_600_000))(socket),
     /Its clock is about 1 hr behind ours/,
   ],
   ['refuses the test user', refuses, /one of the four is wrong/],
   [
-    'has no id',
+    'returns no id',
     knowsTheUser(respondWith(200, '{"screen_name":"mia","uid":7}')),
     /lacks the user's id \(id_str or id\); it has screen_name, uid\./,
   ],
   [
-    'has no name',
+    'returns no name',
     knowsTheUser(respondWith(200, '{"id":7,"slug":"mia"}')),
     /lacks the screen name \(screen_name\); it has id, slug\. The profile wordpress would/,
   ],
-  ['is a page for the test user alone', knowsTheUser(page), /test user's credentials, it returns a web page/],
+  ['returns a page for the test user only', knowsTheUser(page), /test user's credentials, it returns a web page/],
 ];
 
-test.each(broken)('has its own sentence for a provider that %s', async (name, behaviour) => {
+test.each(broken)('explains the fault of a provider that %s', async (name, behaviour) => {
   standIn.behaviour = behaviour;
   const [sentence = ''] = await faults();
   expect(broken.filter(([, , pattern]) => pattern.test(sentence)).map(([other]) => other)).toEqual([name]);
@@ -234,7 +234,7 @@ test.each([
   ['https://id.example:8443/verify', 'https://id.example/verify'],
   ['https://id.example/verify', 'its own'],
   ['https://id.example/verify', 'https://id.example/1/verify.json'],
-])('advertised as %s, finds that signatures are checked over %s', async (advertised, over) => {
+])('advertised as %s: detects that signatures are checked over %s', async (advertised, over) => {
   const checked = over === 'its own' ? address : over;
   standIn.behaviour = checksOver(() => checked);
   expect(await faults(`${advertised}=${address}`)).toEqual([

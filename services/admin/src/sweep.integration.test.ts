@@ -27,7 +27,7 @@ async function age(path: string): Promise<void> {
   await utimes(join(dataDir.folder, 'store', path), twoDaysAgo, twoDaysAgo);
 }
 
-/** Writes one of each kind of object that a sweep removes, and that it keeps. */
+/** Writes an object of each kind that a sweep removes or keeps. */
 async function plant() {
   const record = await publishSample(dataDir.store);
   await age(join('objects', mediaObjectKey(record.mediaKey)));
@@ -85,21 +85,18 @@ test('sweep counts, and with --yes removes old orphans and writes a report', asy
   expect((await run('--yes')).lines[0]).toBe('orphaned media: 0 found, 0 removed, 0 bytes');
 });
 
-test.each(['a record that is cut off', 'a record of a later version'])(
-  'removes nothing while there is %s',
-  async (what) => {
-    const { record, goes } = await plant();
-    const path = join(dataDir.folder, 'store/objects', recordKey(record.id));
-    if (what === 'a record that is cut off') await truncate(path, 10);
-    else await writeFile(path, (await readFile(path, 'utf8')).replace('"version":1', '"version":2'));
-    const { exitCode, stderr } = await run('--yes');
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain(`Record ${record.id} is unreadable`);
-    expect(await exist([...goes, mediaObjectKey(record.mediaKey)])).toEqual([true, true, true]);
-    expect(await unfinished()).toContain('of-a-crash');
-    expect(await dataDir.store.stat(sweepReportKey)).toBeUndefined();
-  },
-);
+test.each(['a truncated record', 'a record of a later version'])('removes nothing while there is %s', async (what) => {
+  const { record, goes } = await plant();
+  const path = join(dataDir.folder, 'store/objects', recordKey(record.id));
+  if (what === 'a truncated record') await truncate(path, 10);
+  else await writeFile(path, (await readFile(path, 'utf8')).replace('"version":1', '"version":2'));
+  const { exitCode, stderr } = await run('--yes');
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`Record ${record.id} is unreadable`);
+  expect(await exist([...goes, mediaObjectKey(record.mediaKey)])).toEqual([true, true, true]);
+  expect(await unfinished()).toContain('of-a-crash');
+  expect(await dataDir.store.stat(sweepReportKey)).toBeUndefined();
+});
 
 test.each([
   ['most media of many has no record', 21, true, '21 of 22'],

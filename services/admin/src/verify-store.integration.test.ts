@@ -15,7 +15,7 @@ const tenDaysAgo = new Date(Date.now() - 240 * 3_600_000);
 
 const dataDir = useDataDir();
 beforeEach(async () => {
-  // A sound dataDir.store, with a published and a removed upload.
+  // A healthy store with a published and a removed upload.
   await publishSample(dataDir.store);
   await removeMedia(dataDir.store, await publishSample(dataDir.store), removed);
 });
@@ -121,8 +121,8 @@ const orphans: Record<string, Planted> = {
   },
 };
 
-test('reports nothing in a sound store, nor for uploads and removals in progress', async () => {
-  // An upload that is not listed yet, and an unfinished removal.
+test('reports nothing in a healthy store, nor for uploads and removals in progress', async () => {
+  // An upload that is not listed yet, and an incomplete removal.
   const record = await publishSample(dataDir.store, { timestamp: new Date() });
   for (const key of listingKeys(listingEntryOf(record))) await dataDir.store.remove(key);
   const other = await publishSample(dataDir.store);

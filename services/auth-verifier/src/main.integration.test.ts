@@ -65,7 +65,7 @@ test('the process verifies, works without its cache, logs no credentials and sto
   expect((await ops('/readyz')).status).toBe(200);
   expect(await (await ops('/metrics')).text()).toContain('echodrop_provider_seconds_bucket');
 
-  await waitUntil('a line on Redis', 2000, async () => log.includes('Redis unreachable'));
+  await waitUntil('a log line about Redis', 2000, async () => log.includes('Redis unreachable'));
   service.kill();
   const { exitCode, stderr } = await service;
   expect([exitCode, stderr]).toEqual([0, '']);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
-  // It checks no nonce, and accepts a proof indefinitely.
+  // Checks no nonce, and accepts a proof indefinitely.
   standIn = parts.use(await startStandIn());
   standIn.behaviour = respondWith(200, '{"id":"5","screen_name":"mia","username":"mia"}');
   bearer = { ...standIn.provider, advertised: 'https://social.example/verify', profile: providerProfiles.mastodon };
@@ -35,7 +35,7 @@ afterAll(() => redis[Symbol.asyncDispose]());
 async function replica(reuse: Reuse, settings: Partial<ConstructorParameters<typeof Replica>[0]> = {}) {
   const providers = [standIn.provider, bearer];
   const one = parts.use(new Replica({ redisUrl: redis.url, providers, reuse, ...settings }));
-  await waitUntil('its cache', 5000, async () => one.redis.status === 'ready');
+  await waitUntil('the cache connection', 5000, async () => one.redis.status === 'ready');
   return one;
 }
 
@@ -103,10 +103,10 @@ test.each<[Reuse, string]>([
   ['off', 'refused'],
 ])('%s: a proof without an outcome is %s when repeated', async (reuse, expected) => {
   const one = await replica(reuse);
-  const able = standIn.behaviour;
+  const healthy = standIn.behaviour;
   standIn.behaviour = respondWith(500);
   expect(await outcome(one, shown(home))).toBe('provider_unavailable');
-  standIn.behaviour = able;
+  standIn.behaviour = healthy;
   expect(await outcome(one, shown(home))).toBe(expected);
 });
 
@@ -169,13 +169,13 @@ test.each([
   ['another realm', (text: string) => text.replace('//a/', '//b/')],
   ['no realm', (text: string) => text.replace(/realm="[^"]*", /, '')],
   ['white space', (text: string) => `${text} `],
-  ['another case of the scheme', (text: string) => text.replace('OAuth', 'oAUTH')],
+  ['a scheme in another case', (text: string) => text.replace('OAuth', 'oAUTH')],
   ['an escape', (text: string) => text.replace('n1', '%6e1')],
   ['an escape in lower case', (text: string) => text.replace('%2B', '%2b')],
   ['an escaped name', (text: string) => text.replace('oauth_nonce', 'oauth%5Fnonce')],
   ['another order', (text: string) => text.replace(/(OAuth )(.*), (oauth_nonce.*)$/, '$1$3, $2')],
-  ['another one within the realm', (text: string) => `${text.replace('"n1"', '"n2"')}, realm="x, oauth_nonce=n1,"`],
-  ['another one behind other letters', (text: string) => `${text.replace('"n1"', '"n2"')}, xoauth_nonce="n1"`],
+  ['another nonce within the realm', (text: string) => `${text.replace('"n1"', '"n2"')}, realm="x, oauth_nonce=n1,"`],
+  ['another nonce in a longer name', (text: string) => `${text.replace('"n1"', '"n2"')}, xoauth_nonce="n1"`],
   ['a backslash', (text: string) => text.replace('n1', '\\\\n1')],
   ['another signature', (text: string) => `${text}, oauth_signature="x"`],
 ])('detects a replay in another spelling: %s', async (_, respelt) => {
@@ -191,8 +191,8 @@ test.each([
 test.each([
   ['no nonce', 'OAuth oauth_consumer_key="c", oauth_token="t", oauth_timestamp="1"'],
   ['two nonces', `${header('n1')}, oauth_nonce="n2"`],
-  ['nothing to read', 'OAuth signed'],
-])('a header with %s may be a replay: only ttl passes it on', async (_, authorization) => {
+  ['no parameters', 'OAuth signed'],
+])('a header with %s may be a replay: only ttl forwards it', async (_, authorization) => {
   expect(await outcome(await replica('ttl'), shown(home, authorization))).toBe('verified');
   for (const reuse of ['retry', 'off'] as const)
     expect(await outcome(await replica(reuse), shown(home, authorization))).toBe('refused');
@@ -207,11 +207,11 @@ test('headers that verify no user leave no entries', async () => {
 
 test('a late response does not remove a confirmed use', async () => {
   const two = [await replica('retry', { verifiedSeconds: 0 }), await replica('retry', { verifiedSeconds: 0 })] as const;
-  const able = standIn.behaviour;
+  const healthy = standIn.behaviour;
   standIn.behaviour = () => {};
   const late = outcome(two[0], shown(home));
   await waitUntil('the request', 5000, async () => standIn.requests.length === 1);
-  standIn.behaviour = able;
+  standIn.behaviour = healthy;
   expect(await outcome(two[1], shown(home))).toBe('verified');
   expect(await late).toBe('provider_unavailable');
   expect(await outcome(two[1], shown(elsewhere))).toBe('refused');

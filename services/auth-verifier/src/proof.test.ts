@@ -17,7 +17,7 @@ test.each([
   'OAuth realm="", oauth_signature="xPe2L18IZA8x9EBN6D4%2FxuPMjXY%3D", oauth_consumer_key="c", oauth_timestamp="1", oauth_version="1.0", oauth_nonce="n1", oauth_token="t%2B"',
   'OAuth realm="http%3A%2F%2Fa%2F", oauth_consumer_key="c", oauth_token="t%2B", oauth_timestamp="1", oauth_nonce="n1"',
   'OAuth realm="http://a/",oauth_consumer_key="c",oauth_timestamp="1",oauth_nonce="n1",oauth_token="t%2B",oauth_signature="60Uutk8tW0tTpCDuCU2uWdXEKQo%3D",',
-])('identifies a usual header by consumer, token, time and nonce: %s', (authorization) => {
+])('identifies a typical header by consumer, token, time and nonce: %s', (authorization) => {
   expect(identityOf(authorization)).toEqual(identityOf(header('n1')));
   expect(identityOf(authorization)).toBeDefined();
 });
@@ -43,7 +43,7 @@ test.each(['n+1', 'n%201', ' n1', 'n1%00'])(
   },
 );
 
-test('1 MB of white space within a token takes linear time: quadratic would be minutes', () => {
+test('1 MB of white space in a token takes linear time (quadratic would take minutes)', () => {
   const token = `x${' '.repeat(2 ** 20)}x`;
   const began = performance.now();
   expect(tokenIn(`Bearer ${token}`)).toBe(token);

@@ -121,7 +121,7 @@ test.each([
     'OAuth unreadable',
     ['OAuth unreadable too', 'oauth oauth%5Ftoken="worn"', 'OAuth oauth_token="a", oauth_token="b"'],
   ],
-])('blocks a token in every spelling: %s', async (authorization, respelt) => {
+])('blocks a token in every encoding: %s', async (authorization, respelt) => {
   limited('3600');
   await verdictOn(authorization);
   for (const each of respelt) expect(await verdictOn(each)).toEqual(unavailableFor(3600));

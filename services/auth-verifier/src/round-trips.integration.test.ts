@@ -27,7 +27,7 @@ afterAll(() => redis[Symbol.asyncDispose]());
 async function replica(reuse: Reuse, cacheTimeoutMs = 500): Promise<Replica> {
   const providers = [standIn.provider];
   const one = parts.use(new Replica({ redisUrl: redis.url, providers, reuse, cacheTimeoutMs }));
-  await waitUntil('its cache', 5000, async () => one.redis.status === 'ready');
+  await waitUntil('the cache connection', 5000, async () => one.redis.status === 'ready');
   return one;
 }
 
@@ -36,7 +36,7 @@ function verify({ verifier }: Replica, nonce: string) {
   return verifier.verify(echo(standIn.provider, header));
 }
 
-/** Watches commands of clients; each script is one. The returned function returns the names of those since its last call. */
+/** Monitors client commands; a script counts as one. The returned function returns the names since its last call. */
 async function watchCommands(): Promise<() => Promise<string[]>> {
   const client = new Redis(redis.url);
   const monitor = await client.monitor();

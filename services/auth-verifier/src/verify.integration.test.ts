@@ -48,7 +48,7 @@ function replicaFor(
 
 async function verifierFor(...args: Parameters<typeof replicaFor>): Promise<Verifier> {
   const { verifier, redis: own } = replicaFor(...args);
-  await waitUntil('its cache', 5000, async () => own.status === 'ready');
+  await waitUntil('the cache connection', 5000, async () => own.status === 'ready');
   return verifier;
 }
 
@@ -80,7 +80,7 @@ test.each([
   expect(await connection.ttl(key)).toBe(seconds);
   await verify();
   expect(standIn.requests).toHaveLength(1);
-  // As if it had expired.
+  // Simulates its expiry.
   await connection.del(key);
   await verify();
   expect(standIn.requests).toHaveLength(2);
@@ -143,10 +143,10 @@ test('the cache contains no credentials, and different credentials have differen
   const everything = [...keys, ...(await connection.mget(keys))].join('\n');
   for (const word of ['OAuth', 'ck', "c's", '12345-t', 't s&']) expect(everything).not.toContain(word);
   for (const key of keys) expect(key).toMatch(/^\{echodrop:2\}:verdict:[0-9a-f]{64}$/);
-  // Version 1 has no provider: the same secrets at another provider are another entry.
+  // Version 1 names no provider, so the same secrets at another provider are another entry.
   await (await verifierFor([second])).verify(secrets);
   expect(await connection.keys('{echodrop:2}:verdict:*')).toHaveLength(requests.length + 1);
-  // The hash is keyed: another secret finds nothing.
+  // The hash is keyed, so another secret finds nothing.
   await (await verifierFor([standIn, second], { keySecret: [new Secret('another secret')] })).verify(echo('OAuth a'));
   expect(await connection.keys('{echodrop:2}:verdict:*')).toHaveLength(requests.length + 2);
 });
@@ -164,29 +164,29 @@ test.each([
   ['upper case', (address: string) => address.toUpperCase()],
   ['an upper-case scheme', (address: string) => address.replace('http', 'HTTP')],
   ['no port', (address: string) => address.replace(/:\d+/, '')],
-  ['a zero before the port', (address: string) => address.replace(/:(\d+)/, ':0$1')],
-  ['another name of the host', (address: string) => address.replace('127.0.0.1', 'localhost')],
+  ['a leading zero in the port', (address: string) => address.replace(/:(\d+)/, ':0$1')],
+  ['another host name', (address: string) => address.replace('127.0.0.1', 'localhost')],
   ['a short form of the host', (address: string) => address.replace('127.0.0.1', '127.1')],
   ['the host as a number', (address: string) => address.replace('127.0.0.1', '2130706433')],
   ['a user', (address: string) => address.replace('//', '//user@')],
   ['backslashes', (address: string) => address.replaceAll('/', '\\')],
   ['a dot segment', (address: string) => address.replace('/1/', '/./1/')],
-  ['a way up and back', (address: string) => address.replace('/1/', '/1/../1/')],
+  ['a parent segment', (address: string) => address.replace('/1/', '/1/../1/')],
   ['an encoded letter', (address: string) => address.replace('verify', '%76erify')],
-  ['a slash at its end', (address: string) => `${address}/`],
+  ['a trailing slash', (address: string) => `${address}/`],
   ['a query', (address: string) => `${address}?`],
   ['a fragment', (address: string) => `${address}#`],
-  ['a space before', (address: string) => ` ${address}`],
-  ['a space after', (address: string) => `${address} `],
-  ['a tab within', (address: string) => address.replace('verify', 'ver\tify')],
-  ['a line end', (address: string) => `${address}\n`],
+  ['a leading space', (address: string) => ` ${address}`],
+  ['a trailing space', (address: string) => `${address} `],
+  ['a tab', (address: string) => address.replace('verify', 'ver\tify')],
+  ['a line break', (address: string) => `${address}\n`],
   ['a NUL', (address: string) => `${address}\0`],
   ['quotes', (address: string) => `"${address}"`],
-  ['its beginning alone', (address: string) => address.slice(0, -1)],
-  ['two of them', (address: string) => `${address}, ${address}`],
+  ['a missing last character', (address: string) => address.slice(0, -1)],
+  ['a second address', (address: string) => `${address}, ${address}`],
   ['nothing', () => ''],
-  ['a word of JavaScript', () => '__proto__'],
-])('an address with %s is unknown and not queried', async (_, trick) => {
+  ['a name of a JavaScript property', () => '__proto__'],
+])('an address with a variation is unknown and not queried: %s', async (_, trick) => {
   const provider = trick(standIn.provider.advertised);
   expect(provider).not.toBe(standIn.provider.advertised);
   expect(await verify({ credentials: { version: 2, provider, authorization: 'OAuth a' }, clientAddress: '' })).toEqual({
@@ -221,7 +221,7 @@ function percent(text: string): string {
     .replace(/[^A-Za-z0-9\-._~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 }
 
-test('version 1 signs a GET of the advertised address of the first provider, its query included', async () => {
+test('version 1 signs a GET of the advertised address of the first provider, including its query', async () => {
   const advertised = 'https://api.example/1/verify.json';
   const first = parts.use(await startStandIn(`${advertised}?skip=a%20b&skip=%C3%BC`));
   expect(await (await verifierFor([first, standIn])).verify(secrets)).toMatchObject({ outcome: 'verified' });

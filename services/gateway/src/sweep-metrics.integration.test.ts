@@ -23,7 +23,7 @@ async function linesOf(metrics: Metrics): Promise<string[]> {
     .map((line) => line.replace('service="gateway"', '').replace(/\{,|,\}/, (comma) => comma.replace(',', '')));
 }
 
-test('the last sweep is reported, or that there was none, or nothing if its report is unreadable', async () => {
+test('reports the last sweep, or that there was none, or nothing if the report is unreadable', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'gateway-test-'));
   const store = new FilesystemObjectStore(folder.path);
   await store.ready();
@@ -59,5 +59,5 @@ test('the series disappear while the store is unavailable', async () => {
   registerSweepMetrics(metrics, store);
   expect(await linesOf(metrics)).toHaveLength(1);
   await store.put(sweepReportKey, Readable.from([Buffer.from('no report')]));
-  await waitUntil('the loss', 5000, async () => (await linesOf(metrics)).length === 0);
+  await waitUntil('the series to disappear', 5000, async () => (await linesOf(metrics)).length === 0);
 });

@@ -17,17 +17,17 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** The log line of a service that contains all of `words`; it may be written after the response. */
+/** Waits for the log line of a service that contains all of `words`. */
 async function line(service: 'gateway' | 'probe-worker', ...words: readonly string[]) {
   const found = () => {
     const lines = stack.services[service].output.split('\n');
     return lines.find((each) => words.every((word) => each.includes(word)) && each.endsWith('}'));
   };
-  await waitUntil(`a line of ${service}`, 5000, async () => found() !== undefined);
+  await waitUntil(`a log line of ${service}`, 5000, async () => found() !== undefined);
   return JSON.parse(found() ?? '');
 }
 
-test('the log line of an upload leads to that of the probe-worker', async () => {
+test('the log line of an upload can be correlated with that of the probe-worker', async () => {
   const { headers } = await upload(stack, { media: await samplePhoto('png', size) });
   const end = await line('gateway', 'Upload published', headers.get('x-request-id') ?? 'none');
   expect(end).toMatchObject({ outcome: 'published' });
@@ -55,7 +55,7 @@ const formats = [
 
 describe.each(unsupportedReasons)('unsupported media: %s', (why) => {
   test.each(formats)(
-    'version %i, %s: the response has the message, the log the reason',
+    'version %i, %s: the response has the message, and the log the reason',
     async (version, format, error) => {
       const media = await unsupported[why]();
       const response = await upload(stack, { version, format, media });

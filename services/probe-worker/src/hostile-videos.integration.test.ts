@@ -12,7 +12,7 @@ import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-st
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-// What an ffprobe does to videos of these sizes in bytes; at all others it looks as the system's own does.
+// The behaviour of ffprobe by size of the video in bytes; other sizes run the real ffprobe.
 const behaviours = {
   70001: 'sleep 600',
   70002: 'exec yes "[STREAM]"',
@@ -39,7 +39,7 @@ let client: ProbeClient;
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
   ffprobe = parts.use(await hostileFfprobe(scripted));
-  // A shell script starts other programs, which no tool may in the sandbox.
+  // The full sandbox forbids a shell script to start programs.
   const env = {
     PATH: ffprobe.path,
     MEDIA_SANDBOX: 'limits-only',
@@ -60,29 +60,29 @@ async function probe(bytes: Buffer, type: MediaType, deadlineMs = 25_000) {
   return client.probe(question, type, { owner: mediaKey, deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
 }
 
-/** An FLV of so many bytes: a format in which anything may follow the video. */
+/** An FLV of this size, because any bytes may follow its video. */
 async function videoOf(bytes: number): Promise<Buffer> {
   const video = await sampleVideo('flv', { width: 64, height: 48, sound: false });
   return Buffer.concat([video, Buffer.alloc(bytes - video.length)]);
 }
 
-/** The folders of probe-workers, dead or alive, and what lies in them. */
+/** The scratch folders of running and dead probe-workers, with their contents. */
 async function scratchFolders(): Promise<Map<string, string[]>> {
   const names = (await readdir(stack.folder)).filter((name) => name.startsWith('probe-worker-'));
   const folders = names.map((name) => join(stack.folder, name));
   return new Map(await Promise.all(folders.map(async (folder) => [folder, await readdir(folder)] as const)));
 }
 
-const looksAt = async (size: number) =>
+const countRuns = async (size: number) =>
   (await readdir(ffprobe.folder)).filter((name) => name.startsWith(`look-at-${size}`)).length;
 
-const honest = { outcome: 'media', type: 'flv', width: 64, height: 48 };
+const valid = { outcome: 'media', type: 'flv', width: 64, height: 48 };
 
 test('a video that kills its worker twice fails permanently, and does not delay others', async () => {
   const worker = stack.services['probe-worker'];
   const deadly = probe(await videoOf(70_001), 'flv', 60_000);
   for (const times of [1, 2]) {
-    await waitUntil(`look number ${times}`, 15_000, async () => (await looksAt(70_001)) === times);
+    await waitUntil(`run ${times} of ffprobe`, 15_000, async () => (await countRuns(70_001)) === times);
     await worker.kill();
     for (const [folder, videos] of await scratchFolders()) {
       expect(videos).toEqual([expect.stringMatching(/^video-/)]);
@@ -91,13 +91,13 @@ test('a video that kills its worker twice fails permanently, and does not delay 
     await ffprobe.allEnded(2000);
     await worker.restart();
     const before = performance.now();
-    expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(honest);
+    expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(valid);
     expect(await probe(await samplePhoto('png', { width: 30, height: 20 }), 'png')).toMatchObject({ width: 30 });
     expect(performance.now() - before).toBeLessThan(5000);
   }
   expect(await deadly).toEqual({ outcome: 'unsupported', why: 'too_costly' });
-  expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(honest);
-  expect(await looksAt(70_001)).toBe(2);
+  expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(valid);
+  expect(await countRuns(70_001)).toBe(2);
   expect([...(await scratchFolders()).values()]).toEqual([[]]);
   const logged = worker.output.split('\n').filter((line) => line.includes('more than allowable limit'));
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ level: 'error', mediaKey: expect.any(String) }]);
@@ -110,7 +110,7 @@ test('completes the next job whatever ffprobe does', async () => {
     expect(await probe(await videoOf(size), 'flv')).toEqual({ outcome: 'unsupported', why: 'broken' });
   }
   expect(await hanging).not.toMatchObject({ outcome: 'media' });
-  expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(honest);
+  expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(valid);
   await ffprobe.allEnded(2000);
   expect([...(await scratchFolders()).values()]).toEqual([[]]);
 }, 40_000);

@@ -37,7 +37,7 @@ function probe(mediaKey: string, bytes: Buffer, type: MediaType) {
   return client.probe(request, type, { owner: mediaKey, deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
 }
 
-test('probes a photo from the head in its job', async () => {
+test('probes a photo using the head in the job', async () => {
   const bytes = await samplePhoto('jpg', { width: 322, height: 124 });
   const neverStored = newMediaKey();
   expect(await probe(neverStored, bytes, 'jpg')).toMatchObject({
@@ -57,13 +57,13 @@ test('reads ranges of a video from the store', async () => {
     width: 640,
     height: 360,
   });
-  const metrics = await (await fetch(`${stack.ops('probe-worker')}/metrics`)).text();
+  const metrics = await stack.metrics('probe-worker');
   const [, read] = /echodrop_probe_read_bytes_sum{[^}]*outcome="media"[^}]*} (\d+)/.exec(metrics) ?? [];
   expect(Number(read)).toBeGreaterThan(0);
   expect(Number(read)).toBeLessThan(bytes.length / 2);
 });
 
-test('returns a result for a file that is no media', async () => {
+test('returns a result for a file that is not media', async () => {
   const bytes = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
   expect(await probe(await store(bytes), bytes, 'jpg')).toEqual({ outcome: 'unsupported', why: 'broken' });
 });
@@ -75,7 +75,7 @@ test('does not reply to a job sealed with another secret, but counts and logs it
   const wait = { owner: 'a', deadlineMs: 5000, signal: AbortSignal.timeout(10_000) };
   const refused = stranger.probe(request, 'png', wait);
   await expect(refused).rejects.toThrow('job did not complete');
-  const metrics = await (await fetch(`${stack.ops('probe-worker')}/metrics`)).text();
+  const metrics = await stack.metrics('probe-worker');
   expect(metrics).toMatch(/^echodrop_forged_entries_total\{.*kind="job".*\} 1$/m);
   expect(metrics).toMatch(/^echodrop_probe_job_seconds_count\{.*outcome="forged".*\} 1$/m);
   expect(stack.services['probe-worker'].output).toContain('Ignored Redis entry with invalid HMAC');

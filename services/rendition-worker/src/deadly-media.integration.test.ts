@@ -11,8 +11,8 @@ import { queueSecrets, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 
-test('notes media that kills two workers in the store', async () => {
-  // In mode limits-only a tool can kill its worker.
+test('records in the store that media killed two workers', async () => {
+  // In limits-only mode, a tool can kill its worker.
   await using ffmpeg = await hostileFfprobe('[ "$1" = -version ] && exit\nkill -9 $PPID\nexec sleep 600', 'ffmpeg');
   const settings = { PATH: ffmpeg.path, MEDIA_SANDBOX: 'limits-only' };
   await using stack = await startStack({ services: ['rendition-worker'], settings });
@@ -23,11 +23,11 @@ test('notes media that kills two workers in the store', async () => {
   await using client = new RenditionClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET));
   await waitUntil('a job', 5000, () => client.enqueue({ mediaKey, type: 'avi' }).then(() => true));
   for (let deaths = 1; deaths <= 2; deaths += 1) {
-    await waitUntil('its death', 20_000, async () => !(await isUp(stack.ops('rendition-worker'))));
+    await waitUntil('the worker to die', 20_000, async () => !(await isUp(stack.ops('rendition-worker'))));
     await worker.restart();
   }
-  const noted = () => readdir(join(stack.folder, 'store/objects/renditions', mediaKey)).catch(() => []);
-  await expect.poll(noted, { timeout: 30_000 }).toContainEqual(expect.stringMatching(/^film-.*\.killed_workers-/));
+  const markersOf = () => readdir(join(stack.folder, 'store/objects/renditions', mediaKey)).catch(() => []);
+  await expect.poll(markersOf, { timeout: 30_000 }).toContainEqual(expect.stringMatching(/^film-.*\.killed_workers-/));
   expect(await isUp(stack.ops('rendition-worker'))).toBe(true);
 }, 120_000);
 

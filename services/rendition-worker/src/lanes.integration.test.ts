@@ -144,10 +144,10 @@ test('defers a video whose pictures take too long', async () => {
   expect(await namesOf(mediaKey)).toEqual([]);
   ffmpeg.wake();
   expect(await make(mediaKey, videoJob, { limits: laneLimits.slow })).toEqual(made);
-  // The limits of the slow lane would be minutes.
+  // The real limits of the slow lane are minutes.
 }, 30_000);
 
-test("an owner's next video does not start in the lane that one overran, and another owner's does", async () => {
+test("an owner's next video skips a lane that the previous one overran; another owner's does not", async () => {
   const mediaKeys = [await uploaded(video), await uploaded(video), await uploaded(video)];
   await using ffmpeg = await sleepyFfmpeg();
   const limits = { ...withVideo('quick', { seconds: 2.5 }), pictures: { seconds: 2.5 } };
@@ -208,9 +208,9 @@ test('does not retry a third time what timed out in the slow lane too', async ()
 test.each([
   ...['exit 137', 'exit 124', 'exit 125', 'exit 126', 'exit 127'],
   ...['KILL', 'TERM', 'INT', 'HUP', 'ALRM'].map((name) => `kill -${name} $$`),
-])('does not retry a third time what ends its tool as if by "%s"', async (end) => {
+])('does not retry a third time what ends its tool like "%s"', async (end) => {
   const mediaKey = await uploaded(video);
-  await using ffmpeg = await falseTool(end);
+  await using ffmpeg = await replaceTool(end);
   for (let time = 1; time <= 2; time += 1) await expect(make(mediaKey, videoJob)).rejects.toThrow(ToolStopped);
   const before = await ffmpeg.started();
   expect(await make(mediaKey, videoJob)).toEqual(tooCostly);
@@ -229,7 +229,7 @@ describe.each([
     ['node', 'pictures', photo],
   ] as const)(`%s makes %s at nice ${niceness}`, async (program, _, job) => {
     const mediaKey = await uploaded(video);
-    await using tool = await falseTool('mkdir -p "$folder/nice-$(nice)"; exit 1', program);
+    await using tool = await replaceTool('mkdir -p "$folder/nice-$(nice)"; exit 1', program);
     await make(mediaKey, job, { limits: laneLimits[lane] }).catch(() => {});
     expect((await readdir(tool.folder)).filter((name) => name.startsWith('nice-'))).toEqual([`nice-${niceness}`]);
   });
@@ -237,7 +237,7 @@ describe.each([
 
 test('stops pictures that take too long in the slow lane', async () => {
   const mediaKey = await uploaded(video);
-  await using node = await falseTool('exec sleep 600', 'node');
+  await using node = await replaceTool('exec sleep 600', 'node');
   const limits = { ...laneLimits.slow, pictures: { ...laneLimits.slow.pictures, seconds: 0.6 } };
   expect(await make(mediaKey, photo, { limits })).toEqual({ outcome: 'unsupported', why: 'timed_out' });
   await node.allEnded(0);
@@ -285,7 +285,7 @@ test('cancels a running job and its tool if the media is removed', async () => {
   making.catch(() => {});
   await ffmpeg.called();
   await store.remove(mediaObjectKey(mediaKey));
-  // Long before its own time is up.
+  // Long before its time limit.
   await ffmpeg.allEnded(5000);
   await expect(making).rejects.toThrow(MediaRemoved);
   expect(await namesOf(mediaKey)).toEqual([]);
@@ -309,13 +309,13 @@ test('cancels a running job if the owner is blocked, and repeats it once unblock
 
 interface SleepyFfmpeg extends HostileFfprobe {
   readonly called: () => Promise<void>;
-  /** From now on ffmpeg is the system's own. */
+  /** Switches to the real ffmpeg. */
   readonly wake: () => void;
 }
 
-/** A script in the place of ffmpeg, or of the process that makes pictures. */
-async function falseTool(script: string, program: 'ffmpeg' | 'node' = 'ffmpeg'): Promise<HostileFfprobe> {
-  // A script starts other programs.
+/** A script that replaces ffmpeg, or the process that makes pictures. */
+async function replaceTool(script: string, program: 'ffmpeg' | 'node' = 'ffmpeg'): Promise<HostileFfprobe> {
+  // The full sandbox forbids a script to start programs.
   setSandboxMode('limits-only');
   const tool = await hostileFfprobe(script, program);
   if (program === 'node') process.execPath = join(tool.folder, program);
@@ -325,7 +325,7 @@ async function falseTool(script: string, program: 'ffmpeg' | 'node' = 'ffmpeg'):
 
 /** An ffmpeg that sleeps. */
 async function sleepyFfmpeg(): Promise<SleepyFfmpeg> {
-  const ffmpeg = await falseTool('exec sleep 600');
+  const ffmpeg = await replaceTool('exec sleep 600');
   return {
     ...ffmpeg,
     called: () => waitUntil('a call of ffmpeg', 10_000, async () => (await ffmpeg.started()) > 0),

@@ -16,7 +16,7 @@ import { laneLimits } from './lanes.ts';
 import { Overruns } from './overruns.ts';
 import { render } from './render.ts';
 
-// A shell script starts other programs, and leaves what a tool cannot leave in the sandbox.
+// A shell script starts programs and creates files, which the full sandbox forbids.
 setSandboxMode('limits-only');
 
 const path = process.env.PATH;
@@ -26,7 +26,7 @@ afterEach(() => {
 
 const broken = { outcome: 'unsupported', why: 'broken' };
 
-/** Renders the video of which `present` are stored already, with `script` in the place of ffmpeg; `$out` is the file that it is to write. */
+/** Renders a video with existing renditions `present`, and with `script` instead of ffmpeg, which should write `$out`. */
 async function renderWith(script: string, present: readonly Recipe[]) {
   await using parts = new AsyncDisposableStack();
   const newFolder = async () => parts.use(await mkdtempDisposable(join(tmpdir(), 'refused-output-'))).path;
@@ -67,14 +67,14 @@ const leftovers = [
 ] as const;
 
 test.each(leftovers)(
-  'an ffmpeg that leaves %s in the place of a video: broken, nothing is stored',
+  'an ffmpeg that leaves %s instead of a video: broken, nothing is stored',
   async (_, script, fault) => {
     expect(await renderWith(script, pictures)).toEqual({ reply: broken, stored: [], refused: fault });
   },
 );
 
 test.each(leftovers)(
-  'an ffmpeg that leaves %s in the place of a still: broken, nothing is stored',
+  'an ffmpeg that leaves %s instead of a still: broken, nothing is stored',
   async (_, script, fault) => {
     expect(await renderWith(script, [])).toEqual({ reply: broken, stored: [], refused: fault });
   },

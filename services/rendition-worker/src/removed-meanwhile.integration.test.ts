@@ -45,7 +45,7 @@ function storeThatPutsAfter(before: (key: string) => Promise<void>): ObjectStore
   });
 }
 
-/** Renders; just before the picture named `last` is stored, `meanwhile` happens. */
+/** Renders, and runs `meanwhile` just before the picture named `last` is stored. */
 function renderWhile(
   mediaKey: string,
   last: string,
@@ -85,7 +85,7 @@ const full = fullRecipe('jpg');
 const removed = 'the media was removed from the store';
 
 test.each([mini.name, full.name])(
-  'of media that is taken down before its %s is stored, no rendition stays',
+  'keeps no rendition of media that is taken down before its %s is stored',
   async (name) => {
     const mediaKey = await uploaded();
     await expect(renderWhile(mediaKey, name, () => takeDown(mediaKey))).rejects.toThrow(removed);
@@ -182,7 +182,7 @@ test('makes a video without pictures, and reports both', async () => {
     ['pictures', 'unsupported'],
     ['film', 'made'],
   ]);
-  // The video is there already, and what was broken is not tried again.
+  // The video exists already, and broken renditions are not retried.
   expect(await render(question, new AbortController().signal, rendering)).toEqual({ outcome: 'made' });
   expect(rendered).toEqual([]);
 });

@@ -69,7 +69,7 @@ function samplePng(): Promise<Buffer> {
   return samplePhoto('png', { width: 320, height: 240 });
 }
 
-// In the order of the recipes, but for the whole picture.
+// In the order of the recipes, except for the whole picture.
 const pictureTypes = ['jpg', 'jpg', 'jpg', 'jpg', 'webp', 'jpg', 'webp'];
 
 const notAPhoto = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
@@ -103,7 +103,7 @@ test('does not make stored renditions again', async () => {
   expect(await bytesOf(mediaKey, pictureRecipes.large)).toEqual(Buffer.from('before'));
 });
 
-// They wait for the end of each job's result, together.
+// Concurrent, because each waits until the result of its job expires.
 test.concurrent.for(['pictures', 'whole', 'film'] as const)(
   'makes a deleted rendition of the %s again on request, and keeps the others',
   async (set, { expect }) => {
@@ -143,23 +143,23 @@ test('makes no rendition of a type that is turned off, and does not read it', as
   const unread = await upload(Buffer.from('what a reader would call broken'));
   expect(await make(unread, 'tiff', 'pictures')).toEqual(off);
   // A line may arrive after the reply.
-  const said = () =>
+  const logged = () =>
     stack.services['rendition-worker'].output
       .split('\n')
       .filter((line) => line.endsWith('}'))
       .map((line) => JSON.parse(line));
   const about = { why: 'type_off', msg: 'Media cannot be rendered' };
   await expect
-    .poll(() => said().filter((line) => line.type === 'tiff'), { timeout: 5000 })
+    .poll(() => logged().filter((line) => line.type === 'tiff'), { timeout: 5000 })
     .toMatchObject([
       { mediaKey, ...about },
       { mediaKey: unread, ...about },
     ]);
-  const disabled = said().filter(({ msg }) => msg === 'Media types disabled');
+  const disabled = logged().filter(({ msg }) => msg === 'Media types disabled');
   expect(disabled).toMatchObject([{ level: 'info', types: ['tiff'] }]);
 });
 
-// Longer than the result of a made rendition is reused.
+// Longer than a result is reused.
 async function expectForAWhile(check: () => Promise<void>): Promise<void> {
   for (const end = Date.now() + 2500; Date.now() < end; await sleep(250)) await check();
 }
@@ -176,15 +176,15 @@ test('retries after a breakdown', async () => {
 test('reports media that was removed before its job ended, without a failure', async () => {
   const mediaKey = newMediaKey();
   await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('job did not complete');
-  const said = () =>
+  const logged = () =>
     stack.services['rendition-worker'].output
       .split('\n')
       .filter((line) => line.includes(mediaKey))
       .map((line) => JSON.parse(line));
   await expect
-    .poll(said, { timeout: 5000 })
+    .poll(logged, { timeout: 5000 })
     .toMatchObject([{ level: 'info', mediaKey, outcome: 'removed', msg: 'Media removed before rendering' }]);
-  const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
+  const metrics = await stack.metrics('rendition-worker');
   expect(metrics).toMatch(/^echodrop_rendition_job_seconds_count\{.*outcome="removed".*\} [1-9]/m);
 });
 

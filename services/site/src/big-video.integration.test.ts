@@ -42,7 +42,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
   });
   afterAll(() => resources.disposeAsync());
 
-  /** The site's reads from the store while `use` runs. */
+  /** The reads of the site from the store during `use`. */
   async function readDuring(use: () => Promise<void>): Promise<{ range: string | undefined; responseBytes: number }[]> {
     proxy.seen.length = 0;
     await use();
@@ -92,7 +92,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
       expect(response.status).toBe(206);
       const reader = response.body?.getReader() ?? expect.fail('no body');
       await reader.read();
-      // Bytes in flight come to rest in buffers.
+      // Bytes in flight end up in buffers.
       await expect.poll(isStill, { interval: 200 }).toBe(true);
       const open = await proxy.connections();
       going.abort();

@@ -97,7 +97,7 @@ test('reports every fault of every sign-in provider, without values', () => {
   );
 });
 
-test.each(['{', '{}', '"a"', 'null'])('rejects sign-in providers that are no JSON array: %s', (json) => {
+test.each(['{', '{}', '"a"', 'null'])('rejects sign-in providers that are not a JSON array: %s', (json) => {
   expect(() => readConfig({ ...env, WEB_SIGN_IN: json })).toThrow('WEB_SIGN_IN is');
 });
 

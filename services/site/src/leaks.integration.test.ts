@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-test.each(media)('%s with marked metadata shows no mark at any public address', async (_name, type, make) => {
+test.each(media)('%s with marked metadata shows no marker at any public address', async (_name, type, make) => {
   const original = await make();
   expect(original.includes(mark)).toBe(true);
   const mediaKey = newMediaKey();

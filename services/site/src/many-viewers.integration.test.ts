@@ -56,7 +56,7 @@ test('500 concurrent viewers of a new photo share a job and do not delay others'
   }
 
   async function jobs(): Promise<number> {
-    const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
+    const metrics = await stack.metrics('rendition-worker');
     const counts = metrics.matchAll(/^echodrop_rendition_job_seconds_count{.*queue="rendition-pictures".*} (\d+)$/gm);
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   }

@@ -57,7 +57,7 @@ await describeWithBrowser('captions and alternative texts that look like scripts
     const pageOf = async (text: string) => (await fetch(`${stack.site}/${await publish(text)}`)).text();
     const pages = await Promise.all(['plain', ...captions].map(async (text) => ({ text, page: await pageOf(text) })));
     await using opened = await openTab(browser());
-    const { tab, complaints } = opened;
+    const { tab, problems } = opened;
     let plain: string[] | undefined;
     for (const { text, page } of pages) {
       await tab.setContent(page);
@@ -68,20 +68,20 @@ await describeWithBrowser('captions and alternative texts that look like scripts
       plain ??= found;
       expect(found, text).toEqual(plain);
       expect(shown).toBe(text.trim());
-      expect(complaints, text).toEqual([]);
+      expect(problems, text).toEqual([]);
     }
   });
 
   test('are escaped on the page of a photo, all at once', async () => {
     await using opened = await openTab(browser());
-    const { tab, complaints } = opened;
+    const { tab, problems } = opened;
     await tab.goto(`${stack.site}/${await publish('plain')}`);
     const plain = await tab.evaluate(elements);
     const all = captions.join('\n');
     await tab.goto(`${stack.site}/${await publish(all)}`);
     expect(await tab.evaluate(elements)).toEqual(plain);
     expect(await tab.evaluate(caption)).toBe(all.trim());
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   test('are escaped on the page of a user', async () => {
@@ -89,7 +89,7 @@ await describeWithBrowser('captions and alternative texts that look like scripts
     // The same number of pages.
     await Promise.all(captions.map(() => publish('plain', 'plain')));
     await using opened = await openTab(browser());
-    const { tab, complaints } = opened;
+    const { tab, problems } = opened;
     const elementsOfAll = async (subject: string) => {
       const found = new Set<string>();
       await tab.goto(`${stack.site}/by/${ownerHash({ provider, subject })}`);
@@ -100,6 +100,6 @@ await describeWithBrowser('captions and alternative texts that look like scripts
       }
     };
     expect(await elementsOfAll('naughty')).toEqual(await elementsOfAll('plain'));
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 });

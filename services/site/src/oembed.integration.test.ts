@@ -117,7 +117,7 @@ test('the JSON contains no markup', async () => {
   expect(JSON.parse(text)).toMatchObject({ title: 'Fish & </oembed> <chips>', provider_name: 'Pictures & videos' });
 });
 
-test('accepts every form of an address of this site, and none of others', async () => {
+test('accepts every form of an address of this site, and no address of others', async () => {
   for (const after of ['?a=b', '#c', '.jpg', '.png']) {
     expect((await query(`${stack.site}/${photo}${after}`)).status).toBe(200);
   }
@@ -134,7 +134,7 @@ test.each([
   [400, { url: 'x', maxwidth: '-5' }],
   [400, { url: 'x', maxheight: '1e3' }],
   [501, { url: 'x', format: 'jsonp' }],
-])('%i is the status of %j', async (status, parameters: Record<string, string>) => {
+])('returns %i for %j', async (status, parameters: Record<string, string>) => {
   const response = await fetch(`${stack.site}/oembed?${new URLSearchParams(parameters)}`);
   expect(response.status).toBe(status);
   expect(response.headers.get('access-control-allow-origin')).toBe('*');
@@ -174,7 +174,7 @@ test('no page allows other origins to read it', async () => {
   }
 });
 
-test('readers that prefer oEmbed show the same', async () => {
+test('readers that prefer oEmbed show the same preview', async () => {
   for (const reader of [readers.mastodon, readers.slack]) {
     const ofPhoto = await reader.preview(await readAs(reader, `${stack.site}/${photo}`));
     expect(ofPhoto.title).toBe('Fish & </oembed> <chips>');
@@ -187,7 +187,7 @@ test('readers that prefer oEmbed show the same', async () => {
   }
 });
 
-test('an oEmbed address works for other media, as Mastodon caches it', async () => {
+test('an oEmbed address works for other media, because Mastodon caches it', async () => {
   const page = await readAs(readers.mastodon, `${stack.site}/${photo}`);
   const found = oembedLinkOf(page, 'application/json+oembed') ?? '';
   const template = found.replace(/(=(https?(%3A|:)(\/\/|%2F%2F)))([^&]*)/i, '={url}');

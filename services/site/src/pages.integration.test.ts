@@ -129,7 +129,7 @@ test('lists the uploads of a user, newest first, 24 per page', async () => {
   expect(second).toContain(`href="/by/${ownerHash(owner)}">Newest</a>`);
 });
 
-test('labels uploads without a thumbnail, and isReloading while one is pending', async () => {
+test('labels uploads without a thumbnail, and reloads while one is pending', async () => {
   const owner = { provider, subject: 'olivia' };
   const path = `/by/${ownerHash(owner)}`;
   const broken = await publishSample(store, Buffer.from('x'), { ...owner, text: 'A <b>roken</b> one' });
@@ -170,7 +170,7 @@ test('skips and reports a record of an unknown type', async () => {
   await expect
     .poll(() => logged().map((line) => JSON.parse(line)), { timeout: 5000 })
     .toMatchObject([{ level: 'error', mediaId: unknown, msg: 'Record unreadable' }]);
-  const metrics = await (await fetch(`${stack.ops('site')}/metrics`)).text();
+  const metrics = await stack.metrics('site');
   expect(metrics).toMatch(/^echodrop_site_records_unreadable_total\b.* 1$/m);
 });
 
@@ -199,7 +199,7 @@ test.each([
   expect((await get(path)).status).toBe(404);
 });
 
-test('a pending page isReloading for half an hour, and ends at its own address', async () => {
+test('a pending page reloads for half an hour, and ends at its own address', async () => {
   await stack.services['rendition-worker'].kill();
   const id = await publishPhoto('jpg');
   // Each waits four seconds for the picture.
@@ -237,7 +237,7 @@ test('shows the large picture until a missing medium picture is ready', async ()
     await store.remove(renditionKey(mediaKey, pictureRecipes.mediumWebp));
     const began = performance.now();
     expect(await widths()).toBe(`/${id}/large.webp 800w`);
-    // No wait for the medium picture; it would be four seconds.
+    // Less than the four seconds of waiting for the medium picture.
     expect(performance.now() - began).toBeLessThan(3000);
   } finally {
     await stack.services['rendition-worker'].thaw();

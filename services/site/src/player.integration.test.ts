@@ -67,7 +67,7 @@ test('no other page may be framed', async () => {
   }
 });
 
-test('the player of a pending video says so and isReloading', async () => {
+test('the player of a pending video reports it and reloads', async () => {
   await stack.services['rendition-worker'].freeze();
   try {
     const id = await publishVideo();
@@ -83,7 +83,7 @@ test('the player of a pending video says so and isReloading', async () => {
   }
 });
 
-test('the player of an unsupported video says so', async () => {
+test('the player reports an unsupported video', async () => {
   const id = await publishSample(store, Buffer.from('\x1a\x45\xdf\xa3 but no video', 'latin1'), { type: 'webm' });
   const page = async () => {
     const response = await get(`/${id}/player`);

@@ -114,7 +114,7 @@ test.each([
     if (expected !== undefined) expect(title).toBe(expected);
     expect(caption.trim() === '' || title.length <= 70).toBe(true);
     expect(image?.address).toBe(`${address}/large.jpg`);
-    // The one script is the site's own.
+    // The only script is that of the site.
     expect(page.elements.filter(({ name }) => name === 'title' || name === 'script')).toHaveLength(2);
     expect(metaOf(page, 'og:image:alt')?.length).toBeLessThanOrEqual(420);
   }

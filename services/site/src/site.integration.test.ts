@@ -90,7 +90,7 @@ test('a video plays in its page, in ranges, without metadata', async () => {
   expect(bytes.includes(mark)).toBe(false);
   const range = await get(`/${id}/video.mp4`, { range: 'bytes=100-199' });
   expect(Buffer.from(await range.arrayBuffer())).toEqual(bytes.subarray(100, 200));
-  // Its name in earlier releases.
+  // The name in earlier releases.
   const sameVideo = await get(`/${id}/film.mp4`);
   expect(Buffer.from(await sameVideo.arrayBuffer())).toEqual(bytes);
 
@@ -100,7 +100,7 @@ test('a video plays in its page, in ranges, without metadata', async () => {
   expect((await get(`/${id}/large.jpg`)).headers.get('content-type')).toBe('image/jpeg');
 });
 
-test('the page of unsupported media says so', async () => {
+test('the page reports unsupported media', async () => {
   const id = await publish(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
   expect((await get(`/${id}/large.jpg`)).status).toBe(404);
   const page = await get(`/${id}`);

@@ -2,23 +2,23 @@ import type { LedgerEntry } from '../ledger.ts';
 import type { RunningService, System } from '../start-system.ts';
 import { findDamaged } from './damaged.ts';
 import { findDuplicates } from './duplicates.ts';
-import { findFaultsInStore } from './faults-in-store.ts';
 import type { Finding } from './finding.ts';
 import { findOrphans, findStuckJobs } from './left-behind.ts';
-import { findRecordsUnlisted, findUnlisted } from './listed.ts';
+import { findUnlisted, findUnlistedRecords } from './listed.ts';
 import { findWronglyRefused } from './refused.ts';
 import { findNotRemoved } from './removed.ts';
 import { findLeaks, findUnready, type Held } from './services.ts';
+import { findStoreFaults } from './store-faults.ts';
 import { recordsIn } from './stored-records.ts';
 
 interface Expected {
-  /** What services held before anything was broken. */
+  /** Resources of services before the first fault. */
   readonly before: ReadonlyMap<RunningService, Held>;
   /** The longest time without a finished job while jobs remain. */
   readonly jobsMs: number;
 }
 
-/** Finds all faults after a game day, once no upload runs. Sweeps after the checks of lists and removals. */
+/** Finds all faults after a game day, when no upload is running. Sweeps after checking lists and removals. */
 export async function checkAll(
   system: System,
   entries: readonly LedgerEntry[],
@@ -28,7 +28,7 @@ export async function checkAll(
   const unready = await findUnready(system);
   const stuck = await findStuckJobs(system, jobsMs);
   const { records, tombstones } = await recordsIn(system.store);
-  // A removal without a response may have happened or not, but must be the same in every place.
+  // A removal without a response may have failed, but must be consistent.
   const isRemoved = ({ id = '', removal }: LedgerEntry) =>
     removal === 'acknowledged' || (removal === 'unknown' && tombstones.has(id));
   const kept = acknowledged.filter((entry) => !isRemoved(entry));
@@ -43,9 +43,9 @@ export async function checkAll(
     ...(await findDamaged(system, kept, records)),
     ...notRemoved,
     ...findWronglyRefused(entries, records),
-    ...(await findFaultsInStore(system)),
+    ...(await findStoreFaults(system)),
     ...findDuplicates(entries, records),
-    ...(await findRecordsUnlisted(system, sweptAt)),
+    ...(await findUnlistedRecords(system, sweptAt)),
     ...orphans,
     ...stuck,
     ...(await findLeaks(system, before)),

@@ -7,7 +7,7 @@ import { type Finding, findEach } from './finding.ts';
 import { bytesOf, keysBelow, type RecordInStore } from './stored-records.ts';
 
 /** The finding for a rendition that is not retried for an hour. */
-export const putOff = 'two workers crashed with its rendition; no retry for an hour';
+export const postponed = 'two workers crashed with its rendition; no retry for an hour';
 
 const renditionMs = 20_000;
 
@@ -20,7 +20,7 @@ export function findDamaged(
   return findEach(acknowledged, async (entry) => {
     const record = records.get(entry.id ?? '');
     const what = record
-      ? ((await damageOf(system, entry, record)) ?? (await notShown(system, entry, record)))
+      ? ((await damageOf(system, entry, record)) ?? (await presentationFault(system, entry, record)))
       : 'record missing';
     return what === undefined ? [] : [{ scenario: entry.scenario, what, which: `${entry.id} ${entry.text}` }];
   });
@@ -38,7 +38,7 @@ async function damageOf(
   return createHash('sha256').update(bytes).digest('hex') === sha256 ? undefined : 'media differs from what was sent';
 }
 
-async function notShown(system: System, { id, text, kind }: LedgerEntry, record: RecordInStore) {
+async function presentationFault(system: System, { id, text, kind }: LedgerEntry, record: RecordInStore) {
   const page = await fetch(`${system.site}/${id}`);
   const shown = await page.text();
   if (page.status !== 200 || !shown.includes(text)) return `page not shown (${page.status})`;
@@ -56,7 +56,7 @@ async function notShown(system: System, { id, text, kind }: LedgerEntry, record:
   if (isMade) return undefined;
   const stored = await keysBelow(system.store, renditionsPrefixOf(record.media_key));
   const names = stored.map((key) => key.slice(key.lastIndexOf('/') + 1));
-  if (names.some((name) => /\.(killed_workers|stopped_tools)-/.test(name))) return putOff;
+  if (names.some((name) => /\.(killed_workers|stopped_tools)-/.test(name))) return postponed;
   const logged = system.services
     .flatMap(({ server }) => server.output.split('\n').filter((line) => line.includes(record.media_key)))
     .slice(-3);

@@ -6,8 +6,8 @@ import type { RecordInStore } from './stored-records.ts';
 export const duplicate = 'idempotency key with more than one record';
 
 /**
- * Finds uploads with more than one record of their text, although they had an idempotency key or were sent once. The acknowledged record
- * counts even if it was removed since. Without a key, a repeat is another upload.
+ * Finds uploads with an idempotency key, or sent only once, that have several records with their text. The acknowledged record
+ * counts even after its removal. Without a key, a repeat is another upload.
  */
 export function findDuplicates(
   entries: readonly LedgerEntry[],

@@ -3,19 +3,19 @@ export interface Finding {
   /** The scenario during which the upload began; `all` if none. */
   readonly scenario: string;
   readonly what: string;
-  /** An id, a key, a service. */
+  /** An id, key or service. */
   readonly which: string;
 }
 
 const atOnce = 16;
 
-/** The findings of `look` for all items, sixteen at a time. */
-export async function findEach<T>(all: readonly T[], look: (one: T) => Promise<Finding[]>): Promise<Finding[]> {
-  const left = all.values();
+/** The findings of `check` for all items, sixteen at a time. */
+export async function findEach<T>(all: readonly T[], check: (one: T) => Promise<Finding[]>): Promise<Finding[]> {
+  const remaining = all.values();
   const found: Finding[] = [];
-  const looking = Array.from({ length: atOnce }, async () => {
-    for (const one of left) found.push(...(await look(one)));
+  const checks = Array.from({ length: atOnce }, async () => {
+    for (const one of remaining) found.push(...(await check(one)));
   });
-  await Promise.all(looking);
+  await Promise.all(checks);
   return found;
 }

@@ -14,11 +14,11 @@ const queues = [
   'rendition-slow',
 ];
 const lengths = { wait: 'LLEN', active: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', paused: 'LLEN' } as const;
-// The store's clock counts whole seconds: objects of the current second count as old too.
-const nothingIsYoung = -2000;
+// Store times are whole seconds, so objects of the current second must count as old.
+const noMinimumAge = -2000;
 const pollMs = 250;
 
-/** Finds jobs that remain once no worker has ended any for `stuckMs`. A long backlog takes time to drain. */
+/** Waits while the backlog shrinks; finds jobs that remain after `stuckMs` without progress. */
 export async function findStuckJobs(system: System, stuckMs: number): Promise<Finding[]> {
   let least = Number.POSITIVE_INFINITY;
   for (let since = performance.now(); ; await sleep(pollMs)) {
@@ -49,7 +49,7 @@ async function jobsLeft({ queueRedis, redisSet }: System) {
 /** Sweeps, then finds orphans and unfinished uploads that remain. */
 export async function findOrphans({ store }: System, records: ReadonlyMap<string, RecordInStore>): Promise<Finding[]> {
   const { report, failure } = await sweep(store, {
-    olderThanMs: nothingIsYoung,
+    olderThanMs: noMinimumAge,
     dryRun: false,
     signal: new AbortController().signal,
   });

@@ -17,7 +17,7 @@ interface Acknowledged {
   readonly records: ReadonlyMap<string, RecordInStore>;
 }
 
-/** Finds acknowledged uploads missing in their owner's list or the list by time, and removed ones still in their owner's list. */
+/** Finds acknowledged uploads that are missing in a list, and removed ones that are still in their owner's list. */
 export async function findUnlisted(system: System, { kept, removed, records }: Acknowledged): Promise<Finding[]> {
   const own = { signing: await ownList(system, 'signing'), bearer: await ownList(system, 'bearer') };
   const byTime = new Set(await keysBelow(system.store, listingPrefix()));
@@ -42,14 +42,14 @@ export async function findUnlisted(system: System, { kept, removed, records }: A
   return [...notListed, ...stillListed];
 }
 
-// An entry whose time differs from the record's lists nothing.
+// An entry counts only with the time of its record.
 function entriesByTime(record: RecordInStore | undefined): string[] {
   if (!record) return [];
   return listingKeys({ id: record.id, timestamp: new Date(record.timestamp), owner: '' });
 }
 
-/** Finds records without a list entry after a sweep at `sweptAt`, acknowledged or not. A sweep skips records of the last minute. */
-export async function findRecordsUnlisted({ store }: System, sweptAt: number): Promise<Finding[]> {
+/** Finds records without a list entry after a sweep at `sweptAt`. A sweep skips records of the last minute. */
+export async function findUnlistedRecords({ store }: System, sweptAt: number): Promise<Finding[]> {
   const isListed = await readListingIndex(store, new AbortController().signal);
   const findings: Finding[] = [];
   for await (const { id, found } of listRecords(store)) {
@@ -70,7 +70,6 @@ interface Page {
   readonly next?: string;
 }
 
-// As a client pages through it.
 async function ownList(system: System, user: LedgerEntry['user']): Promise<Set<string>> {
   const ids = new Set<string>();
   for (let after: string | undefined; ; ) {

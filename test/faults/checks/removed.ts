@@ -3,7 +3,7 @@ import type { LedgerEntry } from '../ledger.ts';
 import type { System } from '../start-system.ts';
 import { type Finding, findEach } from './finding.ts';
 
-/** Finds uploads whose acknowledged removal left the page, no tombstone, or (before a sweep) the media. */
+/** Finds removed uploads that still have a page, have no tombstone, or (if acknowledged) still have media. */
 export function findNotRemoved(
   { site, store }: System,
   removed: readonly LedgerEntry[],

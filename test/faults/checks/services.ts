@@ -16,39 +16,39 @@ export interface Held {
   readonly bytes: number;
 }
 
-/** Finds services that do not become ready without help. */
+/** Finds services that do not become ready by themselves. */
 export async function findUnready({ services }: System): Promise<Finding[]> {
-  const looked = services.map(async ({ name, ops }) => {
+  const checks = services.map(async ({ name, ops }) => {
     const isReady = () => fetch(`${ops}/readyz`).then(({ ok }) => ok);
-    return waitUntil(`${name}, ready`, readyMs, isReady).then(
+    return waitUntil(`readiness of ${name}`, readyMs, isReady).then(
       () => [],
       () => [{ scenario: 'all', what: 'does not become ready', which: name }],
     );
   });
-  return (await Promise.all(looked)).flat();
+  return (await Promise.all(checks)).flat();
 }
 
-/** The resources that each service holds now. */
+/** The current resources of each service. */
 export async function heldBy({ services }: System): Promise<Map<RunningService, Held>> {
   const held = services.map(async (service) => [service, await holdings(service)] as const);
   return new Map(await Promise.all(held));
 }
 
-/** Finds idle services that hold so much more than `before` that they leak. */
+/** Finds idle services that leak: they hold much more than `before`. */
 export async function findLeaks(system: System, before: ReadonlyMap<RunningService, Held>): Promise<Finding[]> {
-  const looked = system.services.map(async (service): Promise<Finding[]> => {
+  const checks = system.services.map(async (service): Promise<Finding[]> => {
     const first = before.get(service) ?? { descriptors: 0, bytes: 0 };
     let now = await holdings(service);
     const isLeaking = () =>
       now.descriptors > first.descriptors + moreDescriptors || now.bytes > first.bytes + moreBytes;
-    await waitUntil('an end of connections', settleMs, async () => {
+    await waitUntil('connections to close', settleMs, async () => {
       now = await holdings(service);
       return !isLeaking();
     }).catch(() => {});
     const what = `leak: uses ${textOf(now)}; used ${textOf(first)} at the start`;
     return isLeaking() ? [{ scenario: 'all', what, which: service.name }] : [];
   });
-  return (await Promise.all(looked)).flat();
+  return (await Promise.all(checks)).flat();
 }
 
 function textOf({ descriptors, bytes }: Held): string {

@@ -3,7 +3,6 @@ import { listObjects } from '@echodrop/object-store/list-objects';
 import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
-/** A record as stored. */
 export interface RecordInStore {
   readonly id: string;
   readonly text: string;
@@ -13,13 +12,13 @@ export interface RecordInStore {
 }
 
 interface Recorded {
-  /** All records by their ids. */
+  /** All records by id. */
   readonly records: ReadonlyMap<string, RecordInStore>;
-  /** The media keys of uploads that were removed, by their ids. */
+  /** The media keys of removed uploads, by id. */
   readonly tombstones: ReadonlyMap<string, string>;
 }
 
-/** All records and tombstones, read from the store itself. */
+/** Reads all records and tombstones. */
 export async function recordsIn(store: ObjectStore): Promise<Recorded> {
   const records = new Map<string, RecordInStore>();
   const tombstones = new Map<string, string>();
@@ -34,7 +33,7 @@ export async function recordsIn(store: ObjectStore): Promise<Recorded> {
   return { records, tombstones };
 }
 
-/** An object's bytes; undefined if there is none. */
+/** The bytes of an object, if it exists. */
 export async function bytesOf(store: ObjectStore, key: string): Promise<Buffer | undefined> {
   const reading = await store.read(key);
   return reading && (await buffer(reading.body));

@@ -4,23 +4,23 @@ import { sandbox } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import type { GameDay, Scenario } from '../scenario.ts';
 
-const outOfReachMs = 5000;
+const outageMs = 5000;
 const pauseMs = 500;
-// Gateways read the blocks every ten seconds.
-const knownMs = 15_000;
+// Gateways refresh blocks every ten seconds.
+const enforcedWithinMs = 15_000;
 const uploadsAfter = 5;
 
-/** Operators block a user while the system is broken. */
+/** An operator blocks a user during a fault. */
 export const blockScenarios: readonly Scenario[] = [
   {
     name: 'a user is blocked while the store is unreachable',
-    breaks: `the store is unreachable for ${outOfReachMs / 1000} s, and meanwhile an operator blocks a user`,
+    breaks: `the store is unreachable for ${outageMs / 1000} s, and meanwhile an operator blocks a user`,
     forSeconds: 0,
-    begin: blockMeanwhile,
+    begin: blockDuringOutage,
   },
 ];
 
-async function blockMeanwhile({ system, load, broke, note }: GameDay): Promise<AsyncDisposable> {
+async function blockDuringOutage({ system, load, broke, note }: GameDay): Promise<AsyncDisposable> {
   await using parts = new AsyncDisposableStack();
   const who = { kind: 'user', provider: system.bearerProvider, subject: `${sandbox.userId}` } as const;
   const tryUpload = async () => {
@@ -28,7 +28,7 @@ async function blockMeanwhile({ system, load, broke, note }: GameDay): Promise<A
     return why ?? outcome;
   };
   const expectUpload = (what: string, isExpected: (result: string) => boolean) =>
-    waitUntil(what, knownMs, async () => {
+    waitUntil(what, enforcedWithinMs, async () => {
       await sleep(pauseMs);
       return isExpected(await tryUpload());
     }).catch((error) => note('a block is not enforced', String(error)));
@@ -38,7 +38,7 @@ async function blockMeanwhile({ system, load, broke, note }: GameDay): Promise<A
   await block(system.store, who, new Date());
   parts.defer(() => unblock(system.store, who));
   broke();
-  await sleep(outOfReachMs);
+  await sleep(outageMs);
   system.links.store.turn('passes');
   await expectUpload('a refusal for the blocked user', isRefusal);
   for (let upload = 0; upload < uploadsAfter; upload += 1) {

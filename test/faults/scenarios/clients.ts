@@ -13,11 +13,10 @@ const connectedAtOnce = 50;
 /** Clients that misbehave. */
 export const clientScenarios: readonly Scenario[] = [{ ...aborting(60), isShort: true }, aborting(200), slow(500, 30)];
 
-/** Each client disconnects in the middle of its upload, or right after the last byte. */
 function aborting(count: number): Scenario {
   return {
     name: `${count} aborting clients`,
-    breaks: `${count} clients close their connections in the middle of their uploads, or right after the last byte`,
+    breaks: `${count} clients close their connections during their uploads, or right after the last byte`,
     forSeconds: 1,
     begin: async ({ system, random, broke }) => {
       await inGroups(count, async () => {
@@ -40,7 +39,7 @@ function slow(count: number, forSeconds: number): Scenario {
     forSeconds,
     begin: async ({ system, broke }) => {
       await using parts = new AsyncDisposableStack();
-      const clients: Begun[] = [];
+      const clients: OpenUpload[] = [];
       await inGroups(count, async () => {
         const client = parts.use(await begin(system));
         client.raw.write(client.body.subarray(0, sentFirst));
@@ -53,20 +52,20 @@ function slow(count: number, forSeconds: number): Scenario {
   };
 }
 
-async function dribbleUntil(over: AbortSignal, clients: readonly Begun[]): Promise<void> {
+async function dribbleUntil(over: AbortSignal, clients: readonly OpenUpload[]): Promise<void> {
   for (let at = sentFirst; !over.aborted && at < bodyBytes; at += dribble.bytes) {
     for (const { raw, body } of clients) raw.write(body.subarray(at, at + dribble.bytes));
     await sleep(dribble.everyMs, undefined, { signal: over }).catch(() => {});
   }
 }
 
-interface Begun extends AsyncDisposable {
+interface OpenUpload extends AsyncDisposable {
   readonly raw: RawClient;
   readonly body: Buffer;
 }
 
-/** Sends only the head of an upload. The upload is valid: sent completely, it may be published without a response. */
-async function begin(system: GameDay['system']): Promise<Begun> {
+/** Sends the head of a valid upload, which may be published if it is sent completely. */
+async function begin(system: GameDay['system']): Promise<OpenUpload> {
   const media = Buffer.concat([await samplePhoto('jpg', { width: 64, height: 48 }), Buffer.alloc(bodyBytes)]);
   const { path, headers, body } = uploadRequest(system, { media, message: 'unfinished' });
   const raw = await RawClient.connect(system.gateways[0] ?? '');

@@ -2,9 +2,9 @@ import type { Fate, SeenRequest } from '@echodrop/testkit/servers/counting-proxy
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { onDispose } from '../on-dispose.ts';
 import type { GameDay, Scenario } from '../scenario.ts';
-import { decided, isEntryPut, isRecordPut } from '../store-requests.ts';
+import { decideRequests, isEntryPut, isRecordPut } from '../store-requests.ts';
 
-/** Faults between the write of a record and of its list entries. */
+/** Faults between the writes of a record and its list entries. */
 export const commitScenarios: readonly Scenario[] = [
   {
     name: 'commit responses cut',
@@ -13,18 +13,18 @@ export const commitScenarios: readonly Scenario[] = [
     isShort: true,
     begin: ({ system, random, broke }) => {
       broke();
-      return decided(system, (request) =>
+      return decideRequests(system, (request) =>
         (isRecordPut(request) || isEntryPut(request)) && random.happens(0.5) ? 'lost' : 'passes',
       );
     },
   },
   {
     name: 'commits without a response',
-    breaks: 'no write of a record gets a response, and no list entry is written, until the commit is given up',
+    breaks: 'no write of a record gets a response, and no list entry is written, until the gateway gives up',
     forSeconds: 25,
     begin: ({ system, broke }) => {
       broke();
-      return decided(system, withoutEntries);
+      return decideRequests(system, withoutEntries);
     },
   },
   {
@@ -40,16 +40,16 @@ export const commitScenarios: readonly Scenario[] = [
     forSeconds: 15,
     begin: ({ system, broke }) => {
       broke();
-      return decided(system, (request) => (isRecordPut(request) ? { afterMs: 6000 } : 'passes'));
+      return decideRequests(system, (request) => (isRecordPut(request) ? { afterMs: 6000 } : 'passes'));
     },
   },
   {
     name: 'commits twice and overtaken',
-    breaks: 'writes of records arrive twice, late, or behind the next one',
+    breaks: 'writes of records arrive twice, late, or after the next one',
     forSeconds: 10,
     begin: ({ system, random, broke }) => {
       broke();
-      return decided(system, (request) =>
+      return decideRequests(system, (request) =>
         isRecordPut(request) ? random.pick(['twice', 'overtaken', 'passes'] as const) : 'passes',
       );
     },
@@ -59,11 +59,11 @@ export const commitScenarios: readonly Scenario[] = [
 const deaths = 3;
 const maxTries = 10;
 
-// Repeats, because the record that is written first may belong to another upload, without a key.
+// Retries, because the first record may belong to another upload without a key.
 async function dieBetween(day: GameDay): Promise<AsyncDisposable> {
-  let met = 0;
-  for (let tries = 0; met < deaths && tries < maxTries; tries += 1) if (await dieOnce(day)) met += 1;
-  if (met < deaths) day.note('the gateway did not die between record and lists of its upload', `${met} of ${deaths}`);
+  let hits = 0;
+  for (let tries = 0; hits < deaths && tries < maxTries; tries += 1) if (await dieOnce(day)) hits += 1;
+  if (hits < deaths) day.note('the gateway did not die between record and lists of its upload', `${hits} of ${deaths}`);
   return onDispose(() => {});
 }
 
@@ -73,9 +73,9 @@ async function dieOnce({ system, load, broke }: GameDay): Promise<boolean> {
   const written: string[] = [];
   let sending: Promise<{ readonly id?: string }>;
   {
-    await using _lost = await decided(system, withoutEntries);
+    await using _lost = await decideRequests(system, withoutEntries);
     sending = load.send({ kind: 'jpg', isKeyed: true });
-    await waitUntil('a record', 10_000, async () => {
+    await waitUntil('a written record', 10_000, async () => {
       const seen = system.takeSeen().filter((request) => isRecordPut(request) && request.status === 200);
       written.push(...seen.map(({ path }) => path));
       return written.length > 0;

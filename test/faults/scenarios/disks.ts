@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario.ts';
 import { coverWithFullDisk, fillDisk, missingForDisks } from '../small-disk.ts';
 import type { System, SystemKind } from '../start-system.ts';
 
-/** Full disks: the scratch disks of workers, and the disk of the store. The gateway has none. */
+/** Full disks of workers (scratch) and the store. The gateway has none. */
 export const diskScenarios: readonly Scenario[] = [
   scratchFull('probe-worker'),
   scratchFull('rendition-worker'),
@@ -12,10 +12,10 @@ export const diskScenarios: readonly Scenario[] = [
   storeFull('the disk of the folder is full', 'the store keeps its folder', 'folder'),
 ];
 
-function storeFull(name: string, lies: string, on: SystemKind): Scenario {
+function storeFull(name: string, contents: string, on: SystemKind): Scenario {
   return {
     name,
-    breaks: `the disk on which ${lies} has no free block`,
+    breaks: `the disk on which ${contents} has no free block`,
     forSeconds: 15,
     on,
     missing: missingForDisks,
@@ -42,12 +42,12 @@ function scratchFull(worker: 'probe-worker' | 'rendition-worker'): Scenario {
   };
 }
 
-// Killed workers leave folders too; the folder of the running one was touched last.
+// Killed workers leave folders; the running one has the latest.
 async function scratchOf(worker: string, { scratch }: System): Promise<string> {
   const names = (await readdir(scratch)).filter((name) => name.startsWith(`${worker}-`));
   const folders = names.map((name) => join(scratch, name));
-  const touched = await Promise.all(folders.map(async (path) => ({ path, at: (await stat(path)).mtimeMs })));
-  const [last] = touched.sort((a, b) => b.at - a.at);
-  if (!last) throw new Error(`there is no scratch folder of a ${worker}`);
+  const modified = await Promise.all(folders.map(async (path) => ({ path, at: (await stat(path)).mtimeMs })));
+  const [last] = modified.sort((a, b) => b.at - a.at);
+  if (!last) throw new Error(`no scratch folder of a ${worker} found`);
   return last.path;
 }

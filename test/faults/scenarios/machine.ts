@@ -14,7 +14,7 @@ import type { RunningService } from '../start-system.ts';
 
 const hour = 3600;
 const videos = { count: 2000, atOnce: 20 };
-// Closed descriptors can be opened again, so the limit is below the number of open ones.
+// The limit is below the number of open descriptors, because some of them get closed.
 const fewerDescriptors = 5;
 const deaths = { count: 3, everyMs: 4000 };
 
@@ -28,7 +28,6 @@ export const machineScenarios: readonly Scenario[] = [
   {
     name: `a backlog of ${videos.count} videos`,
     breaks: `SIGKILL of the rendition-worker, started again when ${videos.count} videos wait for it`,
-    // While it catches up.
     forSeconds: 40,
     begin: async ({ system, load, broke }) => {
       await system.servers['rendition-worker']?.kill();
@@ -87,7 +86,7 @@ function gatewayClockOff(seconds: number): Scenario {
         const media = await samplePhoto('png', { width: 64, height: 48 });
         const isHealthy = async () =>
           (await upload({ ...system, ...joined }, { media, message: 'clock' })).status === 200;
-        await waitUntil('an upload to the gateway whose clock is right again', 20_000, isHealthy);
+        await waitUntil('an upload to the gateway with the corrected clock', 20_000, isHealthy);
       });
       parts.use(await clock.jump(seconds));
       broke();
@@ -104,7 +103,7 @@ function otherClocksOff(seconds: number): Scenario {
     on: 'own clock',
     missing: missingForClocks,
     begin: async ({ system: { clock }, broke }) => {
-      if (!clock) throw new Error('these services have no clock of their own');
+      if (!clock) throw new Error('these services have no separate clock');
       broke();
       return clock.jump(seconds);
     },
@@ -121,7 +120,7 @@ function deadlyMedia(worker: 'probe-worker' | 'rendition-worker', tool: 'ffprobe
     breaks: `an additional ${worker} that the first video kills, ${deaths.count} times`,
     forSeconds: 0,
     begin: async ({ system, load, broke }: GameDay) => {
-      // A tool that is not confined can kill the worker that started it.
+      // Without the full sandbox, a tool can kill its worker.
       await using program = await hostileFfprobe('[ "$1" = -version ] && exit\nkill -9 $PPID\nexec sleep 600', tool);
       const settings = { PATH: program.path, MEDIA_SANDBOX: 'limits-only', CONCURRENCY: '1', FILM_CONCURRENCY: '1' };
       for (let death = 0; death < deaths.count; death += 1) {

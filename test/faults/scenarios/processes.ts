@@ -8,9 +8,9 @@ const services = ['gateway', 'auth-verifier', 'probe-worker', 'rendition-worker'
 /** Every component that others depend on. */
 const all = [...services, 'sandbox-provider', 'queue-redis', 'cache-redis', 'minio'] as const;
 
-type Part = (typeof all)[number];
+type Component = (typeof all)[number];
 
-const pairs: readonly (readonly [Part, Part])[] = [
+const pairs: readonly (readonly [Component, Component])[] = [
   ['gateway', 'queue-redis'],
   ['gateway', 'minio'],
   ['gateway', 'probe-worker'],
@@ -23,49 +23,49 @@ const pairs: readonly (readonly [Part, Part])[] = [
 ];
 
 const freezes = [5, 30, 90];
-const longerFreezes: readonly (readonly [readonly [Part, Part], number])[] = [
+const longerFreezes: readonly (readonly [readonly [Component, Component], number])[] = [
   [['gateway', 'queue-redis'], 30],
   [['gateway', 'minio'], 30],
   [['queue-redis', 'minio'], 30],
   [['gateway', 'queue-redis'], 90],
   [['queue-redis', 'minio'], 90],
 ];
-const betweenMs = { least: 300, most: 1500 };
+const betweenMs = { min: 300, max: 1500 };
 
 /** Kills and freezes: single components, pairs, and random choices. */
 export const processScenarios: readonly Scenario[] = [
-  ...all.map((part) => killed([part], 2)),
+  ...all.map((each) => killed([each], 2)),
   ...pairs.map((pair) => killed(pair, 2)),
-  ...freezes.flatMap((seconds) => all.map((part) => frozen([part], seconds))),
+  ...freezes.flatMap((seconds) => all.map((each) => frozen([each], seconds))),
   ...pairs.map((pair) => frozen(pair, 5)),
   ...longerFreezes.map(([pair, seconds]) => frozen(pair, seconds)),
-  killedAtRandom('any part', all, 90),
+  killedAtRandom('any component', all, 90),
   { ...killedAtRandom('the gateway', ['gateway'], 7), isShort: true },
-  { ...killedAtRandom('two parts at once', all, 8, 2), isShort: true },
-  { ...killedAtRandom('any service beside a folder', services, 20), on: 'folder' },
+  { ...killedAtRandom('two components at once', all, 8, 2), isShort: true },
+  { ...killedAtRandom('any service with a filesystem store', services, 20), on: 'folder' },
   { ...frozen(['queue-redis', 'minio'], 4), name: 'freeze queue-redis and minio briefly', isShort: true },
 ];
 
-function killed(parts: readonly Part[], forSeconds: number): Scenario {
+function killed(targets: readonly Component[], forSeconds: number): Scenario {
   return {
-    name: `kill ${parts.join(' and ')}`,
-    breaks: `SIGKILL of ${parts.join(' and ')}, started again after ${forSeconds} s`,
+    name: `kill ${targets.join(' and ')}`,
+    breaks: `SIGKILL of ${targets.join(' and ')}, restarted after ${forSeconds} s`,
     forSeconds,
     begin: broken(
-      parts,
+      targets,
       (server) => server.kill(),
       (server) => server.restart(),
     ),
   };
 }
 
-function frozen(parts: readonly Part[], forSeconds: number): Scenario {
+function frozen(targets: readonly Component[], forSeconds: number): Scenario {
   return {
-    name: `freeze ${parts.join(' and ')} ${forSeconds} s`,
-    breaks: `SIGSTOP of ${parts.join(' and ')}; their sockets stay open`,
+    name: `freeze ${targets.join(' and ')} ${forSeconds} s`,
+    breaks: `SIGSTOP of ${targets.join(' and ')}; their sockets stay open`,
     forSeconds,
     begin: broken(
-      parts,
+      targets,
       (server) => server.freeze(),
       (server) => server.thaw(),
     ),
@@ -74,10 +74,10 @@ function frozen(parts: readonly Part[], forSeconds: number): Scenario {
 
 type Act = (server: StoppableServer) => Promise<unknown> | unknown;
 
-// Breaks all parts at once, and undoes it at the end.
-function broken(parts: readonly Part[], fault: Act, undo: Act): Scenario['begin'] {
+// Breaks all targets at once, and restores them at the end.
+function broken(targets: readonly Component[], fault: Act, undo: Act): Scenario['begin'] {
   return async ({ system, broke }) => {
-    const servers = parts.map((part) => serverOf(part, system));
+    const servers = targets.map((component) => serverOf(component, system));
     await Promise.all(servers.map(fault));
     broke();
     return onDispose(() => Promise.all(servers.map(undo)));
@@ -85,29 +85,29 @@ function broken(parts: readonly Part[], fault: Act, undo: Act): Scenario['begin'
 }
 
 // Frequent kills are more likely to hit each step of an upload.
-function killedAtRandom(what: string, parts: readonly Part[], forSeconds: number, atOnce = 1): Scenario {
+function killedAtRandom(what: string, targets: readonly Component[], forSeconds: number, atOnce = 1): Scenario {
   return {
-    name: `kill ${what}, again and again`,
-    breaks: `SIGKILL of ${what}, started again at once, and killed again after a moment`,
+    name: `kill ${what} repeatedly`,
+    breaks: `SIGKILL of ${what}, restarted at once, and killed again after a moment`,
     forSeconds,
-    begin: async (day) => runUntilDisposed((over) => killUntil(over, day, parts, atOnce)),
+    begin: async (day) => runUntilDisposed((over) => killUntil(over, day, targets, atOnce)),
   };
 }
 
-async function killUntil(over: AbortSignal, day: GameDay, parts: readonly Part[], atOnce: number): Promise<void> {
+async function killUntil(over: AbortSignal, day: GameDay, targets: readonly Component[], count: number): Promise<void> {
   const { system, random, broke } = day;
   while (!over.aborted) {
-    const victims = random.shuffled(parts).slice(0, atOnce);
-    const servers = victims.map((part) => serverOf(part, system));
+    const victims = random.shuffled(targets).slice(0, count);
+    const servers = victims.map((component) => serverOf(component, system));
     await Promise.all(servers.map((server) => server.kill()));
     broke();
     await Promise.all(servers.map((server) => server.restart()));
-    await sleep(random.between(betweenMs.least, betweenMs.most), undefined, { signal: over }).catch(() => {});
+    await sleep(random.between(betweenMs.min, betweenMs.max), undefined, { signal: over }).catch(() => {});
   }
 }
 
-function serverOf(part: Part, { servers }: GameDay['system']): StoppableServer {
-  const server = servers[part];
-  if (!server) throw new Error(`there is no ${part}`);
+function serverOf(component: Component, { servers }: GameDay['system']): StoppableServer {
+  const server = servers[component];
+  if (!server) throw new Error(`there is no ${component}`);
   return server;
 }

@@ -9,7 +9,7 @@ const both = ['queue-redis', 'cache-redis'] as const;
 
 type Role = (typeof both)[number];
 
-/** Faults of a Redis that runs: lost keys, refused writes, unreachable. Each for the queue Redis, the cache Redis, or both. */
+/** Faults of a running Redis (queue, cache or both): lost keys, refused writes, unreachable. */
 export const redisScenarios: readonly Scenario[] = [
   { ...wiped(['queue-redis'], 5), isShort: true },
   wiped(['cache-redis'], 5),
@@ -60,9 +60,9 @@ function full(roles: readonly Role[], forSeconds: number): Scenario {
     forSeconds,
     begin: async ({ system, broke }) => {
       const redises = redisesOf(system, roles);
-      await everyOne(redises, 'CONFIG', 'SET', 'maxmemory', '1');
+      await sendToAll(redises, 'CONFIG', 'SET', 'maxmemory', '1');
       broke();
-      return onDispose(() => everyOne(redises, 'CONFIG', 'SET', 'maxmemory', '0'));
+      return onDispose(() => sendToAll(redises, 'CONFIG', 'SET', 'maxmemory', '0'));
     },
   };
 }
@@ -74,9 +74,9 @@ function readOnly(roles: readonly Role[], forSeconds: number): Scenario {
     forSeconds,
     begin: async ({ system, broke }) => {
       const redises = redisesOf(system, roles);
-      await everyOne(redises, 'REPLICAOF', '127.0.0.1', `${await freePort()}`);
+      await sendToAll(redises, 'REPLICAOF', '127.0.0.1', `${await freePort()}`);
       broke();
-      return onDispose(() => everyOne(redises, 'REPLICAOF', 'NO', 'ONE'));
+      return onDispose(() => sendToAll(redises, 'REPLICAOF', 'NO', 'ONE'));
     },
   };
 }
@@ -110,6 +110,6 @@ function redisesOf({ queueRedis, cacheRedis }: GameDay['system'], roles: readonl
   return roles.map((role) => ({ 'queue-redis': queueRedis, 'cache-redis': cacheRedis })[role]);
 }
 
-async function everyOne(redises: readonly RunningRedis[], ...words: string[]): Promise<void> {
+async function sendToAll(redises: readonly RunningRedis[], ...words: string[]): Promise<void> {
   await Promise.all(redises.map((redis) => redis.command(...words)));
 }

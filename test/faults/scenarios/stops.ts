@@ -9,10 +9,10 @@ import type { RunningService } from '../start-system.ts';
 
 const replicated = ['auth-verifier', 'probe-worker', 'rendition-worker', 'site', 'gateway'];
 const clients = 20;
-// The last client sends its upload this long after it connected, as on an overloaded machine.
+// The delay of the last client between connecting and sending, as on an overloaded machine.
 const starvedMs = 1500;
 
-/** Requested stops: no admitted upload may fail. */
+/** Graceful stops: no admitted upload may fail. */
 export const stopScenarios: readonly Scenario[] = [
   {
     name: 'stop the gateway while clients connect',
@@ -23,7 +23,7 @@ export const stopScenarios: readonly Scenario[] = [
   },
   {
     name: 'restart one replica after another',
-    breaks: 'SIGTERM and a new start of every replica of every service, one after another',
+    breaks: 'SIGTERM and a restart of every replica of every service, one after another',
     forSeconds: 0,
     on: 'two of each',
     begin: restartInTurn,
@@ -37,7 +37,7 @@ async function stopWhileConnecting({ system, broke, note }: GameDay): Promise<As
   const connected = await Promise.all(
     Array.from({ length: clients }, () => RawClient.connect(system.gateways[0] ?? '')),
   );
-  // After two turns of its event loop, the gateway has accepted them.
+  // The gateway accepts them within two turns of its event loop.
   for (let turn = 0; turn < 2; turn += 1) await (await fetch(`${service.ops}/livez`)).text();
   const stopping = service.server.stop();
   broke();
@@ -47,7 +47,7 @@ async function stopWhileConnecting({ system, broke, note }: GameDay): Promise<As
     const { path, headers, body } = uploadRequest(system, { media, message: 'unfinished' });
     raw.head(path, headers, body.length);
     await raw.flush(body);
-    await waitUntil('a response or an end', 5000, async () => raw.closed || raw.received.includes('\r\n\r\n'));
+    await waitUntil('a response or disconnect', 5000, async () => raw.closed || raw.received.includes('\r\n\r\n'));
     const [status = 'nothing'] = raw.received.split('\r\n', 1);
     if (!status.startsWith('HTTP/1.1 200')) note('an accepted connection got no response', `client ${n}: ${status}`);
   });
@@ -60,9 +60,9 @@ async function restartInTurn({ system, broke, load, note }: GameDay): Promise<As
   for (const service of system.services.filter(({ name }) => replicated.includes(name))) {
     await service.server.stop();
     broke();
-    await load.recovered();
+    await load.waitForRecovery();
     await service.server.restart();
-    await load.recovered();
+    await load.waitForRecovery();
   }
   for (const why of load.failures.slice(before)) note('an upload failed', why);
   return onDispose(() => {});

@@ -6,22 +6,22 @@ import type { LinkState } from '@echodrop/testkit/servers/spreading-proxy';
 import { withoutLastPart } from '@echodrop/testkit/without-last-part';
 import { onDispose } from '../on-dispose.ts';
 import type { GameDay, Scenario } from '../scenario.ts';
-import { decided, isMediaCompletion, isMediaPut, isRecordPut } from '../store-requests.ts';
+import { decideRequests, isMediaCompletion, isMediaPut, isRecordPut } from '../store-requests.ts';
 
-// Longer than a gateway retries the write of a record.
+// Longer than a gateway retries to write a record.
 const repeatedMs = 25_000;
 const liesMs = 2000;
 
 const isWrite = ({ method }: SeenRequest) => method === 'PUT' || method === 'POST';
 
-/** Faults of a store that runs: slow, full, unreachable, or false responses. */
+/** Faults of a running store: slow, full, unreachable, or false responses. */
 export const storeScenarios: readonly Scenario[] = [
   storeFault('the store swallows media', 'returns 200 for a write of media, unread, and keeps nothing', 5, (request) =>
     isMediaPut(request) ? 'swallowed unread' : 'passes',
   ),
   {
     ...storeFault(
-      'the store swallows media that it has read',
+      'the store swallows media after reading it',
       'returns 200 for a write of media, with its tag and checksum, and keeps nothing',
       4,
       (request) => (isMediaPut(request) ? 'swallowed' : 'passes'),
@@ -30,7 +30,7 @@ export const storeScenarios: readonly Scenario[] = [
   },
   {
     ...storeFault(
-      'the store swallows records that it has read',
+      'the store swallows records after reading them',
       'returns 200 for a write of a record, with its tag and checksum, and keeps nothing',
       4,
       (request) => (isRecordPut(request) ? 'swallowed' : 'passes'),
@@ -38,40 +38,40 @@ export const storeScenarios: readonly Scenario[] = [
     isShort: true,
   },
   {
-    name: 'the store keeps other bytes',
+    name: 'the store corrupts media',
     breaks: 'the store returns 200 for a write of media, with no checksum, and keeps other bytes',
     forSeconds: 3,
     isShort: true,
-    begin: (day) => keepOtherBytes(day, false),
+    begin: (day) => corruptMedia(day, false),
   },
   {
-    name: 'the store keeps other bytes, and confirms the checksum',
+    name: 'the store corrupts media, and confirms the checksum',
     breaks: 'the store returns 200 for a write of media, with the correct tag and checksum, and keeps other bytes',
     forSeconds: 3,
     isShort: true,
-    begin: (day) => keepOtherBytes(day, true),
+    begin: (day) => corruptMedia(day, true),
   },
   {
-    name: 'the store keeps other records, and confirms the checksum',
+    name: 'the store corrupts records, and confirms the checksum',
     breaks:
       'the store returns 200 for the first write of a record, with the correct tag and checksum, and keeps something else',
     forSeconds: 3,
     isShort: true,
-    begin: keepOtherRecords,
+    begin: corruptRecords,
   },
   {
-    name: 'the store joins fewer parts',
+    name: 'the store joins too few parts',
     breaks: 'the store completes multipart uploads without their last parts, and reports it',
     forSeconds: 1,
     isShort: true,
-    begin: joinFewerParts,
+    begin: joinTooFewParts,
   },
   {
-    name: 'the store keeps records of another size',
+    name: 'the store keeps records with another size',
     breaks:
-      'the store returns 200 for the first write of a record, with the correct tag and checksum, and keeps it with another size; clients repeat with their keys',
+      'the store returns 200 for the first write of a record, with the correct tag and checksum, and keeps it with another size; clients retry with their keys',
     forSeconds: 0,
-    begin: keepRecordsOfAnotherSize,
+    begin: changeRecordSize,
   },
   {
     ...storeFault('a bit flips on the way to the store', 'gets every body with one bit flipped', 5, (request) =>
@@ -139,16 +139,16 @@ function storeFault(
     forSeconds,
     begin: ({ system, random, broke }) => {
       broke();
-      return decided(system, (request) => fate(request, (probability) => random.happens(probability)));
+      return decideRequests(system, (request) => fate(request, (probability) => random.happens(probability)));
     },
   };
 }
 
-// Detectable by the missing checksum in the response, or by the tag of the stored object.
-async function keepOtherBytes({ system, broke }: GameDay, isConfirmed: boolean): Promise<AsyncDisposable> {
+// Detectable by the missing checksum, or by the tag of the stored object.
+async function corruptMedia({ system, broke }: GameDay, isConfirmed: boolean): Promise<AsyncDisposable> {
   const kept = new Set<string>();
   broke();
-  return decided(system, (request) => {
+  return decideRequests(system, (request) => {
     const key = keyOf(request);
     if (!isMediaPut(request) || request.query.has('uploadId') || kept.has(key)) return 'passes';
     kept.add(key);
@@ -157,32 +157,32 @@ async function keepOtherBytes({ system, broke }: GameDay, isConfirmed: boolean):
   });
 }
 
-// Its clients give up, because no retry can succeed.
-async function joinFewerParts({ system, load, broke }: GameDay): Promise<AsyncDisposable> {
+// Clients do not retry, because no retry can succeed.
+async function joinTooFewParts({ system, load, broke }: GameDay): Promise<AsyncDisposable> {
   await using parts = new AsyncDisposableStack();
   parts.use(
-    await decided(system, (request) => (isMediaCompletion(request) ? { replaced: withoutLastPart } : 'passes')),
+    await decideRequests(system, (request) => (isMediaCompletion(request) ? { replaced: withoutLastPart } : 'passes')),
   );
   broke();
   await Promise.all([1, 2, 3].map(() => load.send({ kind: 'large', patienceMs: 0 })));
   return parts.move();
 }
 
-async function keepOtherRecords({ system, broke }: GameDay): Promise<AsyncDisposable> {
+async function corruptRecords({ system, broke }: GameDay): Promise<AsyncDisposable> {
   await using parts = new AsyncDisposableStack();
   const others = new OtherRecords(system, () => Buffer.from('{"another":"record"}'));
   broke();
   parts.use(others);
-  parts.use(await decided(system, (request) => others.fateOf(request)));
+  parts.use(await decideRequests(system, (request) => others.fateOf(request)));
   return parts.move();
 }
 
-async function keepRecordsOfAnotherSize({ system, load, broke }: GameDay): Promise<AsyncDisposable> {
+async function changeRecordSize({ system, load, broke }: GameDay): Promise<AsyncDisposable> {
   await using parts = new AsyncDisposableStack();
   const others = parts.use(new OtherRecords(system, withAnotherSize));
   let sending: Promise<unknown>[];
   {
-    await using _lies = await decided(system, (request) => others.fateOf(request));
+    await using _lies = await decideRequests(system, (request) => others.fateOf(request));
     broke();
     sending = [1, 2, 3].map(() => load.send({ kind: 'jpg', isKeyed: true, patienceMs: repeatedMs }));
     await sleep(liesMs);
@@ -196,7 +196,7 @@ function withAnotherSize(record: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ ...others, size: size + 1 }));
 }
 
-/** Replaces records that the store has confirmed; disposing removes the replacements. */
+/** Replaces records that the store confirmed. Disposing removes the replacements. */
 class OtherRecords implements AsyncDisposable {
   readonly #store: ObjectStore;
   readonly #alter: (record: Buffer) => Buffer;
@@ -211,7 +211,7 @@ class OtherRecords implements AsyncDisposable {
   fateOf(request: SeenRequest): Fate {
     const key = keyOf(request);
     if (!isRecordPut(request)) return 'passes';
-    // The concurrent second write of the record must come later.
+    // Delays the concurrent second write of the record.
     if (this.#seen.has(key)) return { afterMs: 200 };
     this.#seen.add(key);
     const after = async (record: Buffer) => {

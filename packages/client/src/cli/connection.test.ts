@@ -46,7 +46,7 @@ test('a profile name cannot leave its folder', async () => {
     await expect(readProfile({ XDG_CONFIG_HOME: home }, name)).rejects.toThrow('A profile name');
 });
 
-test('a damaged profile says what to do', async () => {
+test('the error for a damaged profile says what to do', async () => {
   await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
   await writeFile(join(home, 'echodrop/default.json'), '{"token":');
   await expect(connect(context(), {})).rejects.toThrow('Run `echodrop login` again');
@@ -58,7 +58,7 @@ test('without a profile, says how to sign in', async () => {
   expect(await run(['list'], { env: { XDG_CONFIG_HOME: home } })).toMatchObject({ status: 2, stdout: '' });
 });
 
-test('an expired sign-in without a way to renew it says so', async () => {
+test('reports an expired sign-in that cannot be renewed', async () => {
   const expiresAt = new Date(Date.now() - 1000).toISOString();
   await writeProfile({ XDG_CONFIG_HOME: home }, 'default', { ...profile, expiresAt });
   await expect(connect(context(), {})).rejects.toThrow('The sign-in has expired');
@@ -76,7 +76,7 @@ test('an option overrides its variable, and both replace the profile', async () 
   expect(await connect(context(env), { profile: 'default' })).toMatchObject({ provider: profile.provider });
 });
 
-test('the token of a profile goes to no other server', async () => {
+test('the token of a profile is sent to no other server', async () => {
   await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
   const connectTo = (url: string) => connect(context({ ECHODROP_URL: url }), {});
   expect(await connectTo('https://upload.example/api/')).toMatchObject({ service: 'https://upload.example/api' });
@@ -89,7 +89,7 @@ test('the token of a profile goes to no other server', async () => {
 test.each([
   ['upload service', { url: 'http://gateway:8080' }],
   ['provider', { provider: 'http://id.example/v' }],
-])('credentials go over plain HTTP only on this machine, or with --allow-http: %s', async (what, plain) => {
+])('credentials are sent over plain HTTP only on this machine, or with --allow-http: %s', async (what, plain) => {
   const options = { provider: 'https://id.example/v', url: 'http://127.0.0.1:8080', bearer: 'b' };
   expect(await connect(context(), options)).toMatchObject({ service: options.url });
   const insecure = connect(context(), { ...options, ...plain });
@@ -126,7 +126,7 @@ test('OAuth 1.0a needs all four credentials', async () => {
   });
 });
 
-test('a bearer token that no header can carry is refused without being shown', async () => {
+test('a bearer token that is invalid in a header is refused without showing it', async () => {
   const env = { ECHODROP_URL: 'https://gateway.example', ECHODROP_PROVIDER: 'https://id.example/v' };
   const { status, stderr } = await run(['whoami'], { env: { ...env, ECHODROP_BEARER: 'SECRETtok\nen' } });
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(/^The bearer token .*\n$/) });
@@ -134,7 +134,7 @@ test('a bearer token that no header can carry is refused without being shown', a
 });
 
 test.each([{ ECHODROP_BEARER: 'b' }, { ECHODROP_TOKEN: 't' }])(
-  'credentials without a provider do not silently yield to a profile: %j',
+  'credentials without a provider are an error even with a profile: %j',
   async (env) => {
     await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
     await expect(connect(context(env), {})).rejects.toThrow('Credentials need their provider');
@@ -144,7 +144,7 @@ test.each([{ ECHODROP_BEARER: 'b' }, { ECHODROP_TOKEN: 't' }])(
   },
 );
 
-test('logout says that it could not end the token of a damaged profile', async () => {
+test('logout reports that it could not revoke the token of a damaged profile', async () => {
   await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
   await writeFile(join(home, 'echodrop/default.json'), '{"token":');
   const { status, stdout, stderr } = await run(['logout'], { env: { XDG_CONFIG_HOME: home } });
@@ -193,7 +193,7 @@ test('help goes to standard output, with examples and exit status', async () => 
   expect(stdout).toContain('Exit status:');
 });
 
-test('errors are red on a terminal only, and NO_COLOR is heeded', async () => {
+test('errors are red only on a terminal without NO_COLOR', async () => {
   const red = '\u001b[31m';
   const errorOf = async (isTTY: boolean, env = {}) =>
     (await run(['list'], { isTTY, env: { XDG_CONFIG_HOME: home, ...env } })).stderr;

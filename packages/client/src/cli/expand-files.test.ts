@@ -29,7 +29,7 @@ test.each([
     ['none*.jpg', 'no.jpg'],
   ],
   [['./c*'], ['c.png']],
-])('%j names %j', async (args, names) => {
+])('%j expands to %j', async (args, names) => {
   expect(await expandFiles(args, folder)).toMatchObject(names.map((name) => ({ name, path: join(folder, name) })));
 });
 
@@ -37,11 +37,11 @@ test('a dash is standard input', async () => {
   expect(await expandFiles(['-'], folder)).toEqual([{ name: 'standard input', path: undefined }]);
 });
 
-test('standard input can be named once', async () => {
+test('standard input can be given once', async () => {
   await expect(expandFiles(['-', 'a.jpg', '-'], folder)).rejects.toThrow(UsageError);
 });
 
-test('a pattern of many stars takes no exponential time', async () => {
+test('a pattern of many stars does not take exponential time', async () => {
   const began = performance.now();
   const pattern = `${'*x'.repeat(20)}*y`;
   expect(await expandFiles([pattern], folder)).toMatchObject([{ name: pattern }]);

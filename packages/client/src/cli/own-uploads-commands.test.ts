@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { respond, someRecord, startFakeService } from '../service.fixture.ts';
 import { run } from './run-cli.fixture.ts';
 
-test('list prints the command for the next page of the same server, which a hostile cursor cannot extend', async () => {
+test('list prints the command for the next page, into which a hostile cursor cannot inject options', async () => {
   await using service = await startFakeService();
   const env = { ECHODROP_PROVIDER: 'https://social.example/verify', ECHODROP_BEARER: 'token' };
   const hintFor = async (next: string) => {
@@ -15,7 +15,7 @@ test('list prints the command for the next page of the same server, which a host
   expect(await hintFor("x'; touch owned #")).toBe(`${command} 'x'\\''; touch owned #'\n`);
 });
 
-test('rm takes addresses of the site, and refuses those of another site before it removes any', async () => {
+test('rm accepts addresses of the site; any address of another site is refused before removals', async () => {
   await using service = await startFakeService();
   const env = {
     ECHODROP_URL: service.address,

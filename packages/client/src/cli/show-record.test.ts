@@ -17,11 +17,11 @@ test('JSON has all digits of the user id', () => {
   expect(showRecord(record, 'json', undefined)).toContain('"user":{"id":1059182745930317825,"screen_name":"sandbox"}');
 });
 
-test('alternative text takes the place of the caption', () => {
+test('alternative text replaces the caption', () => {
   expect(showRecord(record, 'html', 'Two boats')).toContain('alt="Two boats"');
 });
 
-test('a video is a link, since it may have no picture yet', () => {
+test('a video is a link, because it may have no picture yet', () => {
   const video = { ...record, type: 'mp4', text: 'Waves' };
   expect(showRecord(video, 'markdown', undefined)).toBe(`[Waves](${url})`);
   expect(showRecord(video, 'html', undefined)).toBe(`<a href="${url}">Waves</a>`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s leaves no copy of standard input', async (signal) => {
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('after %s no copy of standard input remains', async (signal) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'store-input-'));
   const env = {
     TMPDIR: folder.path,

@@ -32,13 +32,13 @@ const upload = (...args: string[]) => run(['upload', ...args], { env: environmen
 
 const repeated = (name: string) => `${name}: already uploaded. --again uploads it again.\n`;
 
-test('identical files of one run are sent once, and with --again each', async () => {
+test('identical files in one run are sent once; with --again, each is sent', async () => {
   const names = ['a.jpg', 'b.jpg', 'c.jpg'];
   for (const name of names) await writeFile(join(folder, name), 'photo');
   const stdout = `${someRecord.url}\n`.repeat(3);
   const { stderr, ...rest } = await upload(...names);
   expect(rest).toEqual({ status: 0, stdout });
-  // The first whose content is known is sent.
+  // The first one that has been hashed is sent.
   expect(stderr.match(/already uploaded/g)).toHaveLength(2);
   expect(service.received).toHaveLength(1);
   expect(await upload(...names, '--again')).toEqual({ status: 0, stdout, stderr: '' });
@@ -74,7 +74,7 @@ describe('a file that was uploaded before', () => {
   });
 
   test.each([
-    ['is published', respond(200)],
+    ['is still published', respond(200)],
     ['is on a site that fails', respond(503)],
     ['is on a site that does not respond', lose],
   ])('and %s is not sent again', async (_, response) => {
@@ -83,7 +83,7 @@ describe('a file that was uploaded before', () => {
     expect(requests()).toEqual(['HEAD /a1B2c3D4e5']);
   });
 
-  test('and was removed elsewhere is published again only with --again', async () => {
+  test('and removed elsewhere is published again only with --again', async () => {
     service.responses = [respond(410)];
     const { status, stdout, stderr } = await upload('a.jpg');
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -108,7 +108,7 @@ describe('a file that was uploaded before', () => {
     expect(stderr).not.toContain(' bytes');
   });
 
-  test('and changes after it was hashed is not published under the key of other bytes', async () => {
+  test('and changed after hashing is not published with the key of other bytes', async () => {
     const change = () => writeFile(join(folder, 'a.jpg'), 'other');
     service.responses = [(response) => void change().then(() => respond(404)(response)), published('b1B2c3D4e5')];
     const { status, stderr } = await upload('a.jpg');
@@ -119,7 +119,7 @@ describe('a file that was uploaded before', () => {
     expect(requests()).toEqual(['HEAD /a1B2c3D4e5']);
   });
 
-  test('and that the site does not know is sent again', async () => {
+  test('and is unknown to the site is sent again', async () => {
     service.responses = [respond(404), published('b1B2c3D4e5')];
     expect((await upload('a.jpg')).stdout).toBe(`${service.address}/b1B2c3D4e5\n`);
   });
@@ -132,24 +132,24 @@ describe('on a terminal', () => {
   };
   const published = respond(200, recordToJson(someRecord));
 
-  test('a bar is drawn while a file is sent, and the terminal keeps its cursor and line wrap', async () => {
+  test('shows a bar while a file is sent, and restores cursor and line wrap', async () => {
     const drawn = Promise.withResolvers<void>();
     service.responses = [(response) => void drawn.promise.then(() => published(response))];
     const onStderr = (text: string) => void (/a\.jpg .*%/.test(text) && drawn.resolve());
     const { stdout, stderr } = await uploadOnTerminal(['a.jpg'], { onStderr });
     expect(stdout).toBe(`${someRecord.url}\n`);
-    // A signal would leave it without.
+    // A signal would leave the terminal without them.
     for (const change of ['[?25l', '[?7l']) expect(stderr).not.toContain(change);
   });
 
-  test('an address is printed as soon as its file is published', async () => {
+  test('prints an address as soon as its file is published', async () => {
     const printed = Promise.withResolvers<void>();
     service.responses = [published, (response) => void printed.promise.then(() => published(response))];
     const { stdout } = await uploadOnTerminal(['a.jpg', 'b.jpg'], { onStdout: () => printed.resolve() });
     expect(stdout).toBe(`${someRecord.url}\n`.repeat(2));
   });
 
-  test('without cursor sequences (TERM=dumb), nothing is drawn', async () => {
+  test('shows no bar without cursor sequences (TERM=dumb)', async () => {
     const env = { ...environment(), TERM: 'dumb' };
     expect((await uploadOnTerminal(['a.jpg'], { env })).stderr).toBe('');
   });
@@ -168,13 +168,13 @@ test('a file that changes between two attempts fails at once', async () => {
   expect(service.received).toHaveLength(1);
 });
 
-test('a response is read to a limit', async () => {
+test('a response is read up to a limit', async () => {
   await writeFile(join(folder, 'a.jpg'), 'photo');
   service.responses = [endless, respond(200, recordToJson(someRecord))];
   expect(await upload('a.jpg')).toEqual({ status: 0, stdout: `${someRecord.url}\n`, stderr: '' });
 });
 
-test('a response without a body is no record', async () => {
+test('a response without a body is an error', async () => {
   await writeFile(join(folder, 'a.jpg'), 'photo');
   service.responses = [respond(204)];
   expect((await upload('a.jpg')).stderr).toBe('a.jpg: The service responded with 204.\n');
@@ -191,7 +191,7 @@ test('with --json, an error has its status once', async () => {
   });
 });
 
-test('of many files, each takes as long as one of a few', async () => {
+test('time per file does not depend on the number of files', async () => {
   const names = (count: number) => Array.from({ length: count }, (_, n) => `no-${n}.jpg`);
   const msEach = async (count: number) => {
     const began = process.cpuUsage();
@@ -213,7 +213,7 @@ test('empty files and an empty standard input are not sent', async () => {
   expect(service.received).toEqual([]);
 });
 
-test('a missing file is named once, in plain words', async () => {
+test('a missing file is reported once', async () => {
   expect((await upload('no.jpg')).stderr).toBe(`${join(folder, 'no.jpg')}: no such file or directory\n`);
 });
 

@@ -41,14 +41,14 @@ const echodrop = (args: readonly string[], options: Parameters<typeof run>[1] = 
 const records = async () => (await stack.stored('records')).length;
 const lines = (text: string) => text.split('\n').filter(Boolean);
 
-/** A photo that no other test has uploaded. */
+/** Creates a unique photo. */
 async function photo(name: string): Promise<string> {
   width += 2;
   await writeFile(join(folder, name), await samplePhoto('jpg', { width, height: 24 }));
   return name;
 }
 
-test('a file whose first response is lost becomes one record', async () => {
+test('a retry after a lost response leaves one record', async () => {
   const before = await records();
   fates = ['lost'];
   const { status, stdout } = await echodrop(['upload', await photo('a.jpg'), '--message', 'At the sea']);
@@ -58,7 +58,7 @@ test('a file whose first response is lost becomes one record', async () => {
   expect(await records()).toBe(before + 1);
 });
 
-test('the library, too, makes one record of an upload whose first response is lost', async () => {
+test('the library, too, leaves one record after a lost response', async () => {
   const before = await records();
   fates = ['lost'];
   const client = new EchodropClient({
@@ -80,7 +80,7 @@ test('the library, too, makes one record of an upload whose first response is lo
   expect((await fetch(record.url)).status).toBe(410);
 });
 
-test('of 20 files with a bad one, prints 19 addresses in order and exits 1; a rerun adds none', async () => {
+test('for 20 files with an invalid one, prints 19 addresses in order and exits with 1; a rerun adds no upload', async () => {
   const names = await Promise.all(Array.from({ length: 20 }, (_, n) => photo(`${String(n).padStart(2, '0')}.jpg`)));
   await writeFile(join(folder, '07.jpg'), 'no photo');
   const before = await records();
@@ -97,7 +97,7 @@ test('of 20 files with a bad one, prints 19 addresses in order and exits 1; a re
   expect(await records()).toBe(before + 19);
 });
 
-test('a rerun on a machine without the ledger adds none either', async () => {
+test('a rerun on a machine without the ledger adds no upload either', async () => {
   const name = await photo('a.jpg');
   const first = await echodrop(['upload', name]);
   await rm(join(folder, 'state'), { recursive: true });
@@ -106,7 +106,7 @@ test('a rerun on a machine without the ledger adds none either', async () => {
   expect(await records()).toBe(before);
 });
 
-test('a rerun sends nothing; --again, another caption and another account upload', async () => {
+test('a rerun sends nothing; with --again, another caption or another account it uploads', async () => {
   const name = await photo('a.jpg');
   const { stdout } = await echodrop(['upload', name]);
   const before = await records();
@@ -125,7 +125,7 @@ test('a rerun sends nothing; --again, another caption and another account upload
   expect(await records()).toBe(before + 4);
 });
 
-test('what rm removed can be uploaded again with --again, and nothing else', async () => {
+test('an upload removed by rm can be repeated only with --again', async () => {
   const name = await photo('a.jpg');
   const address = (await echodrop(['upload', name])).stdout.trim();
   const removal = await echodrop(['rm', address, 'ZZZZZZZZZZ']);
@@ -146,7 +146,7 @@ test('uploads standard input', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ type: 'jpg', width: 18, height: 20, size: stdin.length });
 });
 
-test('with --json each file is a JSON object, failed or not', async () => {
+test('with --json, each file is a JSON object, even if it failed', async () => {
   const { status, stdout, stderr } = await echodrop(['upload', await photo('a.jpg'), 'no.jpg', '--json']);
   expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
   expect(lines(stdout).map((line) => JSON.parse(line))).toMatchObject([
@@ -155,7 +155,7 @@ test('with --json each file is a JSON object, failed or not', async () => {
   ]);
 });
 
-test('lists uploads, newest first, for people and for scripts', async () => {
+test('lists uploads, newest first, as a table and as JSON', async () => {
   await echodrop(['upload', await photo('a.jpg'), '--message', 'older']);
   await echodrop(['upload', await photo('b.jpg'), '--message', 'newer\u001b[2J']);
   const { stdout, stderr } = await echodrop(['list', '--count', '2']);

@@ -39,7 +39,7 @@ const damages = {
 };
 
 type Damage = keyof typeof damages;
-/** Its top is shown, of an animation with so many frames; or there is no picture at all. */
+/** Whether the top is shown, and the number of frames of an animation. */
 type Row = readonly [photo: keyof typeof photos, damage: Damage, shown: 'shown' | number | 'none'];
 
 // biome-ignore format: a table, one row per line
@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
   ['animated gif', 'without its second half', 3],
   ['animated gif', 'with garbage in its middle', 1],
   ['animated webp', 'with garbage in its middle', 1],
-  // Their decoders give all or nothing.
+  // These decoders return the whole picture or nothing.
   ['interlaced png', 'without its second half', 'none'],
   ['webp', 'without its last two bytes', 'none'],
   ['webp', 'without its second half', 'none'],
@@ -87,7 +87,7 @@ test.each(rows)('shows what can be decoded of a %s %s: %s', async (photo, damage
   expect(pages).toBe(shown);
 });
 
-test('makes no picture of a TIFF whose samples are measurements', async () => {
+test('makes no picture of a TIFF with 32-bit samples', async () => {
   const { end } = await renderedPictures('tiff', tiff({ ...size, order: 'LE', bits: 32 }));
   expect(end).toEqual({ outcome: 'unsupported', why: 'broken' });
   expect((await renderedPictures('tiff', tiff({ ...size, order: 'LE' }))).end).toEqual({ outcome: 'made' });

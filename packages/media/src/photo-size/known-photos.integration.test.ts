@@ -26,7 +26,7 @@ test.each(turnedPhotos)('%s: %s, %i x %i', async (_name, type, width, height, ma
   expect(await seen(new CountedSource(await make()))).toMatchObject({ type, width, height });
 });
 
-/** What the probe says; no process is started for it. */
+/** The result of the probe, which must not start a process. */
 async function seen(source: CountedSource): Promise<Probe> {
   const options = { scratchDir: tmpdir(), maxPixels: 100_000_000, signal: AbortSignal.timeout(10_000) };
   const found: Probe[] = [];

@@ -52,13 +52,13 @@ describe('reads are few', () => {
       1,
       async () => jpegWithExif(await canvas(2000, 1500).jpeg().toBuffer(), { padding: 60 * 1024 }),
     ],
-    ['a PNG, for EXIF may follow its pixels', 1, () => canvas(900, 600).png().toBuffer()],
+    ['a PNG, because EXIF may follow its pixels', 1, () => canvas(900, 600).png().toBuffer()],
     ['a PNG with EXIF before its pixels', 0, () => turned(900, 600, 6).png().toBuffer()],
     ['a GIF', 0, () => canvas(500, 400).gif({ effort: 1 }).toBuffer()],
     ['a WebP', 0, () => canvas(900, 600).webp().toBuffer()],
-    ['a WebP with EXIF behind its pixels', 1, () => turned(2000, 1500, 6).webp().toBuffer()],
-    ['an animated WebP with EXIF behind two hundred frames', 1, () => webpAnimation(200)],
-    ['a HEIC with EXIF behind its pixels', 1, () => heif({ ...heic, orientation: 6 })],
+    ['a WebP with EXIF after its pixels', 1, () => turned(2000, 1500, 6).webp().toBuffer()],
+    ['an animated WebP with EXIF after 200 frames', 1, () => webpAnimation(200)],
+    ['a HEIC with EXIF after its pixels', 1, () => heif({ ...heic, orientation: 6 })],
     ['a HEIC whose directory is at its end', 1, () => heif({ ...heic, directoryLast: true })],
     ['a HEIC whose directory and EXIF are at its end', 2, () => heif({ ...heic, directoryLast: true, orientation: 6 })],
     ['an AVIF', 0, () => canvas(900, 600).avif({ effort: 0 }).toBuffer()],
@@ -130,7 +130,7 @@ describe('rejected photos', () => {
     ['a JPEG without a frame', 'broken', () => Buffer.from('\xff\xd8\xff\xfe\0\x10nothing that is\xff\xd9', 'latin1')],
     ['a GIF of six bytes', 'broken', () => Buffer.from('GIF89a')],
     [
-      'a bitmap of two bits a pixel, which hardly a program shows',
+      'a bitmap of two bits per pixel, which few programs support',
       'codec',
       () => {
         const bytes = bitmap({ width: 65, height: 46, header: 40 });
@@ -139,16 +139,12 @@ describe('rejected photos', () => {
       },
     ],
     ['a GIF without width', 'broken', () => Buffer.from('GIF89a\0\0\x01\0\0\0\0;', 'latin1')],
-    ['a WebP that was cut off', 'broken', async () => (await canvas(900, 600).webp().toBuffer()).subarray(0, 30_000)],
-    [
-      'a BMP that was cut off',
-      'broken',
-      async () => (await samplePhoto('bmp', { width: 64, height: 48 })).subarray(0, 5000),
-    ],
-    ['a TIFF that was cut off', 'broken', async () => (await canvas(900, 600).tiff().toBuffer()).subarray(0, 100_000)],
+    ['a truncated WebP', 'broken', async () => (await canvas(900, 600).webp().toBuffer()).subarray(0, 30_000)],
+    ['a truncated BMP', 'broken', async () => (await samplePhoto('bmp', { width: 64, height: 48 })).subarray(0, 5000)],
+    ['a truncated TIFF', 'broken', async () => (await canvas(900, 600).tiff().toBuffer()).subarray(0, 100_000)],
     ['an AVIF of a few bytes', 'broken', () => heifHeader('avif', { width: 9, height: 9 }).subarray(0, 60)],
     [
-      'a BMP with a size below zero',
+      'a BMP with a negative size',
       'broken',
       () => Buffer.from('BM\0\0\0\0\0\0\0\0\0\0\0\0\x28\0\0\0\xff\xff\xff\xff\x01\0\0\0\x01\0\x18\0\0\0\0\0', 'latin1'),
     ],
@@ -183,7 +179,7 @@ describe('rejected photos', () => {
 test('spends no time on a directory that claims more entries than it has', async () => {
   const count = Buffer.alloc(4, 0xff);
   const zeros = Buffer.alloc(900 * 1024);
-  // Items with 65,535 extents each, of which each takes no byte.
+  // Items with 65,535 extents of no bytes each.
   const extents = Buffer.alloc(900 * 1024, Buffer.from([0, 7, 0, 0, 0xff, 0xff]));
   const places = isoBox('iloc', Buffer.from([0, 0, 0, 0, 0, 0]), count.subarray(2), extents);
   const notes = [
@@ -218,7 +214,7 @@ test('refuses types that are turned off without a read', async () => {
   expect(await probeMedia(source, { ...options, typesOff: new Set(['heic']) })).toMatchObject({ type: 'tiff' });
 });
 
-test('ignores the value of a TIFF entry that does not fit, also if its count is zero', async () => {
+test('ignores a TIFF entry whose value does not fit, even if its count is zero', async () => {
   expect(await probe(tiffWith([274, 16, 0, 6]))).toMatchObject({ type: 'tiff', width: 64, height: 48 });
 });
 

@@ -11,15 +11,15 @@ async function sizeOf(picture: Buffer): Promise<{ width: number; height: number 
   return { width, height };
 }
 
-// Browsers do not show the one, and ffmpeg not the other.
+// Not supported by browsers and ffmpeg, respectively.
 const undrawn = /^JPEG without loss$|^BMP of OS\/2 2, its header cut short$/;
 // libnsgif ignores the screen of these GIFs, and draws their first frame (docs/decisions/040).
 const ofOtherSize = /^GIF.* monitor/;
 const drawn = knownPhotos.filter(([name]) => !undrawn.test(name) && !ofOtherSize.test(name));
 
-// The other pictures are made from the large one (pixel-sizes.ts): picture-shapes.integration.test.ts looks at them all.
+// The other pictures are made from the large one (pixel-sizes.ts); picture-shapes.integration.test.ts tests them all.
 test.each(drawn)(
-  'the large and the whole picture of %s (%s, %i x %i) have the size in its record',
+  'the large and the whole picture of %s (%s, %i x %i) have the size in the record',
   async (...photo) => {
     const [, type, width, height, make] = photo;
     const recipes = [pictureRecipes.large, fullRecipe(type)];
@@ -51,7 +51,7 @@ const ofTheTestPicture = knownPhotos.filter(([name]) =>
   /^(JPEG|PNG|WebP|AVIF|HEIC|TIFF|(PNG|TIFF) of 16 bits|AVIF of ten bits)$/.test(name),
 );
 
-test.each(ofTheTestPicture)('the colours of %s (%s, %i x %i) are those it was made of', async (...photo) => {
+test.each(ofTheTestPicture)('%s (%s, %i x %i) keeps its colours', async (...photo) => {
   const [, type, width, height, make] = photo;
   const { pictures } = await drawnPictures(type, await make(), [fullRecipe(type)]);
   const [original, ...whole] = await Promise.all(

@@ -65,7 +65,7 @@ test('makes the other pictures if one fails', async () => {
       .jpeg()
       .toBuffer(),
   );
-  // Wider than a WebP can be.
+  // Exceeds the maximum width of a WebP.
   const tooWide = { ...pictureRecipes.largeWebp, name: 'wide', size: { longest: 20_000 } };
   const impossible = { recipe: tooWide, path: join(folder.path, 'wide.webp') };
   const pictures = [impossible, ...job.pictures];
@@ -87,9 +87,9 @@ test('reports no picture as made if the process runs out of memory', async () =>
 
 test.each([
   ['none', ''],
-  ['no JSON', 'made'],
-  ['an outcome that does not exist', '{"outcome":"stored"}'],
-  ['a reason that does not exist', '{"outcome":"unsupported","why":"tired"}'],
+  ['invalid JSON', 'made'],
+  ['an unknown outcome', '{"outcome":"stored"}'],
+  ['an unknown reason', '{"outcome":"unsupported","why":"tired"}'],
   ['an array', '[]'],
 ])('%s instead of a result: the media is broken', async (_, output) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));

@@ -9,12 +9,12 @@ import { drawnPictures } from '../render-video/rendered.fixture.ts';
 
 const photo = resolve(import.meta.dirname, 'photo.fixture.jpg');
 
-/** The real photo laid out beside its mirror images: 12 million pixels of true detail, which are decoded at a smaller size. */
+/** The real photo next to its mirror images: 12 million pixels of real detail, decoded at a smaller size. */
 function large() {
   return sharp(photo).extend({ right: 2400, bottom: 1933, extendWith: 'mirror' });
 }
 
-// Of SSIM, which is 1 for the same picture. A crop of the smallest kind may begin a pixel elsewhere.
+// SSIM is 1 for the same picture. The smallest crops may be off by a pixel.
 const mostLost = { mini: 0.025, others: 0.012 };
 
 test.each<[string, PhotoType, () => Promise<Buffer>]>([
@@ -23,30 +23,27 @@ test.each<[string, PhotoType, () => Promise<Buffer>]>([
   ['a real JPEG on its side', 'jpg', () => sharp(photo).withMetadata({ orientation: 6 }).jpeg().toBuffer()],
   ['a real WebP of 12 megapixels', 'webp', () => large().webp({ quality: 92, effort: 0 }).toBuffer()],
   ['a test picture as PNG', 'png', () => samplePhoto('png', { width: 1600, height: 1200 })],
-])(
-  'the pictures of %s are as good as those that sharp makes one by one from all of its pixels',
-  async (_, type, make) => {
-    const bytes = await make();
-    // sharp decodes a JPEG at a smaller size where it can, but not this.
-    const bitmap = await sharp(bytes)
-      .autoOrient()
-      .flatten({ background: '#ffffff' })
-      .png({ compressionLevel: 1 })
+])('the pictures of %s are as good as separate ones by sharp from all pixels', async (_, type, make) => {
+  const bytes = await make();
+  // Prevents sharp from decoding a JPEG at a smaller size.
+  const bitmap = await sharp(bytes)
+    .autoOrient()
+    .flatten({ background: '#ffffff' })
+    .png({ compressionLevel: 1 })
+    .toBuffer();
+  const recipes = Object.values(pictureRecipes);
+  const { pictures } = await drawnPictures(type, bytes, recipes);
+  for (const recipe of recipes) {
+    const { name, extension, quality } = recipe;
+    const ideal = await direct(bitmap, recipe);
+    const picture = pictures.get(`${name}.${extension}`) ?? Buffer.alloc(0);
+    const peer = await sharp(ideal)
+      .toFormat(extension === 'jpg' ? 'jpeg' : extension, { quality })
       .toBuffer();
-    const recipes = Object.values(pictureRecipes);
-    const { pictures } = await drawnPictures(type, bytes, recipes);
-    for (const recipe of recipes) {
-      const { name, extension, quality } = recipe;
-      const ideal = await direct(bitmap, recipe);
-      const picture = pictures.get(`${name}.${extension}`) ?? Buffer.alloc(0);
-      const peer = await sharp(ideal)
-        .toFormat(extension === 'jpg' ? 'jpeg' : extension, { quality })
-        .toBuffer();
-      const lost = (await likeness(peer, ideal)) - (await likeness(picture, ideal));
-      expect(lost, `${name}.${extension}`).toBeLessThan(name === 'mini' ? mostLost.mini : mostLost.others);
-    }
-  },
-);
+    const lost = (await similarity(peer, ideal)) - (await similarity(picture, ideal));
+    expect(lost, `${name}.${extension}`).toBeLessThan(name === 'mini' ? mostLost.mini : mostLost.others);
+  }
+});
 
 function direct(bitmap: Buffer, { size }: PictureRecipe): Promise<Buffer> {
   const whole = sharp(bitmap);
@@ -56,17 +53,17 @@ function direct(bitmap: Buffer, { size }: PictureRecipe): Promise<Buffer> {
   return whole.resize(size.longest, size.longest, { fit: 'inside', withoutEnlargement: true }).png().toBuffer();
 }
 
-// Wang, Bovik, Sheikh and Simoncelli 2004: in windows of 8 x 8 that overlap by half, of luminance alone.
+// Wang, Bovik, Sheikh and Simoncelli 2004: luminance only, in half-overlapping windows of 8 x 8.
 const [side, step] = [8, 4];
 const [steadyMean, steadySpread] = [(0.01 * 255) ** 2, (0.03 * 255) ** 2];
 
-/** The structural similarity (SSIM) of two pictures of the same size: 1 where they are the same. */
-async function likeness(one: Buffer, other: Buffer): Promise<number> {
+/** The structural similarity (SSIM) of two pictures of the same size; 1 if they are equal. */
+async function similarity(one: Buffer, other: Buffer): Promise<number> {
   const [a, b] = await Promise.all([one, other].map(greyOf));
   expect([a?.width, a?.height]).toEqual([b?.width, b?.height]);
   let [sum, windows] = [0, 0];
   for (let top = 0; a && b && top + side <= a.height; top += step) {
-    for (let left = 0; left + side <= a.width; left += step, windows += 1) sum += windowLikeness(a, b, left, top);
+    for (let left = 0; left + side <= a.width; left += step, windows += 1) sum += windowSimilarity(a, b, left, top);
   }
   return sum / windows;
 }
@@ -82,7 +79,7 @@ async function greyOf(picture: Buffer): Promise<Grey> {
   return { data, width: info.width, height: info.height };
 }
 
-function windowLikeness(a: Grey, b: Grey, left: number, top: number): number {
+function windowSimilarity(a: Grey, b: Grey, left: number, top: number): number {
   let [sumA, sumB, squaresA, squaresB, products] = [0, 0, 0, 0, 0];
   for (let y = top; y < top + side; y += 1) {
     for (let x = left; x < left + side; x += 1) {

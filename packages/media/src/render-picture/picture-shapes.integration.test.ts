@@ -21,21 +21,18 @@ const shapes = [
   [10_000, 10_000],
 ] as const;
 
-test.each(shapes)(
-  'what a crop makes of %i x %i before it cuts is no larger than the square, or ten of it',
-  (...sides) => {
-    const [width, height] = sides;
-    const { left, top, ...middle } = cropArea({ width, height });
-    const enlarged = 150 / Math.min(middle.width, middle.height);
-    expect(middle.width * enlarged * middle.height * enlarged).toBeLessThanOrEqual(150 * 1500);
-    expect(Math.min(middle.width, middle.height)).toBe(Math.min(width, height));
-    expect(Math.abs(width - middle.width - 2 * left)).toBeLessThanOrEqual(1);
-    expect(Math.abs(height - middle.height - 2 * top)).toBeLessThanOrEqual(1);
-  },
-);
+test.each(shapes)('the intermediate picture of a crop of %i x %i is at most ten times the square', (...sides) => {
+  const [width, height] = sides;
+  const { left, top, ...middle } = cropArea({ width, height });
+  const enlarged = 150 / Math.min(middle.width, middle.height);
+  expect(middle.width * enlarged * middle.height * enlarged).toBeLessThanOrEqual(150 * 1500);
+  expect(Math.min(middle.width, middle.height)).toBe(Math.min(width, height));
+  expect(Math.abs(width - middle.width - 2 * left)).toBeLessThanOrEqual(1);
+  expect(Math.abs(height - middle.height - 2 * top)).toBeLessThanOrEqual(1);
+});
 
-// What it takes to make them all is a tenth of this; before crops were bounded, one took five times as much.
-const mostSeconds = 10;
+// Ten times the usual time. Before crops were bounded, one took five times as long as this.
+const maxSeconds = 10;
 
 // biome-ignore format: a table, one row per line
 test.each<[PhotoType, number, number, () => Buffer | Promise<Buffer>]>([
@@ -59,7 +56,7 @@ test.each<[PhotoType, number, number, () => Buffer | Promise<Buffer>]>([
   const { end, pictures } = await drawnPictures(type, bytes);
   const { user, system } = process.cpuUsage(before);
   expect(end).toEqual({ outcome: 'made' });
-  expect((user + system) / 1e6).toBeLessThan(mostSeconds);
+  expect((user + system) / 1e6).toBeLessThan(maxSeconds);
   for (const recipe of picturesOf(type)) {
     const found = await sharp(pictures.get(`${recipe.name}.${recipe.extension}`), { limitInputPixels: false }).metadata();
     expect(found).toMatchObject(pictureSize(recipe, { type, width, height }));

@@ -12,7 +12,7 @@ import { picturesMade } from '../render-video/rendered.fixture.ts';
 const orientations = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 const wide = { width: 96, height: 64 };
 
-/** The displayed size in the record, and the whole picture that is made of the same bytes. */
+/** The displayed size in the record, and the whole picture from the same bytes. */
 async function recordAndPicture(type: PhotoType, bytes: Buffer) {
   const options = { scratchDir: tmpdir(), maxPixels: 1e6, signal: AbortSignal.timeout(10_000) };
   const record = await probeMedia(new CountedSource(bytes), options);
@@ -22,7 +22,7 @@ async function recordAndPicture(type: PhotoType, bytes: Buffer) {
   return picture;
 }
 
-/** The colours in the middle of a picture's four quarters, from the upper left one, clockwise. */
+/** The colours at the centres of the four quarters, clockwise from the upper left. */
 async function corners(picture: Buffer): Promise<number[][]> {
   const { data, info } = await sharp(picture).removeAlpha().raw().toBuffer({ resolveWithObject: true });
   const [left, right] = [1, 3].map((n) => Math.floor((info.width * n) / 4));
@@ -39,7 +39,7 @@ async function fourColours(): Promise<Buffer> {
     left: n % 2 === 0 ? 0 : tile.width,
     top: n < 2 ? 0 : tile.height,
   }));
-  // Larger than the head that a look begins with.
+  // Larger than the first read of a probe.
   return black.composite(tiles).png({ compressionLevel: 0 }).toBuffer();
 }
 
@@ -87,7 +87,7 @@ test.each([
   [3, true],
   [0, true],
 ] as const)(
-  'a HEIC cropped to a little, turned by %i quarters, mirrored: %s, shows that part',
+  'shows the right part of a cropped HEIC, rotated by %i quarter turns, mirrored: %s',
   async (quarterTurns, mirrored) => {
     const crop = { width: 24, height: 16, right: 20, down: 10 };
     const cropped = await heif({ ...heic, crop, quarterTurns, mirrored });

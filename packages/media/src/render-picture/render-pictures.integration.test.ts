@@ -13,7 +13,7 @@ import { picturesMade, renderedPictures } from '../render-video/rendered.fixture
 const wide = { width: 1600, height: 800 };
 const small = { width: 160, height: 120 };
 
-async function looks(picture: Buffer) {
+async function probe(picture: Buffer) {
   const { format, width, height } = await sharp(picture).metadata();
   return { format, width, height };
 }
@@ -47,18 +47,18 @@ test.each<[MediaType, string, string, () => Promise<Buffer>]>([
   ['bmp', 'full.jpg', 'jpeg', () => samplePhoto('bmp', wide)],
   ['heic', 'full.jpg', 'jpeg', heicSample],
   ['mp4', 'full.jpg', 'jpeg', () => sampleVideo('mp4', wide)],
-])('of a %s every picture is made, and the whole one is %s', async (type, whole, format, bytes) => {
+])('makes every picture of a %s; the whole one is %s', async (type, whole, format, bytes) => {
   const { end, pictures } = await renderedPictures(type, await bytes());
   expect(end).toEqual({ outcome: 'made' });
-  const found = await Promise.all([...pictures].map(async ([name, picture]) => [name, await looks(picture)] as const));
+  const found = await Promise.all([...pictures].map(async ([name, picture]) => [name, await probe(picture)] as const));
   expect(Object.fromEntries(found)).toEqual({ ...common, [whole]: { format, ...wide } });
 });
 
 test.each(['mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const)(
-  'of a %s there is a poster',
+  'makes a poster of a %s',
   async (type) => {
     const picture = (await picturesMade(type, await sampleVideo(type, small)))('large.jpg');
-    expect(await looks(picture)).toEqual({ format: 'jpeg', ...small });
+    expect(await probe(picture)).toEqual({ format: 'jpeg', ...small });
     const { channels } = await sharp(picture).stats();
     expect(Math.max(...channels.map(({ stdev }) => stdev))).toBeGreaterThan(30);
   },
@@ -66,7 +66,7 @@ test.each(['mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv']
 
 test('the poster of a video has square pixels', async () => {
   const video = await sampleVideo('mp4', { ...small, options: ['-vf', 'setsar=2'] });
-  expect(await looks((await picturesMade('mp4', video))('large.jpg'))).toMatchObject({ width: 320, height: 120 });
+  expect(await probe((await picturesMade('mp4', video))('large.jpg'))).toMatchObject({ width: 320, height: 120 });
 });
 
 test.each(['jpg', 'heic'] as const)('a %s is upright in every size, and cropped but never enlarged', async (type) => {
@@ -77,19 +77,19 @@ test.each(['jpg', 'heic'] as const)('a %s is upright in every size, and cropped 
       : await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...turned });
   const picture = await picturesMade(type, photo);
   for (const name of ['medium.jpg', 'medium.webp', 'large.jpg', 'large.webp', 'full.jpg']) {
-    expect(await looks(picture(name))).toMatchObject({ width: 120, height: 160 });
+    expect(await probe(picture(name))).toMatchObject({ width: 120, height: 160 });
   }
-  expect(await looks(picture('mini.jpg'))).toMatchObject({ width: 75, height: 75 });
-  expect(await looks(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
+  expect(await probe(picture('mini.jpg'))).toMatchObject({ width: 75, height: 75 });
+  expect(await probe(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
 });
 
 test('enlarges a photo that is smaller than a crop', async () => {
   const picture = await picturesMade('png', await samplePhoto('png', { width: 20, height: 40 }));
-  expect(await looks(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
-  expect(await looks(picture('full.png'))).toMatchObject({ width: 20, height: 40 });
+  expect(await probe(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
+  expect(await probe(picture('full.png'))).toMatchObject({ width: 20, height: 40 });
 });
 
-test('crops to what draws attention, not to the middle', async () => {
+test('crops to the most salient part, not to the centre', async () => {
   const eye = await sharp({ create: { width: 100, height: 100, channels: 3, background: '#e08060' } })
     .png()
     .toBuffer();
@@ -129,7 +129,7 @@ test.each<[string, MediaType, () => Promise<Buffer>]>([
   ['CMYK', 'jpg', () => sharp(red).toColourspace('cmyk').withIccProfile('cmyk').jpeg({ quality: 95 }).toBuffer()],
   ['16 bits', 'png', () => sharp(red).toColourspace('rgb16').png().toBuffer()],
   ['16 bits and P3', 'tiff', () => sharp(red).toColourspace('rgb16').withIccProfile('p3').tiff().toBuffer()],
-])('a red of %s is that red in sRGB, and no profile is left', async (_, type, photo) => {
+])('converts a red in %s to sRGB, without a profile', async (_, type, photo) => {
   const { pictures } = await renderedPictures(type, await photo());
   expect(pictures.size).toBe(picturesOf('jpg').length);
   for (const picture of pictures.values()) {
@@ -178,21 +178,18 @@ test('shows the first picture of an AVIF sequence', async () => {
   const avis = await animation('-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif');
   expect(avis.toString('latin1', 4, 12)).toBe('ftypavis');
   const picture = await picturesMade('avif', avis);
-  expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
+  expect(await probe(picture('full.avif'))).toEqual({ format: 'heif', ...small });
 });
 
-test.each(['smpte2084', 'arib-std-b67'])(
-  'an AVIF of high dynamic range (%s) has the colours of common screens',
-  async (transfer) => {
-    const hdr = `zscale=tin=bt709:pin=bt709:min=bt709:t=${transfer}:p=bt2020:m=bt2020nc:npl=203,format=yuv420p10le`;
-    const tags = ['-color_primaries', 'bt2020', '-color_trc', transfer, '-colorspace', 'bt2020nc'];
-    const lightGrey = ['-f', 'lavfi', '-i', 'color=0xd0d0d0:size=160x120', '-frames:v', '1', '-vf', hdr];
-    const avif = await made([...lightGrey, ...tags, '-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif']);
-    const picture = await picturesMade('avif', avif);
-    expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
-    for (const mean of await meanColours(picture('full.avif'))) expect(Math.abs(mean - 208)).toBeLessThan(25);
-  },
-);
+test.each(['smpte2084', 'arib-std-b67'])('tone-maps an AVIF of high dynamic range (%s)', async (transfer) => {
+  const hdr = `zscale=tin=bt709:pin=bt709:min=bt709:t=${transfer}:p=bt2020:m=bt2020nc:npl=203,format=yuv420p10le`;
+  const tags = ['-color_primaries', 'bt2020', '-color_trc', transfer, '-colorspace', 'bt2020nc'];
+  const lightGrey = ['-f', 'lavfi', '-i', 'color=0xd0d0d0:size=160x120', '-frames:v', '1', '-vf', hdr];
+  const avif = await made([...lightGrey, ...tags, '-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif']);
+  const picture = await picturesMade('avif', avif);
+  expect(await probe(picture('full.avif'))).toEqual({ format: 'heif', ...small });
+  for (const mean of await meanColours(picture('full.avif'))) expect(Math.abs(mean - 208)).toBeLessThan(25);
+});
 
 test('keeps the colours of a HEIC', async () => {
   const original = await samplePhoto('png', small);
@@ -226,10 +223,10 @@ test('does not decode a HEIC with more pixels than allowed', async () => {
 });
 
 test.each<[string, MediaType, () => Promise<Buffer> | Buffer, string]>([
-  ['a HEIC that is cut off', 'heic', async () => (await heicSample()).subarray(0, 3000), 'broken'],
+  ['a truncated HEIC', 'heic', async () => (await heicSample()).subarray(0, 3000), 'broken'],
   ['a photo that ends with its header', 'jpg', async () => (await samplePhoto('jpg', wide)).subarray(0, 200), 'broken'],
   [
-    'a WebP that promises more than it holds',
+    'a WebP that claims more than it contains',
     'webp',
     () => Buffer.from('RIFF\x12\0\0\0WEBPVP8L\x06\0\0\0\x2f\x41\x6c\x6f\0\0', 'latin1'),
     'broken',
@@ -241,7 +238,7 @@ test.each<[string, MediaType, () => Promise<Buffer> | Buffer, string]>([
     'broken',
   ],
   [
-    'text that is taken for a photo',
+    'text detected as a photo',
     'png',
     () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
     'broken',
@@ -251,7 +248,7 @@ test.each<[string, MediaType, () => Promise<Buffer> | Buffer, string]>([
 });
 
 test.each(['png', 'bmp', 'heic', 'mp4'] as const)(
-  'no picture is made of a %s with more pixels than are allowed',
+  'makes no picture of a %s with more pixels than allowed',
   async (type) => {
     const size = { width: 200, height: 100 };
     const bytes =
@@ -264,10 +261,10 @@ test.each(['png', 'bmp', 'heic', 'mp4'] as const)(
   },
 );
 
-test('makes every picture of a PNG with a hundred texts of 50 MB', async () => {
+test('makes every picture of a PNG with 100 texts of 50 MB', async () => {
   const { end, pictures } = await renderedPictures('png', await pngWithTexts(100, 50_000_000));
   expect(end).toEqual({ outcome: 'made' });
-  expect(await looks(pictures.get('full.png') ?? Buffer.alloc(0))).toEqual({ format: 'png', width: 32, height: 24 });
+  expect(await probe(pictures.get('full.png') ?? Buffer.alloc(0))).toEqual({ format: 'png', width: 32, height: 24 });
 });
 
 test('stops rendering if the job is cancelled', async () => {

@@ -11,8 +11,8 @@ import { knownVideos } from '../video-layout/known-videos.fixture.ts';
 import { renderVideo } from './render-video.ts';
 
 const fullHd = { longest: 1920, shortest: 1080 };
-// A header alone shows nothing. Others differ from a neighbour only in what the probe reads: a rendition that is right for
-// one is right for the other, and each costs half a second of processor time.
+// Not those without pictures, nor those that differ from another only in what the probe reads: a correct rendition of one is
+// correct for the other, and each takes half a second of CPU time.
 const alike = [
   /by its header|first picture has more|boxes before|index first|DASH|Smooth|64 bits|edit list|sound first|phones tag|PNG for its cover|first the default/,
   /^(M4V|F4V|3G2)$|PlayStation|own brand|before the brands|time code|nineties|font|before its pictures|sizes, as browsers/,
@@ -22,7 +22,7 @@ const alike = [
 ];
 const shown = knownVideos.filter(([name]) => !alike.some((names) => names.test(name)));
 
-test.concurrent.each(shown)('%s: its video and its poster have the shape of its record', async (...row) => {
+test.concurrent.each(shown)('%s: video and poster have the aspect ratio in the record', async (...row) => {
   const [, type, width, height, make] = row;
   await using folder = await mkdtempDisposable(join(tmpdir(), 'known-videos-'));
   const [path, video, poster] = ['media', 'video.mp4', 'poster.png'].map((name) => join(folder.path, name)) as [
@@ -41,7 +41,7 @@ test.concurrent.each(shown)('%s: its video and its poster have the shape of its 
   expectShape(pngSize(await readFile(poster)), { width, height });
 });
 
-// H.264 has even sides.
+// H.264 requires even sides.
 function expectShape(size: Size | undefined, { width, height }: Size): void {
   expect(Math.abs((size?.width ?? 0) - width), `${size?.width} wide, not ${width}`).toBeLessThanOrEqual(1);
   expect(Math.abs((size?.height ?? 0) - height), `${size?.height} high, not ${height}`).toBeLessThanOrEqual(1);

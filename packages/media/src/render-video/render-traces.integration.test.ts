@@ -6,8 +6,8 @@ import { mark, markedPhotos } from './marked-media.fixture.ts';
 import { markedVideo } from './marked-videos.fixture.ts';
 import { drawnPictures, videoMade } from './rendered.fixture.ts';
 
-// What the mark's container would be recognised by, were it kept with other words; `somewhere` is in the EXIF of a
-// sample HEIC, `x264` in what the encoder notes.
+// Signatures of containers of the mark; `somewhere` is in the EXIF of a
+// sample HEIC, `x264` in metadata of the encoder.
 const traces = [mark, utf16(mark), 'Exif', 'adobe', 'xmpmeta', 'Photoshop', 'ICC_PROFILE', 'acsp', 'somewhere'];
 
 function utf16(text: string): Buffer {
@@ -33,18 +33,18 @@ test.each(markedPhotos)('keeps no metadata of %s in any picture', async (_, type
 
 const types: readonly VideoType[] = ['mp4', 'mov', '3gp', 'mkv', 'ts', 'flv', 'mpg', 'webm', 'avi', 'ogv', 'wmv'];
 
-// Their pictures are, without being transcoded; those of a transport stream are too, but lie there in pieces.
+// Copied without transcoding. So is a transport stream, but its pictures are fragmented.
 const copied: readonly VideoType[] = ['mp4', 'mov', '3gp', 'mkv', 'flv'];
 
-/** Bytes of the first slice that needs no other (ITU-T H.264 table 7-1: type 5). */
+/** Bytes of the first IDR slice (ITU-T H.264 table 7-1: type 5). */
 function firstPicture(video: Buffer): Buffer {
   const at = video.indexOf(Buffer.from([0x65, 0x88])) + 100;
   return video.subarray(at, at + 100);
 }
 
-test.each(types)('neither does the video of a %s, nor any picture of it', async (type) => {
+test.each(types)('keeps no metadata of a %s in its video and pictures', async (type) => {
   const original = await markedVideo(type);
-  const marks = [Buffer.from(mark), utf16(mark)].map((each) => timesIn(original, each));
+  const marks = [Buffer.from(mark), utf16(mark)].map((each) => countIn(original, each));
   expect(Math.max(...marks)).toBeGreaterThan(5);
   const { video, tracks } = await videoMade(type, original);
   expect(tracks.map(({ kind }) => kind)).toEqual(['video', 'sound']);
@@ -57,6 +57,6 @@ test.each(types)('neither does the video of a %s, nor any picture of it', async 
   for (const [name, picture] of pictures) await expectNoTrace(name, picture);
 });
 
-function timesIn(video: Buffer, mark: Buffer): number {
+function countIn(video: Buffer, mark: Buffer): number {
   return video.toString('latin1').split(mark.toString('latin1')).length - 1;
 }

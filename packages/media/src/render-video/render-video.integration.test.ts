@@ -10,14 +10,14 @@ const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=10:duration=1'
 const tone = ['-f', 'lavfi', '-i', 'sine=duration=1'];
 const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
 
-/** The bytes of the first slice of pictures, which only copying keeps. */
+/** The bytes of the first slice, which only copying keeps. */
 function slices(video: Buffer): Buffer {
   const at = video.lastIndexOf('mdat') + 2000;
   return video.subarray(at, at + 200);
 }
 
 test.each(['mov', 'mp4', '3gp'] as const)(
-  'of a %s with H.264 and AAC has their bytes, and begins at once',
+  'of a %s with H.264 and AAC is copied, and can start playing at once',
   async (type) => {
     const original = await made([...picture, ...tone, ...x264, '-c:a', 'aac', '-f', type]);
     const { tracks, video } = await videoMade(type, original);
@@ -60,7 +60,7 @@ test.each([
   expect(track && displayedSize(track)).toEqual({ width: 120, height: 160 });
 });
 
-// The matrix of the only track's header, a quarter turn (ISO/IEC 14496-12 section 8.3).
+// A quarter turn in the matrix of the track header (ISO/IEC 14496-12 section 8.3).
 function turnedMp4(video: Buffer): Buffer {
   const turned = Buffer.from(video);
   const matrixAt = turned.indexOf('tkhd') + 4 + 40;
@@ -120,7 +120,7 @@ test('of several tracks has the default ones', async () => {
 test.each([
   ['transcoded', ['-c:v', 'libvpx']],
   ['copied', x264],
-])('whose sound cannot be decoded is silent, %s', async (way, coding) => {
+])('is silent if the sound cannot be decoded: %s', async (way, coding) => {
   const video = await made([...picture, ...tone, ...coding, '-c:a', 'libopus', '-f', 'matroska']);
   const odd = Buffer.from(video.toString('latin1').replaceAll('A_OPUS', 'A_OPXS'), 'latin1');
   const { tracks, video: silent } = await videoMade('mkv', odd);
@@ -129,12 +129,12 @@ test.each([
   expect(silent.includes(someBytes)).toBe(way === 'copied');
 });
 
-test('cannot be made of a video that ends with its header', async () => {
+test('cannot be made of a video that ends after its header', async () => {
   const video = (await sampleVideo('mkv', small)).subarray(0, 700);
   await expect(videoMade('mkv', video)).rejects.toThrow('broken');
 });
 
-test('that exceeds its time limit is no breakdown, which would be retried', async () => {
+test('that exceeds its time limit is not a breakdown, which would be retried', async () => {
   const video = await sampleVideo('avi', { width: 1280, height: 720, seconds: 8 });
   const began = performance.now();
   await expect(videoMade('avi', video, { seconds: 0.7 })).rejects.toThrow('timed_out');

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { runFfmpeg } from './ffmpeg.ts';
 import { setSandboxMode } from './sandbox.ts';
 
-// A shell script starts other programs, which no tool may in the sandbox.
+// The full sandbox forbids a shell script to start programs.
 setSandboxMode('limits-only');
 
 const path = process.env.PATH;
@@ -23,12 +23,12 @@ test.each([
     2,
   ],
   ['spins', 'while :; do :; done', 'too_costly'],
-  ['writes more than it may', 'exec dd if=/dev/zero of="$folder/video" bs=1M count=50', 'too_costly'],
-  ['prints without end', 'exec yes', 'too_costly'],
+  ['writes too much', 'exec dd if=/dev/zero of="$folder/video" bs=1M count=50', 'too_costly'],
+  ['prints endlessly', 'exec yes', 'too_costly'],
   ['forks and crashes', '(. "$count"; sleep 600) &\nsleep 0.2\nkill -SEGV $$', 'broken'],
-  ['sees a secret of ours', 'test -z "$S3_SECRET_KEY"', 'done'],
+  ['sees a secret', 'test -z "$S3_SECRET_KEY"', 'done'],
 ])(
-  'an ffmpeg that %s ends within its limits, and nothing of it is left',
+  'an ffmpeg that %s ends within its limits and leaves nothing behind',
   async (_, script, expected, seconds?: number) => {
     await using ffmpeg = await hostileFfprobe(script, 'ffmpeg');
     process.env.PATH = ffmpeg.path;

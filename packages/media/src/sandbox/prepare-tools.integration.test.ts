@@ -40,7 +40,7 @@ test.each([
 });
 
 test('refuses to start with a tool that does not run in the sandbox, and reports no mode', async () => {
-  // The sandbox starts no script, as its interpreter is another program.
+  // The sandbox cannot start a script, because its interpreter is another program.
   await using ffprobe = await hostileFfprobe('exit 0');
   vi.stubEnv('PATH', ffprobe.path);
   const { setDetail, gauge, preparing } = prepared();

@@ -16,7 +16,7 @@ if (!traced)
   process.stderr.write('\n!!! NO STRACE: what tools open is not looked at. Debian: apt-get install strace\n\n');
 
 test.skipIf(!traced)(
-  'no hostile media makes a process of the probe open a socket, or any file but the one laid out for it',
+  'hostile media never makes a probe process open a socket, or any file but its input',
   async () => {
     await using parts = new AsyncDisposableStack();
     const { media, scratch, trace } = await folders(parts);
@@ -37,7 +37,7 @@ test.skipIf(!traced)(
 );
 
 test.skipIf(!traced)(
-  'neither do renditions: ffmpeg opens the media and what it makes, and the process of pictures nothing but its own',
+  'hostile media never makes ffmpeg or the picture process open a socket, or any file but input and output',
   async () => {
     await using parts = new AsyncDisposableStack();
     const { media, scratch, trace } = await folders(parts);
@@ -54,8 +54,8 @@ test.skipIf(!traced)(
     const { printed, calls } = await tracedRun('render-files.fixture.ts', { media, scratch, trace });
 
     const ends = Object.entries(JSON.parse(printed) as Record<string, readonly string[]>);
-    const honest = ends.filter(([name]) => name.startsWith('honest-')).flatMap(([, end]) => end);
-    expect(new Set(honest)).toEqual(new Set(['made']));
+    const valid = ends.filter(([name]) => name.startsWith('honest-')).flatMap(([, end]) => end);
+    expect(new Set(valid)).toEqual(new Set(['made']));
     expect(ends.flatMap(([, end]) => end)).not.toContain('gave up');
     await expectOutOfReach(canary, calls);
     const byFfmpeg = filesOpenedBy('ffmpeg', calls);
@@ -92,7 +92,7 @@ async function folders(parts: AsyncDisposableStack): Promise<Folders> {
   return { media, scratch, trace: join(folder, 'trace') };
 }
 
-/** What a fixture prints, and every call by which its processes reach out: `strace -f`, a line begins with the id of a process. */
+/** The output of a fixture, and the relevant system calls of its processes (`strace -f`; lines begin with a process id). */
 async function tracedRun(
   fixture: string,
   { media, scratch, trace }: Folders,
@@ -112,7 +112,7 @@ async function expectOutOfReach(canary: WatchedCanary, calls: readonly string[])
 
 const opening = /^(\d+) +(\w+)\((?:AT_FDCWD, )?"([^"]*)"/;
 
-/** What the first threads of processes that run `program` open beside files of the system. */
+/** Files opened by the main threads of processes of `program`, except system files. */
 function filesOpenedBy(program: string, calls: readonly string[]): readonly string[] {
   const running = new Map<string, string>();
   const opened: string[] = [];
@@ -121,19 +121,19 @@ function filesOpenedBy(program: string, calls: readonly string[]): readonly stri
     if (call === 'execve') running.set(pid, basename(path));
     else if (path && running.get(pid) === program) opened.push(path);
   }
-  return opened.filter((path) => !isOfTheSystem(path));
+  return opened.filter((path) => !isSystemFile(path));
 }
 
-/** What any thread of any process opens beside files of the system. */
+/** Files opened by any thread of any process, except system files. */
 function filesOpened(calls: readonly string[]): readonly string[] {
   const paths = calls
     .map((line) => opening.exec(line))
     .filter((found) => found?.[2] !== 'execve')
     .map((found) => found?.[3] ?? '');
-  return paths.filter((path) => path && !isOfTheSystem(path));
+  return paths.filter((path) => path && !isSystemFile(path));
 }
 
-function isOfTheSystem(path: string): boolean {
+function isSystemFile(path: string): boolean {
   return /^\/(lib|lib64|usr|etc|proc|sys|dev)(\/|$)/.test(path);
 }
 

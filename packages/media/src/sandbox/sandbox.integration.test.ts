@@ -32,7 +32,7 @@ const run = (tool: readonly [string, ...string[]], options = {}) =>
 
 const wanted = ['1 read its input', '1 write into its job folder'];
 
-test.runIf(canHijack)('a hijacked tool reaches its input and its job folder, and nothing else', async () => {
+test.runIf(canHijack)('a hijacked tool can access only its input and its job folder', async () => {
   await using hijacked = await hijackedTool();
   const { program, folder } = hijacked;
   const files = { reads: [join(folder, 'in')], writes: [join(folder, 'job')] };
@@ -56,7 +56,7 @@ const launchedBy = (parent: string, mode: string, ...tool: string[]) => [
   ...tool,
 ];
 
-test.runIf(canHijack)('a hijacked tool gets no file that its worker has open', async () => {
+test.runIf(canHijack)('a hijacked tool does not inherit open files of its worker', async () => {
   await using hijacked = await hijackedTool();
   await using secret = await open(join(hijacked.folder, 'secret'));
   const startedIn = async (mode: string) => {
@@ -76,7 +76,7 @@ const track: Track = {
 };
 const probing = { maxPixels: 1e8, signal };
 
-/** Every call that runs a media tool, and what it returns if the tool fails, and if it printed what it could do. */
+/** Every function that runs a media tool: the result if the tool fails, and if it reports what it could access. */
 const places: readonly [string, (path: string, out: string) => Promise<unknown>, failed: unknown, escaped: unknown][] =
   [
     ['ffprobe, for tracks', (path) => videoTracks(path, 'mkv', signal), 'broken', 'too_costly'],
@@ -130,23 +130,23 @@ describe.runIf(canHijack)('a hijacked tool instead of', () => {
     await hijacked[Symbol.asyncDispose]();
   });
 
-  test.each(places)('%s gets nothing', async (_name, use, failed) => {
+  test.each(places)('%s has no access', async (_name, use, failed) => {
     expect(await use(join(hijacked.folder, 'in/other'), join(hijacked.folder, 'job'))).toEqual(failed);
   });
 
-  // So that the test above can fail.
-  test.each(places)('%s would show if it got anything', async (_name, use, _failed, escaped) => {
+  // Proves that the test above can fail.
+  test.each(places)('%s would report any access', async (_name, use, _failed, escaped) => {
     setSandboxMode('limits-only');
     expect(await use(join(hijacked.folder, 'in/other'), join(hijacked.folder, 'job'))).toEqual(escaped);
   });
 });
 
-test('a tool has the limits that were given, no environment and no new privileges', async () => {
+test('a tool has the given limits, no environment and no new privileges', async () => {
   process.env.S3_SECRET_KEY = 'a secret';
   setSandboxMode('limits-only');
-  const said =
+  const script =
     'ulimit -t; ulimit -Ht; ulimit -v; ulimit -d; ulimit -n; ulimit -c; ulimit -f; grep NoNewPrivs /proc/self/status; env';
-  const { stdout } = await run(['sh', '-c', said]);
+  const { stdout } = await run(['sh', '-c', script]);
   delete process.env.S3_SECRET_KEY;
   const [seconds, ...others] = stdout.split(/\s+/);
   expect([seconds, ...others.slice(0, 8)]).toEqual([
@@ -187,7 +187,7 @@ test.each(sandboxModes)('%s: a tool dies with the worker that started it', async
   const nameOfTool = () => readFile(`/proc/${String(tool).trim()}/comm`, 'utf8');
   await expect.poll(nameOfTool, { timeout: 5000 }).toBe('sleep\n');
   worker.kill('SIGKILL');
-  // Its output is closed once the tool has ended too.
+  // Its output is closed when the tool has ended, too.
   await once(worker, 'close', { signal: AbortSignal.timeout(5000) });
 });
 
@@ -197,7 +197,7 @@ test('a tool does not start if the worker that started it has ended', async () =
 });
 
 test('stops a tool that writes endless files', async () => {
-  // A script starts other programs.
+  // The full sandbox forbids a script to start programs.
   setSandboxMode('limits-only');
   await using hijacked = await mkdtempDisposable(join(tmpdir(), 'sandbox-test-'));
   const { path: folder } = hijacked;
@@ -213,7 +213,7 @@ test('stops a tool that writes endless files', async () => {
   ).toBe('too_costly');
 });
 
-/** The launcher with a change, beside nothing else. */
+/** A modified launcher in a separate folder. */
 async function changedLauncher(from: string, to: string) {
   const folder = await mkdtempDisposable(join(tmpdir(), 'launcher-'));
   const code = await readFile(launcher, 'utf8');
@@ -223,27 +223,27 @@ async function changedLauncher(from: string, to: string) {
   return { path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
-// As on a kernel without these system calls.
+// Simulates a kernel without these system calls.
 test.each([
   ['Landlock', 'syscall(444,'],
   ['seccomp filter', 'syscall($nr{seccomp},'],
-])('names %s if the kernel lacks it', async (feature, call) => {
+])('reports that the kernel lacks %s', async (feature, call) => {
   await using changed = await changedLauncher(call, 'syscall(9999,');
   const { stderr, exitCode } = await execa(changed.path, launched('full', 'true'), { reject: false });
   expect({ stderr, exitCode }).toEqual({ stderr: expect.stringContaining(`sandbox: ${feature} (`), exitCode: 125 });
   expect(isOfKernel(stderr)).toBe(true);
 });
 
-// landlock_create_ruleset(2) returns its version: TCP from 4 on, abstract sockets and signals from 6 on.
+// landlock_create_ruleset(2) returns the version: TCP from 4, abstract sockets and signals from 6.
 const landlockVersion = Number(
   execaSync('perl', ['-e', 'print syscall(444, 0, 0, 1)'], { reject: false }).stdout || Number.NaN,
 );
 
-test.runIf(canHijack && landlockVersion >= 4)('Landlock alone keeps a hijacked tool from others', async () => {
+test.runIf(canHijack && landlockVersion >= 4)('Landlock alone isolates a hijacked tool', async () => {
   await using hijacked = await hijackedTool();
   await using filterless = await changedLauncher('  restrict_calls();\n', '');
   const { stdout } = await execa(filterless.path, launched('full', hijacked.program, '-'), { reject: false });
-  // Without the filter, the rest of what the tool tries succeeds.
+  // Without the filter, the other attempts succeed.
   expect(stdout).toContain('1 make a UDP socket');
   expect(stdout).not.toContain('1 connect by TCP');
   if (landlockVersion < 6) return;
@@ -256,7 +256,7 @@ test.runIf(canHijack && landlockVersion >= 4)('Landlock alone keeps a hijacked t
     expect(free).toContain(`1 ${each}`);
 });
 
-test('names the feature that this machine lacks', async () => {
+test('reports the feature that this machine lacks', async () => {
   expect(await sandboxFault()).toBeUndefined();
   const { stderr, exitCode } = await execa(launcher, launched('full', 'no-such-tool'), { reject: false });
   expect({ stderr, exitCode }).toEqual({ stderr: 'sandbox: no-such-tool is not in PATH', exitCode: 125 });

@@ -44,7 +44,7 @@ test.each<[string, string, (path: string, folder: string) => Promise<unknown>]>(
   ['nothing', 'missing', async () => undefined],
   ['a symbolic link to a secret', 'link', (path) => symlink('/proc/self/environ', path)],
   [
-    'a symbolic link to a picture beside it',
+    'a symbolic link to another picture',
     'link',
     async (path, folder) => {
       await writeFile(join(folder, 'other.jpg'), jpeg);
@@ -60,7 +60,7 @@ test.each<[string, string, (path: string, folder: string) => Promise<unknown>]>(
     },
   ],
   [
-    'a link in the place of the job folder',
+    'a link instead of the job folder',
     'link',
     async (path, folder) => {
       await writeFile(path, jpeg);
@@ -71,7 +71,7 @@ test.each<[string, string, (path: string, folder: string) => Promise<unknown>]>(
   ['a FIFO', 'not_a_file', (path) => execa('mkfifo', [path])],
   ['a folder', 'not_a_file', (path) => mkdir(path)],
   ['a sparse file of 1 TiB', 'too_large', sparse(1024 ** 4)],
-  ['one byte more than a picture may have', 'too_large', sparse(maxOutputBytes.picture + 1)],
+  ['one byte more than the limit for pictures', 'too_large', sparse(maxOutputBytes.picture + 1)],
   ['another format', 'wrong_format', (path) => writeFile(path, png)],
   ['an empty file', 'wrong_format', (path) => writeFile(path, '')],
 ])('refuses %s instead of a JPEG', async (_, fault, leave) => {

@@ -8,7 +8,7 @@ function run(...tool: readonly [string, ...string[]]) {
   return async (signal: AbortSignal) => (await runTool(tool, limits, { signal })).end;
 }
 
-// `sleep` and its kind need more than a media tool does.
+// `sleep` and similar tools need more than media tools.
 setSandboxMode('limits-only');
 
 const never = new AbortController().signal;

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { setSandboxMode } from '../sandbox/sandbox.ts';
 import { videoTracks } from './ffprobe.ts';
 
-// A shell script starts other programs, which no tool may in the sandbox.
+// The full sandbox forbids a shell script to start programs.
 setSandboxMode('limits-only');
 
 const path = process.env.PATH;
@@ -24,7 +24,7 @@ async function ffprobeIs(script: string): Promise<void> {
 
 const look = (ms: number) => videoTracks('/dev/null', 'mp4', AbortSignal.timeout(ms));
 
-async function expectNobodyLeft(started: number): Promise<void> {
+async function expectNoneRunning(started: number): Promise<void> {
   expect(await ffprobe.started()).toBe(started);
   await ffprobe.allEnded(2000);
 }
@@ -33,7 +33,7 @@ describe('an ffprobe that', () => {
   test('hangs is killed if the job is cancelled', async () => {
     await ffprobeIs('sleep 600');
     await expect(look(500)).rejects.toThrow(/timeout/);
-    await expectNobodyLeft(1);
+    await expectNoneRunning(1);
   });
 
   test('hangs and ignores signals is killed after ten seconds', async () => {
@@ -41,7 +41,7 @@ describe('an ffprobe that', () => {
     const before = performance.now();
     await expect(look(60_000)).rejects.toThrow('timed out after 10000 ms');
     expect(performance.now() - before).toBeLessThan(11_500);
-    await expectNobodyLeft(1);
+    await expectNoneRunning(1);
   });
 
   test('forks, and forks again, leaves no process', async () => {
@@ -49,10 +49,10 @@ describe('an ffprobe that', () => {
       '(. "$count"; trap "" TERM HUP INT; sleep 600) &\n(. "$count"; (. "$count"; sleep 600) & sleep 600) &\nwait',
     );
     await expect(look(500)).rejects.toThrow(/timeout/);
-    await expectNobodyLeft(4);
+    await expectNoneRunning(4);
   });
 
-  test('forks without end is stopped in time, and leaves no process', async () => {
+  test('forks endlessly is stopped in time, and leaves no process', async () => {
     await ffprobeIs(
       'for n in 1 2 3 4; do for m in 1 2 3 4 5 6 7 8; do (. "$count"; while :; do :; done) & done; done\nwait',
     );
@@ -63,31 +63,31 @@ describe('an ffprobe that', () => {
   test('succeeds and leaves a child behind is done, and the child is killed', async () => {
     await ffprobeIs('(. "$count"; sleep 600) &\nsleep 0.3\ncat "$folder/output"');
     expect(await look(5000)).toMatchObject([{ width: 7 }]);
-    await expectNobodyLeft(2);
+    await expectNoneRunning(2);
   });
 
-  test('prints without end is stopped at once', async () => {
+  test('prints endlessly is stopped at once', async () => {
     await ffprobeIs('exec yes "[STREAM]"');
     expect(await look(9000)).toBe('too_costly');
-    await expectNobodyLeft(1);
+    await expectNoneRunning(1);
   });
 
-  test('prints errors without end is stopped at once', async () => {
+  test('prints endless errors is stopped at once', async () => {
     await ffprobeIs('exec yes >&2');
     expect(await look(9000)).toBe('too_costly');
-    await expectNobodyLeft(1);
+    await expectNoneRunning(1);
   });
 
   test('spins is stopped after three seconds of CPU time', async () => {
     await ffprobeIs('while :; do :; done');
     expect(await look(30_000)).toBe('too_costly');
-    await expectNobodyLeft(1);
+    await expectNoneRunning(1);
   });
 
   test('exceeds its memory limit fails', async () => {
     await ffprobeIs('exec tail /dev/zero');
     expect(await look(9000)).toBe('broken');
-    await expectNobodyLeft(1);
+    await expectNoneRunning(1);
   });
 
   test('writes a file cannot', async () => {
@@ -115,14 +115,14 @@ describe('an ffprobe that', () => {
 
   test.each([
     ['nothing', ''],
-    ['no JSON', '[STREAM]'],
+    ['invalid JSON', '[STREAM]'],
     ['JSON without tracks', 'null'],
-    ['another type in the place of a number', '{"streams":[{"index":0,"width":"7"}]}'],
+    ['another type instead of a number', '{"streams":[{"index":0,"width":"7"}]}'],
     ['a width that no picture has', '{"streams":[{"index":0,"width":1e300}]}'],
     ['a negative height', '{"streams":[{"index":0,"height":-1}]}'],
     ['more tracks than a video may have', `{"streams":[${Array(65).fill('{"index":0}')}]}`],
     ['nested arrays up to its limit', '['.repeat(250_000)],
-  ])('output of %s says that the video is broken', async (_, output) => {
+  ])('outputs %s makes the video broken', async (_, output) => {
     await ffprobeIs('cat "$folder/output"');
     await writeFile(join(ffprobe.folder, 'output'), output);
     expect(await look(9000)).toBe('broken');

@@ -11,9 +11,9 @@ import { type Track, videoTracks } from './ffprobe.ts';
 import { hasInterlacedFrames } from './interlaced.ts';
 
 const size = { width: 160, height: 120 };
-const said = ['-flags', '+ildct+ilme'];
+const marked = ['-flags', '+ildct+ilme'];
 const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast'];
-// What coding alone does to neighbouring lines, and more.
+// Above the difference of adjacent lines due to coding.
 const little = 3;
 const much = 25;
 
@@ -24,7 +24,7 @@ test.each<[string, VideoType, readonly string[]]>([
   ['MPEG-2', 'mpg', ['-c:v', 'mpeg2video', '-q:v', '2', '-f', 'vob']],
   ['MPEG-4 in avi', 'avi', ['-c:v', 'mpeg4', '-q:v', '2', '-f', 'avi']],
 ])('deinterlaces a video of %s and its poster', async (_, type, coding) => {
-  const woven = await wovenVideo(...coding, ...said);
+  const woven = await wovenVideo(...coding, ...marked);
   expect(await combs(woven)).toBeGreaterThan(much);
   const { video, tracks } = await videoMade(type, woven);
   expect(tracks).toMatchObject([{ codec: 'h264', ...size }]);
@@ -39,7 +39,7 @@ test.each<[string, boolean, readonly string[]]>([
   ['main', false, ['-profile:v', 'main']],
   ['high', false, ['-profile:v', 'high']],
   ['high, progressive but coded as interlaced', false, ['-x264-params', 'fake-interlaced=1']],
-  ['high, interlaced', true, said],
+  ['high, interlaced', true, marked],
 ])('an MP4 of H.264 %s is decoded before it is copied: %s', async (_, isDecoded, options) => {
   const video = await sampleVideo('mp4', { ...size, options: ['-c:v', 'libx264', '-pix_fmt', 'yuv420p', ...options] });
   await using folder = await mkdtempDisposable(join(tmpdir(), 'interlaced-'));
@@ -64,7 +64,7 @@ test('transcodes a video of two lines', async () => {
   expect((await videoMade('mkv', flat)).tracks).toMatchObject([{ width: 16, height: 2 }, {}]);
 });
 
-/** How much neighbouring lines differ in a frame from the middle of a video, of 255. */
+/** The difference of adjacent lines in a frame from the middle of a video, of 255. */
 async function combs(video: Buffer): Promise<number> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'combs-'));
   const path = join(folder.path, 'video');

@@ -11,9 +11,9 @@ import { probeMedia } from '../probe.ts';
 import { knownVideos, picture, sound, video } from './known-videos.fixture.ts';
 
 const MiB = 1024 * 1024;
-// ffmpeg shows the larger of two videos and makes videos of narrow pixels taller; a header alone it cannot decode.
+// ffmpeg shows the larger of two videos, makes videos of narrow pixels taller, and cannot decode a header alone.
 const unlikeFfmpeg = /of two videos|narrow|half as wide|by its header/;
-// Bytes before the pictures are stepped over, or read until there is a keyframe.
+// Bytes before the pictures are skipped, or read up to a keyframe.
 const searched = /begun between keyframes|before its pictures|first picture has more/;
 
 test.each(knownVideos)('%s: %s, %i x %i', async (name, type, width, height, make) => {
@@ -63,7 +63,7 @@ afterAll(async () => {
   await Promise.all([scratchDir, samplesDir].map((directory) => rm(directory, { recursive: true })));
 });
 
-/** What the probe says, with so many looks of ffprobe. */
+/** The result of a probe, and the number of ffprobe runs. */
 async function seen(source: CountedSource, looks = 1): Promise<Probe> {
   const options = { scratchDir, maxPixels: 100_000_000, signal: AbortSignal.timeout(15_000) };
   const found: Probe[] = [];
@@ -72,7 +72,7 @@ async function seen(source: CountedSource, looks = 1): Promise<Probe> {
   return found[0] as Probe;
 }
 
-/** The size of the first frame that ffmpeg shows of the whole file: turned, and its pixels made square. */
+/** The size of the first frame that ffmpeg decodes, rotated and with square pixels. */
 async function sizeDecoded(bytes: Buffer): Promise<{ width: number; height: number }> {
   const path = join(samplesDir, randomUUID());
   await writeFile(path, bytes);

@@ -33,7 +33,7 @@ function probed(source: CountedSource): Promise<Probe> {
   return probeMedia(source, { scratchDir: directory, maxPixels: 1e8, signal: AbortSignal.timeout(15_000) });
 }
 
-function said(probe: Probe): string {
+function format(probe: Probe): string {
   return probe.outcome === 'media' ? `${probe.type} ${probe.width}x${probe.height}` : probe.why;
 }
 
@@ -43,7 +43,7 @@ test.each(hostileMedia)('$name: $found', async ({ make, zeros, found }) => {
   const probe = await probed(source);
   expect(performance.now() - before).toBeLessThan(8000);
   if (found === 'refused') expect(probe.outcome).toBe('unsupported');
-  else expect(said(probe)).toBe(found);
+  else expect(format(probe)).toBe(found);
   expect(source.bytesRead).toBeLessThan(64 * MiB);
   expect(source.longestRead).toBeLessThanOrEqual(8 * MiB);
 });
@@ -55,7 +55,7 @@ test.each([...photoTypes, ...videoTypes])('refuses %s truncated anywhere, or fin
   const size = { width: 160, height: 120 };
   const whole = await sample(type, size);
   for (const cut of cuts(whole.length, isPhoto(type))) {
-    const found = said(await probed(new CountedSource(whole.subarray(0, cut))));
+    const found = format(await probed(new CountedSource(whole.subarray(0, cut))));
     if (!/^[a-z_]+$/.test(found)) expect(`${cut} bytes: ${found}`).toBe(`${cut} bytes: ${type} 160x120`);
   }
 });
@@ -65,7 +65,7 @@ test.each([...photoTypes, ...videoTypes])('probes %s with bytes changed anywhere
   for (const at of cuts(Math.min(whole.length - 4, 2000), isPhoto(type))) {
     const bytes = Buffer.from(whole);
     bytes.fill(0xff, at, at + 4);
-    expect(said(await probed(new CountedSource(bytes)))).toMatch(/^([a-z_]+|[a-z0-9]+ \d+x\d+)$/);
+    expect(format(await probed(new CountedSource(bytes)))).toMatch(/^([a-z_]+|[a-z0-9]+ \d+x\d+)$/);
   }
 });
 
@@ -75,7 +75,7 @@ function sample(type: MediaType, size: { width: number; height: number }): Promi
   return video ? sampleVideo(video, size) : samplePhoto(photo ?? 'jpg', size);
 }
 
-// A video's cut costs a process.
+// Each cut of a video takes a process.
 function cuts(length: number, many: boolean): readonly number[] {
   const steps = many ? 60 : 6;
   const spread = Array.from({ length: steps }, (_, n) => Math.ceil(length ** ((n + 1) / steps)) - 1);
@@ -83,7 +83,7 @@ function cuts(length: number, many: boolean): readonly number[] {
 }
 
 const leadingElsewhere = hostileMedia.filter(({ name }) =>
-  /(playlist of a|manifest behind|concat script$|concat script behind|description$|SVG of|lie in another)/.test(name),
+  /(playlist of a|manifest after|concat script$|concat script after|description$|SVG of|pictures in)/.test(name),
 );
 
 test.each(leadingElsewhere)('makes no video or picture of $name, whatever its type', async ({ make }) => {

@@ -28,23 +28,23 @@ const small = { width: 160, height: 120 };
 describe('rejected videos', () => {
   test.each<[string, string, () => Promise<Buffer> | Buffer]>([
     [
-      'a codec that is not on the list',
+      'a codec that is not allowed',
       'codec',
       () => sampleVideo('avi', { ...small, options: ['-c:v', 'magicyuv', '-pix_fmt', 'gbrp'] }),
     ],
-    ['an MP4 of its brand alone', 'broken', () => ftyp('isom', 'mp42')],
+    ['an MP4 with only its brands', 'broken', () => ftyp('isom', 'mp42')],
     [
       'an MP4 with an empty index',
       'no_picture',
       () => Buffer.concat([ftyp('isom'), isoBox('moov', isoBox('mvhd', Buffer.alloc(100)))]),
     ],
     [
-      'a thousand boxes without an index',
+      '1000 boxes without an index',
       'broken',
       () => Buffer.concat([ftyp('isom'), ...Array.from({ length: 1000 }, () => isoBox('free'))]),
     ],
     [
-      'an Ogg of nothing but headers',
+      'an Ogg with only headers',
       'too_costly',
       () => {
         const page = Buffer.alloc(27 + 255 + 255 * 255);
@@ -53,19 +53,15 @@ describe('rejected videos', () => {
         return Buffer.concat(Array.from({ length: 150 }, () => page));
       },
     ],
-    [
-      'a Matroska video that ends after its first words',
-      'broken',
-      async () => (await sampleVideo('mkv', small)).subarray(0, 60),
-    ],
-    ['an AVI of its first words', 'broken', () => Buffer.from('RIFF\xff\xff\xff\xffAVI LIST', 'latin1')],
+    ['a truncated Matroska video', 'broken', async () => (await sampleVideo('mkv', small)).subarray(0, 60)],
+    ['a truncated AVI', 'broken', () => Buffer.from('RIFF\xff\xff\xff\xffAVI LIST', 'latin1')],
   ])('%s', async (_, why, bytes) => {
     expect(await probe(await bytes())).toEqual({ outcome: 'unsupported', why });
   });
 });
 
 const MiB = 1024 * 1024;
-// What makes videos of noise large.
+// Options that make videos of noise large.
 const coarse: readonly (readonly [Parameters<typeof sampleVideo>[0], readonly string[]])[] = [
   ['webm', ['-b:v', '60M', '-qmin', '0', '-qmax', '4']],
   ['mkv', ['-qp', '4']],
@@ -82,7 +78,7 @@ describe('reads little, and leaves nothing', () => {
     const video = await sampleVideo('mp4', { ...small, options: ['-fflags', '+bitexact'] });
     const moovAt = video.lastIndexOf('moov') - 4;
     const mdatAt = video.indexOf('mdat') - 4;
-    // "wide" reserves bytes for a size of 64 bits; the pictures begin where they did.
+    // "wide" reserves space for a 64-bit size, so the pictures keep their offset.
     const long = Buffer.alloc(16);
     const gibi = 1024 ** 3;
     long.writeUInt32BE(1, 0);
@@ -140,7 +136,7 @@ describe('reads little, and leaves nothing', () => {
     expect(source.bytesRead).toBeLessThan(10 * MiB);
   });
 
-  test('in the scratch directory, whatever the video was', async () => {
+  test('in the scratch directory, for any video', async () => {
     expect(await readdir(scratchDir)).toEqual([]);
   });
 });

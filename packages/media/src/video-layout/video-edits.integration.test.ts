@@ -18,7 +18,7 @@ const whole = () => made([...picture, ...h264, '-f', 'mp4']);
 
 type Edit = readonly [shownMs: number, fromMs: number];
 
-/** The video with another edit list in its first track; its pictures keep their offsets. */
+/** Replaces the edit list of the first track; pictures keep their offsets. */
 async function edited(video: Buffer, ...edits: readonly Edit[]): Promise<Buffer> {
   const numbers = edits.flatMap(([shown, from]) => [shown, from, 0x10000]);
   const list = Buffer.alloc(8 + 4 * numbers.length);
@@ -45,7 +45,7 @@ async function inFolder<T>(video: Buffer, use: (path: string) => Promise<T>): Pr
   return await use(path);
 }
 
-/** Every picture that a video holds, shown or not. */
+/** The number of pictures in a video, including hidden ones. */
 function picturesIn(video: Buffer): Promise<number> {
   return inFolder(video, async (path) => {
     const query = ['-ignore_editlist', '1', '-select_streams', 'v', '-count_packets'];
@@ -56,7 +56,7 @@ function picturesIn(video: Buffer): Promise<number> {
 
 const withSound = () => made([...picture, '-f', 'lavfi', '-i', 'sine=duration=6', ...h264, '-f', 'mp4']);
 
-/** The last of its pictures lasts for ten times as long. */
+/** Shows the last picture ten times as long. */
 async function lastForLonger(): Promise<Buffer> {
   const video = await whole();
   const runs = Buffer.alloc(8 + 16);
@@ -65,21 +65,21 @@ async function lastForLonger(): Promise<Buffer> {
   return rewritten(video, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stts'], runs);
 }
 
-/** As programs trim that copy all pictures from the last one that needs no other. */
-async function cutWithoutCoding(...cut: readonly string[]): Promise<Buffer> {
+/** Trims without re-encoding, so that all pictures from the last keyframe are copied. */
+async function cutWithoutEncoding(...cut: readonly string[]): Promise<Buffer> {
   return inFolder(await whole(), (path) => made([...cut, '-i', path, '-c', 'copy', ...inMilliseconds, '-f', 'mp4']));
 }
 
-// With two pictures that may wait for later ones the first one is shown after two pictures' time.
+// With up to two reordered pictures, the first one is shown two frame times late.
 const firstMs = 2 * (1000 / rate);
 const pauses = (count: number) => Array.from({ length: count }, (): Edit => [10, -1]);
 const hiding: readonly [string, seconds: number, () => Promise<Buffer>][] = [
   ['its beginning', 3, async () => edited(await whole(), [3000, firstMs + 3000])],
   ['its end', 2, async () => edited(await whole(), [2000, firstMs])],
-  ['its end, after many a pause,', 2, async () => edited(await whole(), ...pauses(20), [2000, firstMs])],
+  ['its end, after many pauses,', 2, async () => edited(await whole(), ...pauses(20), [2000, firstMs])],
   ['both ends', 2, async () => edited(await whole(), [2000, firstMs + 1000])],
   ['its middle', 2, async () => edited(await whole(), [1000, firstMs], [1000, firstMs + 4000])],
-  ['what precedes a cut without coding', 2, () => cutWithoutCoding('-ss', '3', '-t', '2')],
+  ['pictures before a cut without re-encoding', 2, () => cutWithoutEncoding('-ss', '3', '-t', '2')],
 ];
 
 test.each(hiding)('removes what the edits of a video hide: %s', async (_, seconds, video) => {
@@ -90,16 +90,16 @@ test.each(hiding)('removes what the edits of a video hide: %s', async (_, second
 });
 
 const showingAll: readonly [string, () => Promise<Buffer>][] = [
-  ['has pictures that wait for later ones', whole],
-  ['has none', () => made([...picture, ...h264, '-bf', '0', '-f', 'mp4'])],
+  ['has reordered pictures', whole],
+  ['has no reordered pictures', () => made([...picture, ...h264, '-bf', '0', '-f', 'mp4'])],
   ['begins later than its sound', async () => edited(await whole(), [700, -1], [6000, firstMs])],
-  ['has edits that do not know of the wait', async () => edited(await whole(), [6000, 0])],
-  ['shows its last picture for longer', async () => edited(await lastForLonger(), [6000, firstMs])],
-  ['has edits that are a little short', async () => edited(await whole(), [5950, firstMs + 20])],
-  ['was cut at a picture that needs no other', () => cutWithoutCoding('-ss', '2')],
+  ['has edits that ignore the reordering delay', async () => edited(await whole(), [6000, 0])],
+  ['shows its last picture longer', async () => edited(await lastForLonger(), [6000, firstMs])],
+  ['has edits that are slightly short', async () => edited(await whole(), [5950, firstMs + 20])],
+  ['was cut at a keyframe', () => cutWithoutEncoding('-ss', '2')],
   ['is in fragments', () => made([...picture, ...h264, '-movflags', 'frag_keyframe', '-f', 'mp4'])],
   [
-    'is in fragments, announced first',
+    'is in fragments with an empty index',
     () => made([...picture, ...h264, '-movflags', 'frag_keyframe+empty_moov', '-f', 'mp4']),
   ],
   ['is a MOV', () => made([...picture, ...h264, '-f', 'mov'])],
@@ -110,7 +110,7 @@ test.each(showingAll)('copies a video that %s', async (_, video) => {
   expect(await inFolder(bytes, (path) => hasHiddenPictures({ path, type: 'mp4', track: { index: 0 } }))).toBe(false);
 });
 
-test('checks the displayed one of several tracks', async () => {
+test('checks the displayed track of several', async () => {
   const both = await made([...picture, ...picture, '-map', '0', '-map', '1', ...h264, '-f', 'mp4']);
   const video = await edited(both, [2000, firstMs + 1000]);
   const hides = (index: number) =>
@@ -119,8 +119,8 @@ test('checks the displayed one of several tracks', async () => {
 });
 
 test.each<[string, Edit]>([
-  ['no time', [0, firstMs]],
-  ['what is behind the end', [2000, 60_000]],
+  ['nothing', [0, firstMs]],
+  ['only what is beyond the end', [2000, 60_000]],
 ])('makes no rendition of a video whose edits show %s', async (_, edit) => {
   await expect(videoMade('mp4', await edited(await withSound(), edit))).rejects.toThrow('broken');
 });

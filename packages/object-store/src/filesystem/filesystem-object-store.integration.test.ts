@@ -24,7 +24,7 @@ async function openDirectory() {
 describe('the filesystem store', () => {
   objectStoreContract(openDirectory);
 
-  test('a write fails if the disk has kept fewer bytes', async () => {
+  test('a write fails if the disk kept fewer bytes', async () => {
     await using opened = await openDirectory();
     const sync = vi.spyOn(TemporaryFile.prototype, 'sync').mockResolvedValue({ size: 4n, mtimeNs: 0n });
     using _restored = { [Symbol.dispose]: () => sync.mockRestore() };

@@ -56,7 +56,7 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
     expect(performance.now() - begin).toBeLessThan(soon);
   }
 
-  // After a freeze MinIO first finishes old requests, and may exceed these deadlines for a moment.
+  // After a freeze, MinIO first completes old requests, and may briefly exceed these deadlines.
   const worksSoon = (call: () => Promise<unknown>) => waitUntil('a response', soon, () => call().then(() => true));
 
   test.each(calls)('%s throws StoreUnavailable in time while MinIO hangs, and works afterwards', async (_, call) => {
@@ -66,7 +66,7 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
     await worksSoon(call);
   });
 
-  test('every call throws StoreUnavailable while MinIO is down, and works as soon as it is back', async () => {
+  test('every call throws StoreUnavailable while MinIO is down, and works as soon as it restarts', async () => {
     await store.read('media/large').then((reading) => reading?.body.destroy());
     await minio.server?.kill();
     for (const [, call] of calls) await failsSoon(call);

@@ -11,7 +11,7 @@ import { partBytes } from '../part-memory.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
 describeWithMinioProgram('a MinIO of four nodes', (program) => {
-  test('reads, writes, lists and decides conflicts while one node is down, and through that node once it is back', async () => {
+  test('reads, writes, lists and decides conflicts while one node is down, and through that node after its restart', async () => {
     await using set = await startMinioSet(program);
     await using parts = new AsyncDisposableStack();
     const [first, second, , last] = set.nodes.map((node) => parts.use(minioStore(node))) as [
@@ -34,8 +34,8 @@ describeWithMinioProgram('a MinIO of four nodes', (program) => {
       expect((await bytesAt(second, key))?.equals(bytes)).toBe(true);
     expect(await keysIn(second)).toEqual(['media/before', 'media/meanwhile']);
     await set.nodes[3]?.server.restart();
-    // For a second or two it lists objects that it does not find.
-    await waitUntil('its bytes', 30_000, async () => (await bytesAt(last, 'media/meanwhile'))?.equals(bytes) === true);
+    // For a second or two, the node lists objects that it does not find.
+    await waitUntil('the bytes', 30_000, async () => (await bytesAt(last, 'media/meanwhile'))?.equals(bytes) === true);
     expect(await keysIn(last)).toEqual(['media/before', 'media/meanwhile']);
   }, 90_000);
 });

@@ -53,7 +53,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     },
   );
 
-  test('of two parts and a bit is sent in three parts and completed, without a list', async () => {
+  test('of more than two parts is sent in three parts and completed, without a list', async () => {
     await using proxy = await startCountingProxy(minio.endpoint);
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
     await store.put('media/large', inChunks(randomBytes(2 * partBytes + 1)));
@@ -72,7 +72,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
   test.each([
     ['of one part', 100_000, ({ method }: SeenRequest) => method === 'PUT'],
     ['of several', partBytes + 1, ({ query }: SeenRequest) => query.get('partNumber') === '2'],
-  ])('%s whose bytes change on the way fails and leaves nothing behind', async (what, size, isTarget) => {
+  ])('%s whose bytes change in transit fails and leaves nothing behind', async (what, size, isTarget) => {
     await using proxy = await startCountingProxy(minio.endpoint, (seen) => (isTarget(seen) ? 'changed' : 'passes'));
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
     const key = `media/changed-${what.replaceAll(' ', '-')}`;
@@ -84,8 +84,8 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
   const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');
   test.each([
     ['the tag of the sent bytes', 1000, md5],
-    ['a tag that is no MD5', 1000, () => 'any'],
-    ['a tag that is no MD5, at the end of several parts', partBytes + 1, () => 'any-2'],
+    ['a tag that is not an MD5', 1000, () => 'any'],
+    ['a tag that is not an MD5, at the end of several parts', partBytes + 1, () => 'any-2'],
   ])('fails if the store keeps other bytes but confirms the checksum with %s', async (_what, size, tagOf) => {
     const bytes = randomBytes(size);
     const checksum = new Checksum();
@@ -119,7 +119,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await countUnfinished('media/fewer')).toBe(0);
   });
 
-  /** A store that describes each completed multipart upload with this tag and, if any, this checksum. */
+  /** A store that reports this tag and checksum for every completed multipart upload. */
   function startConfirming(etag: string, checksum?: string) {
     const crc32 = checksum === undefined ? '' : `<ChecksumCRC32>${checksum}</ChecksumCRC32>`;
     const body = `<CompleteMultipartUploadResult><ETag>"${etag}"</ETag>${crc32}</CompleteMultipartUploadResult>`;
@@ -149,7 +149,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await store.put('media/joined', inChunks(bytes))).toMatchObject({ size: bytes.length, crc32: checksum.hex });
   });
 
-  test('with requiresChecksums a write needs a confirmed checksum until the store is known to confirm none', async () => {
+  test('with requiresChecksums, a write needs a confirmed checksum unless the store is known to confirm none', async () => {
     const unconfirmed = { status: 200, headers: { ETag: 'any' }, body: '' };
     await using proxy = await startCountingProxy(minio.endpoint, ({ method }) =>
       method === 'PUT' ? unconfirmed : 'passes',
@@ -161,7 +161,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await write()).toBe('created');
   });
 
-  test('does not write a record whose bytes change on the way', async () => {
+  test('does not write a record whose bytes change in transit', async () => {
     await using proxy = await startCountingProxy(minio.endpoint, () => 'changed');
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
     await expect(store.putIfAbsent('records/changed.json', Buffer.from('{"a":1}'))).rejects.toThrow(StoreUnavailable);
@@ -189,7 +189,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect((await buffer(reading?.body ?? Readable.from([]))).toString()).toBe('{"a":1}');
   });
 
-  test('a reader gets an error if bytes change on the way', async () => {
+  test('a reader gets an error if bytes change in transit', async () => {
     await using proxy = await startCountingProxy(minio.endpoint, ({ method }) =>
       method === 'GET' ? 'changed back' : 'passes',
     );
@@ -229,7 +229,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await store.stat('media/taken-back')).toBeUndefined();
   });
 
-  test('that fails releases its sockets, and so does a cancelled read', async () => {
+  test('that fails releases its sockets, as does a cancelled read', async () => {
     await using proxy = await startCountingProxy(minio.endpoint);
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
     await store.put('media/read', inChunks(Buffer.alloc(partBytes)));
@@ -238,11 +238,11 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
       await store.put('media/failed', failingAfter(9_000_000, new Error('gone'))).catch(() => {});
     }
     expect(proxy.seen.length).toBe(2 + 20 + 20 * 3);
-    // A leak would leave twenty. Two clients keep one each, and one more may open while another closes.
+    // A leak would leave 20. Two clients keep one each, and one may open while another closes.
     await expect.poll(() => proxy.connections()).toBeLessThan(5);
   });
 
-  test('shares the part memory with forty others, and all complete', async () => {
+  test('shares the part memory with 40 others, and all complete', async () => {
     const budget = 2 * partBytes;
     const memory = new PartMemory(budget);
     await using store = minioStore(minio, { memory });

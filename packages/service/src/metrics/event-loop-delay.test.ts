@@ -17,7 +17,7 @@ test('measures how long a blocked event loop delays events', async () => {
   const before = await beyond();
   const end = performance.now() + 2300;
   while (performance.now() < end);
-  // At least 1.3 s and 0.3 s: a block that begins just before a sample delays both more.
+  // At least 1.3 s and 0.3 s; a block that starts just before a sample delays both more.
   await waitUntil('late samples', 5000, async () => (await beyond()) >= before + 2);
   expect((await metrics.exposition()).text).not.toMatch(/^nodejs_eventloop_lag/m);
 });

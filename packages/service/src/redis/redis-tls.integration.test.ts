@@ -38,9 +38,9 @@ beforeAll(async () => {
     'tls-cluster yes',
     'cluster-announce-ip 127.0.0.1',
   ]);
-  await ask(cluster, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-  await waitUntil('a whole cluster', 10_000, async () =>
-    (await ask(cluster, 'CLUSTER', 'INFO')).includes('cluster_state:ok'),
+  await send(cluster, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  await waitUntil('a complete cluster', 10_000, async () =>
+    (await send(cluster, 'CLUSTER', 'INFO')).includes('cluster_state:ok'),
   );
   const sentinel = await start(
     ['tls-replication yes', `sentinel monitor mine 127.0.0.1 ${server} 1`, `sentinel auth-pass mine "${password}"`],
@@ -69,13 +69,13 @@ async function start(settings: readonly string[], flags: readonly string[] = [])
   const cluster = settings.includes('cluster-enabled yes') ? [`cluster-config-file ${port}.nodes`] : [];
   await writeFile(file, `${[...common, ...cluster, ...settings].join('\n')}\n`);
   const command = [await redisProgram(), file, ...flags] as const;
-  parts.use(await ServerProcess.start({ command, isReady: async () => (await ask(port, 'PING')) === 'PONG' }));
+  parts.use(await ServerProcess.start({ command, isReady: async () => (await send(port, 'PING')) === 'PONG' }));
   return port;
 }
 
-async function ask(port: number, ...words: string[]): Promise<string> {
-  const asking = ['--tls', '--cacert', certificate, '-p', `${port}`, '--no-auth-warning', '-a', password];
-  return (await execa('redis-cli', [...asking, ...words], { reject: false })).stdout;
+async function send(port: number, ...words: string[]): Promise<string> {
+  const options = ['--tls', '--cacert', certificate, '-p', `${port}`, '--no-auth-warning', '-a', password];
+  return (await execa('redis-cli', [...options, ...words], { reject: false })).stdout;
 }
 
 test.concurrent.each([

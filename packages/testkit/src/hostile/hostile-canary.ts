@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { sampleVideo } from '../samples/sample-media.ts';
 import type { Canary } from './hostile-sample.ts';
 
-/** A video and a server of this machine that detect any access. */
+/** A video file and a local server that detect any access. */
 export interface WatchedCanary extends Canary, AsyncDisposable {
-  /** What has been touched since the start: nothing, one would hope. */
+  /** What has been accessed since the start. */
   readonly touched: () => Promise<readonly ('file' | 'server')[]>;
 }
 
 const longAgo = new Date('2001-01-01T00:00:00Z');
 
 /**
- * Puts both up. Whether the file was read shows in its time of access.
- * @throws Error where the file system notes no such times
+ * Creates both. The access time of the file shows whether it was read.
+ * @throws Error if the file system does not update access times
  */
 export async function startCanary(): Promise<WatchedCanary> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-canary-'));
@@ -31,7 +31,7 @@ export async function startCanary(): Promise<WatchedCanary> {
   await writeFile(file, await sampleVideo('ts', { width: 246, height: 66 }));
   await utimes(file, longAgo, new Date());
   await readFile(file);
-  if (!(await isRead())) throw new Error(`${folder}: this file system does not note when a file is read`);
+  if (!(await isRead())) throw new Error(`${folder}: this file system does not update access times`);
   await utimes(file, longAgo, new Date());
   return {
     file,

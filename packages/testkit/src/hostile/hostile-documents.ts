@@ -8,7 +8,7 @@ const manifest = (address: string) =>
 const plain: Record<string, (canary: Canary) => string> = {
   'an HLS playlist of a file': ({ file }) => segments(file),
   'an HLS playlist of an address': ({ address }) => segments(`${address}/hls.ts`),
-  'an HLS playlist whose key is at an address': ({ file, address }) =>
+  'an HLS playlist with a remote key': ({ file, address }) =>
     `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-KEY:METHOD=AES-128,URI="${address}/key"\n#EXTINF:1,\n${file}\n`,
   'an HLS playlist of protocols in protocols': ({ file, address }) =>
     segments(`concat:${address}/a.txt|subfile,,start,0,end,64,,:${file}`),
@@ -19,7 +19,7 @@ const plain: Record<string, (canary: Canary) => string> = {
   'a concat script of an address': ({ address }) => `ffconcat version 1.0\nfile '${address}/concat.mp4'\n`,
   'a session description': ({ address }) =>
     `v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\nc=IN IP4 127.0.0.1\r\nm=video ${new URL(address).port} RTP/AVP 96\r\n`,
-  'a playlist of WinAmp': ({ address }) => `[playlist]\nFile1=${address}/pls.mp4\nNumberOfEntries=1\n`,
+  'a Winamp playlist': ({ address }) => `[playlist]\nFile1=${address}/pls.mp4\nNumberOfEntries=1\n`,
   'a playlist of addresses': ({ address }) => `${address}/a.mp4\n${address}/b.mp4\n`,
   'an ASX playlist': ({ address }) => `<asx version="3"><entry><ref href="${address}/asx.wmv"/></entry></asx>`,
   'a playlist in QuickTime markup': ({ address }) =>
@@ -42,7 +42,7 @@ const plain: Record<string, (canary: Canary) => string> = {
   'a page': ({ address }) => `<!DOCTYPE html><img src="${address}/html.png"><script>1</script>`,
   'a shell script': ({ address }) => `#!/bin/sh\ncurl ${address}/sh\n`,
   'a PHP script': () => '<?php system($_GET["x"]); ?>',
-  'a pixmap of X11': () => '/* XPM */ static char *x[] = {"9 9 1 1","a c #fff"};',
+  'an X11 pixmap': () => '/* XPM */ static char *x[] = {"9 9 1 1","a c #fff"};',
   'a portable pixmap of 2^31 pixels': () => 'P6\n65536 32768\n255\n',
   'a text that begins with BM': () => 'BMW sells cars, and this text is long enough for two headers of a bitmap.',
 };
@@ -50,50 +50,50 @@ const plain: Record<string, (canary: Canary) => string> = {
 const latin1: Record<string, string> = {
   'an encapsulated PostScript with a preview': '\xc5\xd0\xd3\xc6\x1e\0\0\0',
   'a zip': 'PK\x03\x04\x14\0\0\0\0\0',
-  'an executable of Linux': '\x7fELF\x02\x01\x01',
-  'an executable of Windows': 'MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff',
+  'a Linux executable': '\x7fELF\x02\x01\x01',
+  'a Windows executable': 'MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff',
   'a Java class': '\xca\xfe\xba\xbe\0\0\0\x34',
   gzip: '\x1f\x8b\x08\0\0\0\0\0\0\x03',
-  'a raw photo of Canon in a TIFF': 'II*\0\x10\0\0\0CR\x02\0',
-  'a raw photo of Fuji': 'FUJIFILMCCD-RAW 0201',
-  'a raw photo of Olympus': 'IIRO\x08\0\0\0',
-  'a raw photo of Panasonic': 'IIU\0\x18\0\0\0',
-  'a raw photo of Sigma': 'FOVb\x01\0\x02\0',
+  'a Canon raw photo in a TIFF': 'II*\0\x10\0\0\0CR\x02\0',
+  'a Fuji raw photo': 'FUJIFILMCCD-RAW 0201',
+  'an Olympus raw photo': 'IIRO\x08\0\0\0',
+  'a Panasonic raw photo': 'IIU\0\x18\0\0\0',
+  'a Sigma raw photo': 'FOVb\x01\0\x02\0',
   'a JPEG XL codestream': '\xff\x0a\xfa\x1f',
   'a JPEG XL': '\0\0\0\x0cJXL \r\n\x87\n',
   'a JPEG 2000': '\0\0\0\x0cjP  \r\n\x87\n',
   'a JPEG 2000 codestream': '\xff\x4f\xff\x51\0\x2f',
   'a JPEG XR': 'II\xbc\x01\x20\0\0\0',
   'a Photoshop document': '8BPS\0\x01\0\0\0\0\0\0',
-  'a game animation of Bink': 'BIKi\0\0\0\0',
-  'a video of RealMedia': '.RMF\0\0\0\x12\0\x01',
-  'a wave': 'RIFF\x24\0\0\0WAVEfmt ',
+  'a Bink video': 'BIKi\0\0\0\0',
+  'a RealMedia video': '.RMF\0\0\0\x12\0\x01',
+  'a WAVE file': 'RIFF\x24\0\0\0WAVEfmt ',
   'an animated cursor': 'RIFF\x24\0\0\0ACONanih',
   'an icon': '\0\0\x01\0\x01\0\x10\x10',
 };
 
-/** What a lying beginning brings to a demuxer: an mp4 in name, a playlist in fact. */
+/** Files that begin like a video, but contain a playlist for the demuxer. */
 const disguised: Record<string, (canary: Canary) => Buffer> = {
-  'a DASH manifest behind the brand of an MP4': ({ address }) =>
+  'a DASH manifest after the brand of an MP4': ({ address }) =>
     Buffer.concat([ftyp('isom'), isoBox('free', Buffer.from(manifest(`${address}/x.mp4`)))]),
   'a DASH manifest in the index of an MP4': ({ address }) =>
     Buffer.concat([ftyp('isom'), isoBox('moov', Buffer.from(manifest(`${address}/x.mp4`)))]),
-  'an HLS playlist behind the beginning of an Ogg': ({ file }) => Buffer.from(`OggS${segments(file)}`),
-  'an HLS playlist behind the beginning of an FLV': ({ address }) =>
+  'an HLS playlist after the beginning of an Ogg': ({ file }) => Buffer.from(`OggS${segments(file)}`),
+  'an HLS playlist after the beginning of an FLV': ({ address }) =>
     Buffer.from(`FLV\x01\n${segments(`${address}/x.ts`)}`),
-  'an HLS playlist behind the beginning of MPEG': ({ file }) => Buffer.from(`\0\0\x01\xba${segments(file)}`, 'latin1'),
-  'a concat script behind the beginning of an AVI': ({ file }) =>
+  'an HLS playlist after the beginning of MPEG': ({ file }) => Buffer.from(`\0\0\x01\xba${segments(file)}`, 'latin1'),
+  'a concat script after the beginning of an AVI': ({ file }) =>
     Buffer.from(`RIFF\0\0\0\0AVI \nffconcat version 1.0\nfile '${file}'\n`, 'latin1'),
 };
 
-/** What is no photo and no video: refused, whatever its name says, and followed nowhere. */
+/** Files that are neither photo nor video: refused, and no reference in them is followed. */
 export const hostileDocuments: readonly HostileMedia[] = [
   ...Object.entries(plain).map(([name, text]) => document(name, (canary) => Buffer.from(text(canary)))),
   ...Object.entries(latin1).map(([name, text]) => document(name, () => Buffer.from(text.padEnd(64, '\0'), 'latin1'))),
-  document('a document of Word', () => Buffer.from('PK\x03\x04\x14\0\x06\0[Content_Types].xml', 'latin1')),
-  document('an ID3 tag that says 256 MiB', () => Buffer.from('ID3\x04\0\0\x7f\x7f\x7f\x7f', 'latin1')),
-  document('raw photos of Canon in ISO boxes', () => ftyp('crx ', 'crx ', 'isom')),
-  document('nothing but zeros', () => Buffer.alloc(4096)),
+  document('a Word document', () => Buffer.from('PK\x03\x04\x14\0\x06\0[Content_Types].xml', 'latin1')),
+  document('an ID3 tag that claims 256 MiB', () => Buffer.from('ID3\x04\0\0\x7f\x7f\x7f\x7f', 'latin1')),
+  document('a Canon raw photo in ISO boxes', () => ftyp('crx ', 'crx ', 'isom')),
+  document('only zeros', () => Buffer.alloc(4096)),
   document('one byte', () => Buffer.from('G')),
   ...Object.entries(disguised).map(([name, make]) => ({ name, found: 'refused', make })),
 ];

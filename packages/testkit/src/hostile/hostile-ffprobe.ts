@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { waitUntil } from '../wait-until.ts';
 
-/** A shell script in the place of a tool, and what has become of its processes. */
+/** A shell script that replaces a media tool, and counts its processes. */
 export interface HostileFfprobe extends AsyncDisposable {
-  /** Its own, gone with it; beside the program holds what a script leaves there. */
+  /** Contains the program and files that the script writes. */
   readonly folder: string;
-  /** A PATH in which it comes first. */
+  /** A PATH in which the script comes first. */
   readonly path: string;
-  /** How many of its processes have ever run. */
+  /** The number of its processes that ever ran. */
   readonly started: () => Promise<number>;
-  /** Waits until none of them runs; zombies do not run. */
+  /** Waits until none of them runs, apart from zombies. */
   readonly allEnded: (withinMs: number) => Promise<void>;
 }
 
 /**
- * Writes `script` to a program of that name. Its first process is counted; each other one counts itself by `. "$count"`, as a directory that
- * is named by its process id: no file may be written, and only the process itself knows its id.
- * `$folder` is the program's.
+ * Writes `script` as a program of that name. Its first process is counted; further ones count themselves with `. "$count"`, as a directory
+ * named by process id: they may not write files, and only the process itself knows its id.
+ * `$folder` is the folder of the program.
  */
 export async function hostileFfprobe(
   script: string,
@@ -39,14 +39,14 @@ export async function hostileFfprobe(
       waitUntil(
         'the end of every process',
         withinMs,
-        async () => !(await Promise.all((await ids()).map(lives))).includes(true),
+        async () => !(await Promise.all((await ids()).map(isRunning))).includes(true),
       ),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
-// A killed process that its new parent has not reaped is a zombie: dead.
-async function lives(pid: string): Promise<boolean> {
+// A killed process that its new parent has not reaped is a zombie.
+async function isRunning(pid: string): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
   return status !== '' && !/\) [ZX] /.test(status);
 }

@@ -1,25 +1,25 @@
 import { ftyp, isoBox, u32 } from '../samples/sample-iso.ts';
 
-/** A track of a video that is built by hand: what its codec and size are said to be, and where its pictures lie. */
+/** A hand-made track: the codec and size that it claims, and the location of its pictures. */
 export interface HostileTrack {
   readonly codec?: string;
   readonly width?: number;
   readonly height?: number;
-  /** What the data reference holds; unless said, that the pictures lie in the video itself. */
+  /** The data reference. Default: the pictures are in the same file. */
   readonly reference?: Buffer;
-  /** Boxes in place of the sample table's `stts`. */
+  /** Replaces the sample table's `stts`. */
   readonly times?: Buffer;
 }
 
 const here = isoBox('url ', u32(1));
 
-/** An index (`moov`) of those tracks, and of boxes that stand before them. */
+/** An index (`moov`) of `tracks`, with the boxes `first` before them. */
 export function moov(tracks: readonly HostileTrack[], ...first: readonly Buffer[]): Buffer {
   const mvhd = isoBox('mvhd', u32(0, 0, 0, 1000, 1000, 0x10000), Buffer.alloc(76));
   return isoBox('moov', ...first, mvhd, ...tracks.map(track));
 }
 
-/** A video of one track, without a single picture. */
+/** A video of one track without pictures. */
 export function video(track: HostileTrack, brand = 'isom'): Buffer {
   return Buffer.concat([ftyp(brand), moov([track]), isoBox('mdat', Buffer.alloc(64))]);
 }

@@ -1,19 +1,19 @@
 import { u32 } from '../samples/sample-iso.ts';
 
-/** An element of EBML: its id in hexadecimal digits, a length of eight bytes, what it holds. */
+/** An EBML element: id in hexadecimal, length of eight bytes, content. */
 export function ebml(id: string, ...content: readonly Buffer[]): Buffer {
   const body = Buffer.concat(content);
   return Buffer.concat([longElement(id, body.length), body]);
 }
 
-/** The beginning of an element that says that it holds so many bytes. */
+/** The header of an element that claims to contain `bytes`. */
 export function longElement(id: string, bytes: number): Buffer {
   const length = Buffer.alloc(8);
   length.writeBigUInt64BE(BigInt(bytes) | (1n << 56n));
   return Buffer.concat([Buffer.from(id, 'hex'), length]);
 }
 
-/** Attachments of one file of so many bytes. */
+/** Attachments with one file of `bytes`. */
 export function attachment(bytes: number, ...before: readonly Buffer[]): Buffer {
   const facts = [
     ebml('466e', Buffer.from('a.ttf')),
@@ -23,7 +23,7 @@ export function attachment(bytes: number, ...before: readonly Buffer[]): Buffer 
   return ebml('1941a469', ...before, ebml('61a7', ...facts, ebml('465c', Buffer.alloc(bytes, 'font'))));
 }
 
-/** Attachments that begin with attachments, and so on, the innermost of 2 MiB. */
+/** Nested attachments, the innermost of 2 MiB. */
 export function nestedAttachments(depth: number): Buffer {
   let inner = attachment(2 ** 21);
   for (let n = 0; n < depth; n++) inner = attachment(1, inner);

@@ -19,7 +19,7 @@ export function header(width: number, height: number): Buffer {
   return chunk('IHDR', Buffer.concat([u32(width), u32(height), Buffer.from([8, 0, 0, 0, 0])]));
 }
 
-/** A chunk of `bytes` letters, compressed a thousandfold. Not of zeros: with the first one a text ends for libpng. */
+/** A chunk of `bytes` letters, compressed a thousandfold. Not zeros, because libpng ends a text at the first one. */
 function text(type: string, keyword: string, bytes: number): Buffer {
   return chunk(type, Buffer.concat([Buffer.from(keyword, 'latin1'), deflateSync(Buffer.alloc(bytes, 'a'))]));
 }
@@ -28,7 +28,7 @@ export async function bomb(type: string, keyword: string): Promise<Buffer> {
   return intoPng(await samplePhoto('png', { width: 32, height: 24 }), text(type, keyword, 2 ** 27));
 }
 
-/** A PNG of 32 x 24 with so many texts of so many bytes, all compressed. */
+/** A PNG of 32 x 24 with compressed texts of `bytes` each. */
 export async function pngWithTexts(texts: number, bytes: number): Promise<Buffer> {
   const one = text('zTXt', 'Comment\0\0', bytes);
   return intoPng(await samplePhoto('png', { width: 32, height: 24 }), ...new Array<Buffer>(texts).fill(one));
@@ -99,7 +99,7 @@ export function tiff(...entries: readonly Entry[]): Buffer {
   return tiffWith(entries, 0);
 }
 
-/** A photo of that size, whose first directory says where the next one lies. */
+/** A photo whose first directory points to the next one at `next`. */
 export function tiffOf(width: number, height: number, next: number): Buffer {
   return tiffWith(
     [

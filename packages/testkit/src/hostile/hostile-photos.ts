@@ -27,34 +27,34 @@ import type { HostileMedia } from './hostile-sample.ts';
 const small = { width: 32, height: 24 };
 const huge = 65_000;
 
-/** Photos that claim what is not there, hold more than they seem to, or lead in circles. */
+/** Photos with false claims, decompression bombs or cycles. */
 export const hostilePhotos: readonly HostileMedia[] = [
-  // Floods: a few bytes that claim billions of pixels.
+  // A few bytes that claim billions of pixels.
   photo('a PNG of 65000 x 65000', 'too_many_pixels', () => png(header(huge, huge), chunk('IDAT', deflateSync('')))),
   photo('a PNG of 2^31 pixels in a row', 'refused', () => png(header(2 ** 31, 1))),
-  photo('a PNG of no pixels', 'broken', () => png(header(0, 0))),
+  photo('a PNG without pixels', 'broken', () => png(header(0, 0))),
   photo('a GIF of 65535 x 65535', 'too_many_pixels', () => gif(65_535, 65_535)),
-  photo('a GIF of no pixels', 'broken', () => gif(0, 10)),
+  photo('a GIF without pixels', 'broken', () => gif(0, 10)),
   photo('a JPEG of 65000 x 65000', 'too_many_pixels', () => jpeg(huge, huge)),
-  photo('a JPEG of no height', 'broken', () => jpeg(100, 0)),
+  photo('a JPEG without height', 'broken', () => jpeg(100, 0)),
   photo('a WebP of 16384 x 16384', 'too_many_pixels', () => riffWebp('VP8L', vp8l(16_384, 16_384))),
   photo('a WebP whose canvas is 2^24 wide', 'too_many_pixels', () => riffWebp('VP8X', vp8x(2 ** 24, 2 ** 24))),
-  photo('a WebP that ends before it says', 'broken', () => riffWebp('VP8L', vp8l(10, 10), 2 ** 31)),
+  photo('a truncated WebP', 'broken', () => riffWebp('VP8L', vp8l(10, 10), 2 ** 31)),
   photo('a TIFF of 65000 x 65000', 'too_many_pixels', () => tiff([256, 4, 1, huge], [257, 4, 1, huge])),
   photo('a TIFF of 2^32 - 1 in a row', 'too_many_pixels', () => tiff([256, 4, 1, 2 ** 32 - 1], [257, 4, 1, 1])),
-  photo('a TIFF of ZSTD', 'codec', () => tiff([256, 4, 1, 100], [257, 4, 1, 100], [259, 3, 1, 50_000])),
+  photo('a TIFF with ZSTD', 'codec', () => tiff([256, 4, 1, 100], [257, 4, 1, 100], [259, 3, 1, 50_000])),
   photo('a BMP of 65000 x 65000 without pixels', 'broken', () => bmp(huge, huge)),
   photo('a BMP of 2^31 - 1 in compressed rows', 'too_many_pixels', () => bmp(2 ** 31 - 1, 2 ** 31 - 1, 1)),
   photo('a BMP with a JPEG inside', 'codec', () => bmp(100, 100, 4)),
-  photo('a BMP of a width below zero', 'broken', () => bmp(-100, 100)),
-  photo('a BMP whose height is the lowest there is', 'refused', () => bmp(1, -(2 ** 31))),
+  photo('a BMP of negative width', 'broken', () => bmp(-100, 100)),
+  photo('a BMP of the lowest possible height', 'refused', () => bmp(1, -(2 ** 31))),
   photo('an AVIF of 2^32 - 1 squared', 'too_many_pixels', () =>
     heifHeader('avif', { width: 2 ** 32 - 1, height: 2 ** 32 - 1 }),
   ),
   photo('a HEIC of 65000 x 65000', 'too_many_pixels', () => heifHeader('heic', { width: huge, height: huge })),
-  photo('a HEIC of no pixels', 'broken', () => heifHeader('heic', { width: 0, height: 0 })),
+  photo('a HEIC without pixels', 'broken', () => heifHeader('heic', { width: 0, height: 0 })),
 
-  // Bombs: what is compressed a thousandfold in front of the pixels, or between them.
+  // Decompression bombs before or between the pixels.
   photo('a PNG with a colour profile of 128 MiB', 'png 32x24', () => bomb('iCCP', 'icc\0\0')),
   photo('a PNG with a text of 128 MiB', 'png 32x24', () => bomb('zTXt', 'Comment\0\0')),
   photo('a PNG with a thousand texts of a megabyte', 'png 32x24', () => pngWithTexts(1000, 2 ** 20)),
@@ -69,7 +69,7 @@ export const hostilePhotos: readonly HostileMedia[] = [
   photo('a PNG whose pixels are 64 MiB of zeros', 'png 8000x8000', () =>
     png(header(8000, 8000), chunk('IDAT', deflateSync(Buffer.alloc(2 ** 26)))),
   ),
-  photo('a GIF with nothing but notes', 'too_costly', () =>
+  photo('a GIF of comments only', 'too_costly', () =>
     Buffer.concat([gif(10, 10).subarray(0, 13), Buffer.alloc(9 * 2 ** 20, Buffer.from([0x21, 0xfe, 1, 0x21, 0]))]),
   ),
   photo('a GIF whose first frame is 65535 x 65535', 'too_many_pixels', () => {
@@ -78,55 +78,55 @@ export const hostilePhotos: readonly HostileMedia[] = [
     return bytes;
   }),
   photo('a GIF of 65535 frames', 'gif 10x10', () => gif(10, 10, 65_535)),
-  photo('a JPEG with nothing but notes', 'too_costly', () =>
+  photo('a JPEG of comments only', 'too_costly', () =>
     Buffer.concat([soi, ...Array.from({ length: 160 }, () => segment(0xfe, Buffer.alloc(65_533))), soi]),
   ),
-  photo('a JPEG of progressive scans without end', 'jpg 8000x8000', () =>
+  photo('a JPEG with endless progressive scans', 'jpg 8000x8000', () =>
     Buffer.concat([
       jpeg(8000, 8000, 0xc2),
       ...Array.from({ length: 10_000 }, () => segment(0xda, Buffer.from([1, 1, 0, 0, 0, 0]))),
     ]),
   ),
 
-  // Directories and boxes that lie.
-  photo('a TIFF whose directory follows itself', 'tiff 32x24', () => tiffOf(32, 24, 8)),
-  photo('a TIFF whose directory lies in its header', 'broken', () => Buffer.from('II*\0\0\0\0\0', 'latin1')),
-  photo('a TIFF whose directory lies behind its end', 'broken', () =>
+  // False directories and boxes.
+  photo('a TIFF whose directory points to itself', 'tiff 32x24', () => tiffOf(32, 24, 8)),
+  photo('a TIFF with its directory in the header', 'broken', () => Buffer.from('II*\0\0\0\0\0', 'latin1')),
+  photo('a TIFF with its directory beyond the end', 'broken', () =>
     Buffer.concat([Buffer.from('II*\0\xff\xff\xff\xff', 'latin1'), Buffer.alloc(64)]),
   ),
-  photo('a TIFF of 65535 entries that are not there', 'broken', () =>
+  photo('a TIFF with 65535 missing entries', 'broken', () =>
     Buffer.concat([Buffer.from('II*\0\x08\0\0\0\xff\xff', 'latin1'), Buffer.alloc(64)]),
   ),
-  photo('a TIFF whose width is four billion numbers', 'broken', () => tiff([256, 4, 2 ** 32 - 1, 8], [257, 4, 1, 8])),
+  photo('a TIFF whose width has 2^32 - 1 values', 'broken', () => tiff([256, 4, 2 ** 32 - 1, 8], [257, 4, 1, 8])),
   photo('a big TIFF whose directory is 2^63 away', 'broken', () =>
     Buffer.concat([Buffer.from('II+\0\x08\0\0\0\0\0\0\0\0\0\0\x80', 'latin1'), Buffer.alloc(64)]),
   ),
-  photo('a raw photo of Nikon or Adobe in a TIFF', 'unknown_type', () =>
+  photo('a Nikon or Adobe raw photo in a TIFF', 'unknown_type', () =>
     tiff([256, 4, 1, 100], [257, 4, 1, 100], [50_706, 1, 4, 0x01040000]),
   ),
   photo('a JPEG whose EXIF points outside of itself', 'jpg 32x24', async () =>
     intoJpeg(await samplePhoto('jpg', small), Buffer.from('Exif\0\0II*\0\xff\xff\xff\x7f', 'latin1')),
   ),
-  photo('a JPEG whose EXIF holds four billion values', 'jpg 32x24', async () =>
+  photo('a JPEG whose EXIF has 2^32 - 1 values', 'jpg 32x24', async () =>
     intoJpeg(
       await samplePhoto('jpg', small),
       Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiff([0x0112, 3, 2 ** 32 - 1, 8])]),
     ),
   ),
-  photo('a JPEG whose EXIF directory follows itself', 'jpg 32x24', async () =>
+  photo('a JPEG whose EXIF directory points to itself', 'jpg 32x24', async () =>
     intoJpeg(await samplePhoto('jpg', small), Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiffOf(1, 1, 8)])),
   ),
-  photo('a JPEG with a segment of no length', 'broken', () => Buffer.concat([soi, Buffer.from([0xff, 0xe1, 0, 0])])),
+  photo('a JPEG with a segment of length 0', 'broken', () => Buffer.concat([soi, Buffer.from([0xff, 0xe1, 0, 0])])),
   photo('a PNG with a chunk of 2^31', 'broken', () =>
     Buffer.concat([pngMagic, header(32, 24), Buffer.from('\x80\0\0\0IDAT', 'latin1')]),
   ),
-  photo('a HEIC whose directory says 4 GiB', 'broken', () =>
+  photo('a HEIC whose directory claims 4 GiB', 'broken', () =>
     Buffer.concat([ftyp('heic'), Buffer.from('\xff\xff\xff\xffmeta', 'latin1'), Buffer.alloc(64)]),
   ),
-  photo('an AVIF whose boxes have no length', 'broken', () =>
+  photo('an AVIF whose boxes have length 0', 'broken', () =>
     Buffer.concat([ftyp('avif'), Buffer.from('\0\0\0\x01meta\0\0\0\0\0\0\0\0', 'latin1'), Buffer.alloc(64)]),
   ),
-  photo('an AVIF with a million boxes before its directory', 'broken', () =>
+  photo('an AVIF with 100,000 boxes before its directory', 'broken', () =>
     Buffer.concat([ftyp('avif'), ...Array.from({ length: 100_000 }, () => isoBox('free')), isoBox('meta')]),
   ),
   {
@@ -135,7 +135,7 @@ export const hostilePhotos: readonly HostileMedia[] = [
     ),
     zeros: 200 * 2 ** 20,
   },
-  photo('a HEIC whose boxes nest ten thousandfold', 'broken', () => {
+  photo('a HEIC with 10,000 nested boxes', 'broken', () => {
     let inner: Buffer = Buffer.alloc(0);
     for (let n = 0; n < 10_000; n++) inner = Buffer.concat([boxHeader('iprp', inner.length + 8), inner]);
     return Buffer.concat([ftyp('heic'), isoBox('meta', Buffer.alloc(4), inner)]);

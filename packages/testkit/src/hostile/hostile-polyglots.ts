@@ -4,10 +4,10 @@ import type { Canary, HostileMedia } from './hostile-sample.ts';
 
 const size = { width: 32, height: 24 };
 const script = ({ address }: Canary) => Buffer.from(`<html><script src="${address}/polyglot.js"></script></html>`);
-// The end of a zip's directory, with no entry: what unzip looks for from the end.
+// The end record of an empty zip, which unzip searches for from the end of the file.
 const zipEnd = Buffer.concat([Buffer.from('PK\x05\x06', 'latin1'), Buffer.alloc(18)]);
 
-/** Photos that are something else as well: they are what they begin as, and what else they hold goes nowhere. */
+/** Photos that are also valid in another format: they count as photos, and their other content has no effect. */
 export const polyglots: readonly HostileMedia[] = [
   {
     name: 'a JPEG that is also a page',
@@ -18,16 +18,16 @@ export const polyglots: readonly HostileMedia[] = [
     },
   },
   { name: 'a JPEG that is also a zip', found: 'jpg 32x24', make: withTail('jpg', () => zipEnd) },
-  { name: 'a JPEG with a PDF behind it', found: 'jpg 32x24', make: withTail('jpg', () => Buffer.from('%PDF-1.7\n')) },
+  { name: 'a JPEG followed by a PDF', found: 'jpg 32x24', make: withTail('jpg', () => Buffer.from('%PDF-1.7\n')) },
   { name: 'a PNG that is also a page', found: 'png 32x24', make: withTail('png', script) },
   {
-    name: 'a PNG with an HLS playlist behind it',
+    name: 'a PNG followed by an HLS playlist',
     found: 'png 32x24',
     make: withTail('png', ({ file }) => Buffer.from(`\n#EXTM3U\n${file}`)),
   },
   { name: 'a GIF that is also a zip', found: 'gif 32x24', make: withTail('gif', () => zipEnd) },
   {
-    name: 'a GIF whose comment is a script of PHP',
+    name: 'a GIF whose comment is a PHP script',
     found: 'gif 32x24',
     make: async () => {
       const gif = await samplePhoto('gif', size);
@@ -35,7 +35,7 @@ export const polyglots: readonly HostileMedia[] = [
       return Buffer.concat([gif.subarray(0, -1), Buffer.from([0x21, 0xfe, php.length]), php, Buffer.from([0, 0x3b])]);
     },
   },
-  { name: 'a TIFF with a page behind it', found: 'tiff 32x24', make: withTail('tiff', script) },
+  { name: 'a TIFF followed by a page', found: 'tiff 32x24', make: withTail('tiff', script) },
 ];
 
 function withTail(type: Parameters<typeof samplePhoto>[0], tail: (canary: Canary) => Buffer): HostileMedia['make'] {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What hostile media refers to, and what must never be accessed. */
+/** The targets of references in hostile media, which must never be accessed. */
 export interface Canary {
   /** The path of a video that media must not read. */
   readonly file: string;
@@ -9,16 +9,16 @@ export interface Canary {
   readonly address: string;
 }
 
-/** Media as an attacker may send it: its bytes, then `zeros` zeros. */
+/** Media that an attacker may send: its bytes, then `zeros` zeros. */
 export interface HostileMedia {
   readonly name: string;
-  /** The reason of its refusal, or its `type width x height` if the header cannot reveal it. */
+  /** The reason of its refusal, or `type width x height` if the header looks valid. */
   readonly found: string;
   readonly make: (canary: Canary) => Buffer | Promise<Buffer>;
   readonly zeros?: number;
 }
 
-/** Writes media into files of a folder, named by number. */
+/** Writes media to numbered files in a folder. */
 export async function writeHostile(folder: string, media: readonly HostileMedia[], canary: Canary): Promise<void> {
   for (const [n, { make, zeros = 0 }] of media.entries()) {
     await using file = await open(join(folder, String(n)), 'w');

@@ -5,9 +5,9 @@ import { matroska, tracks } from './hostile-matroska.ts';
 import type { HostileMedia } from './hostile-sample.ts';
 import { renamed, resized, transportStream } from './hostile-video-parts.ts';
 
-/** Videos whose codec is not allowed, whose size or number of tracks is false or too large, or that have no picture. */
+/** Videos with a forbidden codec, a false or excessive size or number of tracks, or no picture. */
 export const hostileVideoCodings: readonly HostileMedia[] = [
-  // Codecs outside the list.
+  // Forbidden codecs.
   ...(['avi', 'mov', 'matroska'] as const).map((format) => ({
     name: `MagicYUV in ${format}`,
     found: 'codec',
@@ -15,16 +15,16 @@ export const hostileVideoCodings: readonly HostileMedia[] = [
   })),
   { name: 'Ut Video in AVI', found: 'codec', make: () => coded('utvideo', 'yuv420p', 'avi') },
   {
-    name: 'a codec of an unheard-of name in AVI',
+    name: 'an unknown codec in AVI',
     found: 'codec',
     make: async () => renamed(await coded('magicyuv', 'gbrp', 'avi'), 'ZZZZ'),
   },
   { name: 'lossless Lagarith in MP4', found: 'codec', make: () => video({ codec: 'LAGS' }) },
-  { name: 'a picture of TIFF in MOV', found: 'codec', make: () => coded('targa', 'bgr24', 'mov') },
+  { name: 'Targa in MOV', found: 'codec', make: () => coded('targa', 'bgr24', 'mov') },
   { name: 'EXR in MOV', found: 'codec', make: () => video({ codec: 'EXR ' }, 'qt  ') },
   { name: 'Hap in MOV', found: 'codec', make: () => video({ codec: 'Hap1' }, 'qt  ') },
   {
-    name: 'MagicYUV behind the track that is shown',
+    name: 'MagicYUV in a second track',
     found: 'codec',
     make: () =>
       made([
@@ -33,20 +33,18 @@ export const hostileVideoCodings: readonly HostileMedia[] = [
       ]),
   },
 
-  // Sizes.
   { name: 'an MP4 of 16000 x 16000', found: 'too_many_pixels', make: () => video({ width: 16_000, height: 16_000 }) },
   { name: 'an MP4 of 65535 x 65535', found: 'refused', make: () => video({ width: 65_535, height: 65_535 }) },
-  { name: 'an MP4 of no pixels', found: 'broken', make: () => video({ width: 0, height: 0 }) },
+  { name: 'an MP4 without pixels', found: 'broken', make: () => video({ width: 0, height: 0 }) },
   { name: 'a WebM of 2^31 x 2^31', found: 'refused', make: () => matroska('webm', tracks(1, 2 ** 31, 2 ** 31)) },
-  { name: 'a WebM of no pixels', found: 'refused', make: () => matroska('webm', tracks(1, 0, 0)) },
+  { name: 'a WebM without pixels', found: 'refused', make: () => matroska('webm', tracks(1, 0, 0)) },
   {
-    name: 'an AVI of -2^31 x 2^31 - 1, whose pictures know better',
+    name: 'an AVI that falsely claims -2^31 x 2^31 - 1',
     found: 'avi 320x240',
     make: async () => resized(await sampleVideo('avi', { width: 320, height: 240 }), -(2 ** 31), 2 ** 31 - 1),
   },
-  // A thousand tracks.
   {
-    name: 'a video of 100 honest tracks',
+    name: 'a video of 100 valid tracks',
     found: 'refused',
     make: () =>
       made([
@@ -68,8 +66,8 @@ export const hostileVideoCodings: readonly HostileMedia[] = [
   },
   { name: 'a transport stream of 1000 streams', found: 'refused', make: () => transportStream(1000) },
 
-  // Sound and covers are no video.
-  { name: 'a sound in MP4', found: 'no_picture', make: () => made([...tone, '-c:a', 'aac', '-f', 'mp4']) },
+  // Sound and cover pictures are not a video.
+  { name: 'sound in MP4', found: 'no_picture', make: () => made([...tone, '-c:a', 'aac', '-f', 'mp4']) },
 ];
 
 const clip = ['-f', 'lavfi', '-i', 'testsrc2=size=320x240:rate=5:duration=1'];

@@ -1,6 +1,6 @@
 import { isoBox, u32 } from '../samples/sample-iso.ts';
 
-/** An alias of old Macintoshes, as ffmpeg's mov_read_dref reads one: no names of volume and file, then a path from the root on. */
+/** A classic Mac OS alias as read by ffmpeg's mov_read_dref: no volume and file names, then an absolute path. */
 export function alias(path: string): Buffer {
   const absolutePath = Buffer.from(path.length % 2 === 0 ? path : `${path}\0`);
   const length = Buffer.from([absolutePath.length >> 8, absolutePath.length & 255]);
@@ -18,13 +18,13 @@ export function nested(type: string, depth: number): Buffer {
   return Buffer.concat(boxes);
 }
 
-/** An AVI whose codec has another name. */
+/** An AVI with another codec name. */
 export function renamed(avi: Buffer, name: string): Buffer {
   for (let at = avi.indexOf('M8'); at >= 0 && at < 4096; at = avi.indexOf('M8', at + 4)) avi.write(name, at, 'latin1');
   return avi;
 }
 
-/** An AVI whose pictures have another size, in all its headers. */
+/** An AVI with another size in all headers. */
 export function resized(avi: Buffer, width: number, height: number): Buffer {
   const main = avi.indexOf('avih') + 8;
   avi.writeInt32LE(width, main + 32);
@@ -35,7 +35,7 @@ export function resized(avi: Buffer, width: number, height: number): Buffer {
   return avi;
 }
 
-// A header of ASF: 16 bytes of name, 8 of length, 4 that count what it holds, 2 that are reserved.
+// The ASF header: 16 bytes name, 8 length, 4 number of objects, 2 reserved.
 export function withScript(wmv: Buffer, address: string): Buffer {
   const name = Buffer.from('301afb1e620bd011a39b00a0c90348f6', 'hex');
   const words = ['URL', address].map((word) => Buffer.from(word, 'utf16le'));
@@ -60,7 +60,7 @@ export function withScript(wmv: Buffer, address: string): Buffer {
   return Buffer.concat([header, name, length, body, wmv.subarray(30)]);
 }
 
-/** A transport stream whose table of programs names one stream after another, each of which then has a packet. */
+/** A transport stream whose program table lists many streams with a packet each. */
 export function transportStream(streams: number): Buffer {
   const packet = (pid: number, content: Buffer) =>
     Buffer.concat([

@@ -7,20 +7,20 @@ import { alias, reference, withScript } from './hostile-video-parts.ts';
 
 const size = { width: 320, height: 240 };
 
-/** Videos that refer to other files and addresses: whatever the video is taken for, they are not followed. */
+/** Videos that refer to other files and addresses, which must not be followed. */
 export const hostileVideoReferences: readonly HostileMedia[] = [
   {
-    name: 'an MP4 whose pictures lie at an address',
+    name: 'an MP4 with its pictures at an address',
     found: 'mp4 320x240',
     make: ({ address }) => video({ reference: isoBox('url ', u32(0), Buffer.from(`${address}/dref.mp4\0`)) }),
   },
   {
-    name: 'an MP4 whose pictures lie in another file',
+    name: 'an MP4 with its pictures in another file',
     found: 'mp4 320x240',
     make: ({ file }) => video({ reference: isoBox('url ', u32(0), Buffer.from(`file://${file}\0`)) }),
   },
   {
-    name: 'a QuickTime video whose pictures lie in another file',
+    name: 'a QuickTime video with its pictures in another file',
     found: 'mov 320x240',
     make: ({ file }) => video({ reference: alias(file) }, 'qt  '),
   },
@@ -41,13 +41,13 @@ export const hostileVideoReferences: readonly HostileMedia[] = [
       ]),
   },
   {
-    name: 'a Matroska video that goes on in another file',
+    name: 'a Matroska video that continues in another file',
     found: 'refused',
     make: ({ file }) =>
       matroska('matroska', ebml('1549a966', ebml('3e83bb', Buffer.from(file)), ebml('3eb923', Buffer.alloc(16, 7)))),
   },
   {
-    name: 'a Matroska file of nothing but an attached playlist',
+    name: 'a Matroska file with only an attached playlist',
     found: 'refused',
     make: ({ address }) =>
       matroska(
@@ -75,12 +75,12 @@ export const hostileVideoReferences: readonly HostileMedia[] = [
     make: async ({ file }) => sampleVideo('avi', { ...size, options: ['-metadata', `title=file:${file}`] }),
   },
   {
-    name: 'an FLV whose notes hold an address',
+    name: 'an FLV with an address in its metadata',
     found: 'flv 320x240',
     make: ({ address }) => sampleVideo('flv', { ...size, options: ['-metadata', `purl=${address}/flv`] }),
   },
   {
-    name: 'an Ogg of nothing but a skeleton',
+    name: 'an Ogg with only a skeleton',
     found: 'refused',
     make: () =>
       Buffer.concat([

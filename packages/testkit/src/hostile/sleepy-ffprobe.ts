@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { waitUntil } from '../wait-until.ts';
 import { hostileFfprobe } from './hostile-ffprobe.ts';
 
-/** An ffprobe that hangs the first time it is called to look at a video, and is the system's own from then on. */
+/** An ffprobe that hangs when first called for a video; later calls run the real ffprobe. */
 export interface SleepyFfprobe extends AsyncDisposable {
   /** A PATH in which it comes first. */
   readonly path: string;
-  /** Resolves when it has been called, and hangs. */
+  /** Resolves when it hangs. */
   readonly called: () => Promise<void>;
 }
 

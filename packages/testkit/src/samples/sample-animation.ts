@@ -3,7 +3,7 @@ interface Canvas {
   readonly height: number;
 }
 
-/** A frame of a GIF: where it lies, and its one colour, red, green or blue. */
+/** A frame of a GIF: its position, and its one colour. */
 export interface GifFrame extends Canvas {
   readonly left?: number;
   readonly top?: number;
@@ -12,7 +12,7 @@ export interface GifFrame extends Canvas {
 
 const colours = { red: 1, green: 2, blue: 3 };
 
-/** A GIF whose screen says this size, and its frames, each shown for a tenth of a second upon those before it. */
+/** A GIF with a screen of this size. Each frame is shown for a tenth of a second on top of those before it. */
 export function gif(screen: Canvas, ...frames: readonly GifFrame[]): Buffer {
   const header = Buffer.concat([Buffer.from('GIF89a'), sides(screen), Buffer.from([0x86, 0, 0])]);
   const table = Buffer.alloc(3 * 128);
@@ -20,8 +20,8 @@ export function gif(screen: Canvas, ...frames: readonly GifFrame[]): Buffer {
   return Buffer.concat([header, table, ...frames.map(gifFrame), Buffer.from(';')]);
 }
 
-// With samples of seven bits a code has eight, as long as the table is cleared (0x80) before it grows (GIF89a appendix
-// F): a byte a pixel.
+// Codes for 7-bit samples have 8 bits if the table is cleared (0x80) before it grows (GIF89a appendix F):
+// one byte per pixel.
 function gifFrame({ left = 0, top = 0, width, height, colour }: GifFrame): Buffer {
   const control = Buffer.from([0x21, 0xf9, 4, 4, 10, 0, 0, 0]);
   const place = Buffer.concat([Buffer.from(','), sides({ width: left, height: top }), sides({ width, height })]);
@@ -39,18 +39,18 @@ function sides({ width, height }: Canvas): Buffer {
 
 interface WebpAnimation {
   readonly canvas: Canvas;
-  /** A WebP of one picture (lossy, without alpha), and its size. */
+  /** A WebP of one picture (lossy, without alpha). */
   readonly frame: Buffer;
   readonly frameSize: Canvas;
   readonly frames: number;
   readonly exif?: Buffer;
 }
 
-/** A WebP that shows the same picture again and again in the corner of its canvas (RFC 9649 section 2.7). */
+/** A WebP that repeats the same picture in the corner of its canvas (RFC 9649 section 2.7). */
 export function animatedWebp({ canvas, frame, frameSize, frames, exif }: WebpAnimation): Buffer {
   const flags = 0x02 | (exif ? 0x08 : 0);
-  const header = Buffer.concat([Buffer.from([flags, 0, 0, 0]), lessOne(canvas)]);
-  const place = Buffer.concat([Buffer.alloc(6), lessOne(frameSize), Buffer.from([100, 0, 0, 0])]);
+  const header = Buffer.concat([Buffer.from([flags, 0, 0, 0]), minusOne(canvas)]);
+  const place = Buffer.concat([Buffer.alloc(6), minusOne(frameSize), Buffer.from([100, 0, 0, 0])]);
   const picture = riffChunk('ANMF', Buffer.concat([place, frame.subarray(12)]));
   const chunks = [
     riffChunk('VP8X', header),
@@ -68,7 +68,7 @@ function riffChunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([header, data, Buffer.alloc(data.length % 2)]);
 }
 
-function lessOne({ width, height }: Canvas): Buffer {
+function minusOne({ width, height }: Canvas): Buffer {
   const bytes = Buffer.alloc(6);
   bytes.writeUIntLE(width - 1, 0, 3);
   bytes.writeUIntLE(height - 1, 3, 3);

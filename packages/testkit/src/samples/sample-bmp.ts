@@ -1,12 +1,12 @@
 export interface BitmapSample {
   readonly width: number;
   readonly height: number;
-  /** Bytes of the second header, which name its kind: 12 and 16 OS/2, 40 Windows 3, 108 and 124 later ones. */
+  /** Bytes of the second header: 12 and 16 for OS/2, 40 for Windows 3, 108 and 124 for later versions. */
   readonly header: 12 | 16 | 40 | 52 | 56 | 64 | 108 | 124;
   readonly topDown?: boolean;
 }
 
-/** A bitmap of 24 bits a pixel. */
+/** A bitmap of 24 bits per pixel. */
 export function bitmap({ width, height, header: headerBytes, topDown = false }: BitmapSample): Buffer {
   const rowBytes = Math.ceil((width * 24) / 32) * 4;
   const pixelsAt = 14 + headerBytes;

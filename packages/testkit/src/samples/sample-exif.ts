@@ -1,12 +1,12 @@
-/** What is written into sample EXIF: where the photo says that it was taken, in a text that tests look for afterwards. */
+/** The content of sample EXIF. `mark` is the location, which tests search for later. */
 export interface SampleExif {
   readonly orientation?: number;
   readonly mark?: string;
-  /** Grows the EXIF by that many bytes, as previews and maker notes do. */
+  /** Additional bytes, as of previews and maker notes. */
   readonly padding?: number;
 }
 
-/** EXIF data: a little-endian TIFF with an orientation, a description, and a GPS directory with an area's name. */
+/** EXIF data: a little-endian TIFF with orientation, description, and a GPS directory with an area name. */
 export function exif({ orientation = 1, mark = 'somewhere', padding = 0 }: SampleExif): Buffer {
   const text = Buffer.from(`${mark}\0`.padEnd(8, '\0'), 'latin1');
   const gpsAt = 8 + 2 + 3 * 12 + 4;
@@ -20,7 +20,7 @@ export function exif({ orientation = 1, mark = 'somewhere', padding = 0 }: Sampl
   return Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), main, gps, text, Buffer.alloc(padding)]);
 }
 
-/** A JPEG with segments of its own before all others: EXIF, XMP and a comment, each with the mark. */
+/** A JPEG that begins with EXIF, XMP and a comment, each with the mark. */
 export function jpegWithExif(jpeg: Buffer, sample: SampleExif): Buffer {
   const { mark = 'somewhere' } = sample;
   const segments = [
@@ -38,7 +38,7 @@ export function segment(marker: number, content: Buffer): Buffer {
   return Buffer.concat([header, content]);
 }
 
-/** A directory of a TIFF, which says where the next one lies. */
+/** A TIFF directory, with the offset of the next one. */
 export function directory(entries: readonly Buffer[], next = 0): Buffer {
   const bytes = Buffer.concat([Buffer.alloc(2), ...entries, Buffer.alloc(4)]);
   bytes.writeUInt16LE(entries.length);

@@ -5,24 +5,24 @@ import { made } from './sample-media.ts';
 export interface HeifSample {
   readonly coding: 'hevc' | 'av1';
   readonly brands: readonly [string, ...string[]];
-  /** Of the whole picture as coded, in pixels. */
+  /** The coded size in pixels. */
   readonly width: number;
   readonly height: number;
-  /** Made of that many tiles, whose last ones hang over. */
+  /** Number of tiles; the last ones exceed the picture. */
   readonly tiles?: { readonly columns: number; readonly rows: number };
-  /** Cropped to its middle, or so many pixels to the right of it and below it; then turned anticlockwise, then mirrored. */
+  /** Crops to the centre, or at an offset from it; then rotates anticlockwise, then mirrors. */
   readonly crop?: { readonly width: number; readonly height: number; readonly right?: number; readonly down?: number };
   readonly quarterTurns?: number;
   readonly mirrored?: boolean;
-  /** An EXIF item with that orientation. */
+  /** The orientation in an EXIF item. */
   readonly orientation?: number;
   /** An ICC profile. */
   readonly profile?: Buffer;
-  /** Transfer characteristics by number (ITU-T H.273: 16 is PQ, 18 HLG), with the colours of BT.2020; without a profile. */
+  /** Transfer characteristics (ITU-T H.273: 16 is PQ, 18 HLG) with BT.2020 colours, instead of a profile. */
   readonly transfer?: number;
-  /** A picture that is hard to code, for a large file. */
+  /** A picture that compresses badly, for a large file. */
   readonly noise?: boolean;
-  /** The directory is after the pictures. */
+  /** Puts the directory after the pictures. */
   readonly directoryLast?: boolean;
 }
 
@@ -34,7 +34,7 @@ interface Item {
   readonly data: Buffer;
 }
 
-/** A HEIC or AVIF that decoders read: a frame by the system's ffmpeg in a directory of our own (ISO/IEC 23008-12). */
+/** A decodable HEIC or AVIF: a frame by the system's ffmpeg in a hand-made directory (ISO/IEC 23008-12). */
 export async function heif(sample: HeifSample): Promise<Buffer> {
   const { coding, width, height, tiles = { columns: 1, rows: 1 }, noise = false } = sample;
   const tile = { width: even(width / tiles.columns), height: even(height / tiles.rows) };
@@ -84,7 +84,7 @@ export async function heif(sample: HeifSample): Promise<Buffer> {
   );
 }
 
-// A video of one frame holds all that a picture needs: the decoder's setup, and the frame.
+// A video of one frame contains everything that a picture needs: the decoder configuration and the frame.
 async function codedFrame(
   coding: HeifSample['coding'],
   { width, height }: { width: number; height: number },
@@ -162,7 +162,7 @@ function ispe({ width, height }: { width: number; height: number }): Buffer {
   return isoBox('ispe', u32(0, width, height));
 }
 
-// A reader that does not know such a property must not show the picture.
+// A reader that does not support an essential property must not show the picture.
 function essential(property: number): number {
   return property | 0x80;
 }

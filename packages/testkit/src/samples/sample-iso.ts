@@ -1,4 +1,4 @@
-/** A box of an ISO media file, of parts that lie one after another. */
+/** A box of an ISO media file, with concatenated content. */
 export function isoBox(type: string, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const header = Buffer.alloc(8);
@@ -7,12 +7,12 @@ export function isoBox(type: string, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([header, content]);
 }
 
-/** The box that says what kind of file follows. */
+/** The file type box. */
 export function ftyp(major: string, ...compatible: readonly string[]): Buffer {
   return isoBox('ftyp', Buffer.from([major, '\0\0\0\0', ...compatible].join(''), 'latin1'));
 }
 
-/** Everything of a HEIC or AVIF with its size, and no picture: coded as `width` x `height`, then turned. */
+/** The directory of a HEIC or AVIF without picture: coded as `width` x `height`, then rotated. */
 export function heifHeader(
   brand: string,
   { width, height, quarterTurns = 0 }: { width: number; height: number; quarterTurns?: number },
@@ -34,7 +34,7 @@ export function heifHeader(
   return Buffer.concat([ftyp(brand, 'mif1', brand), meta, isoBox('mdat', Buffer.alloc(16))]);
 }
 
-/** Numbers of 32 bits, as boxes hold them; what does not fit is cut. */
+/** Numbers of 32 bits, big-endian, truncated. */
 export function u32(...numbers: readonly number[]): Buffer {
   const bytes = Buffer.alloc(numbers.length * 4);
   numbers.forEach((number, n) => {

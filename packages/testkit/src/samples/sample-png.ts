@@ -10,7 +10,7 @@ export function pngChunk(type: string, data: Buffer): Buffer {
   return chunk;
 }
 
-/** A PNG with chunks of its own between its header and all others, or behind its pixels. */
+/** Inserts chunks after the header, or after the pixels. */
 export function pngWithChunks(png: Buffer, where: 'first' | 'last', ...chunks: readonly Buffer[]): Buffer {
   const headerEnd = 8 + 12 + 13;
   const at = where === 'first' ? headerEnd : png.length - 12;

@@ -5,16 +5,16 @@ export interface TiffSample {
   readonly big?: boolean;
   readonly orientation?: number;
   readonly directory?: 'first' | 'last';
-  /** More pages of half the size behind the first. */
+  /** Pages; those after the first have half its size. */
   readonly pages?: number;
-  /** Of a sample. */
+  /** Bits per sample. */
   readonly bits?: 8 | 32;
 }
 
 /** Tag, type (3: two bytes, 4: four), value. */
 type Entry = readonly [number, 3 | 4, number];
 
-/** A grey TIFF without compression, by code: either byte order, either size of offsets. */
+/** An uncompressed grey TIFF, in either byte order and with either offset size. */
 export function tiff({
   width,
   height,
@@ -51,7 +51,7 @@ export function tiff({
       [278, 4, size.height],
       [279, 4, pixels.length],
     ];
-    const tags = listingKeys(layout, entries, next);
+    const tags = directoryBytes(layout, entries, next);
     parts.push(...(directoryAt < pixelsAt ? [tags, pixels] : [pixels, tags]));
     at = pageEnd;
   }
@@ -79,7 +79,7 @@ function entriesBytes({ big }: Layout, count: number): number {
   return big ? 8 + count * 20 + 8 : 2 + count * 12 + 4;
 }
 
-function listingKeys({ order, big }: Layout, entries: readonly Entry[], next: number): Buffer {
+function directoryBytes({ order, big }: Layout, entries: readonly Entry[], next: number): Buffer {
   const word = big ? 8 : 4;
   const written = entries.map(([tag, type, value]) => {
     const bytes = uint(order, type === 3 ? 2 : 4, value);

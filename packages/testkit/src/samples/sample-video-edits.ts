@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { ftyp, isoBox, u32 } from './sample-iso.ts';
 
-/** A video with a matrix [a, b, c, d] in the header of its first track: what players do to its pictures. */
+/** A video with a transformation matrix [a, b, c, d] in the header of its first track. */
 export function withMatrix(video: Buffer, [a, b, c, d]: readonly [number, number, number, number]): Buffer {
   // The header ends with the matrix and the size.
   const header = video.indexOf('tkhd') - 4;
@@ -13,10 +13,10 @@ export function withMatrix(video: Buffer, [a, b, c, d]: readonly [number, number
   return edited;
 }
 
-/** How a camera says that it was turned clockwise by so many degrees. */
+/** The matrices by which cameras record a clockwise rotation in degrees. */
 export const turnedBy = { 90: [0, 1, -1, 0], 180: [-1, 0, 0, -1], 270: [0, -1, 1, 0] } as const;
 
-/** A video that is of another brand, by the same bytes otherwise. */
+/** The same video with other brands. */
 export function withBrands(video: Buffer, major: string, ...compatible: readonly string[]): Buffer {
   const mine = ftyp(major, ...compatible);
   const space = video.readUInt32BE(0) - mine.length;
@@ -24,21 +24,21 @@ export function withBrands(video: Buffer, major: string, ...compatible: readonly
   return Buffer.concat([mine, isoBox('free', Buffer.alloc(space - 8)), video.subarray(mine.length + space)]);
 }
 
-/** A video of before the brands: its first box is unknown. */
+/** A video without brands, as before ISO: its first box is unknown. */
 export function withoutBrands(video: Buffer): Buffer {
   const edited = Buffer.from(video);
   edited.write('free', 4, 'latin1');
   return edited;
 }
 
-/** A sequence of pictures without a directory of pictures: a video whose track says that it shows pictures. */
+/** A picture sequence without a picture directory: a video with a track of type `pict`. */
 export function asPictureSequence(video: Buffer, major: string, ...compatible: readonly string[]): Buffer {
   const edited = withBrands(video, major, ...compatible);
   edited.write('pict', edited.indexOf('vide', edited.indexOf('hdlr')), 'latin1');
   return edited;
 }
 
-/** A video whose pictures lie in a box with a size of 64 bits; ffmpeg leaves the space for it. */
+/** A video whose `mdat` has a 64-bit size, for which ffmpeg reserves space. */
 export function withLongMdat(video: Buffer): Buffer {
   const edited = Buffer.from(video);
   const at = edited.indexOf('mdat') - 4;
@@ -50,7 +50,7 @@ export function withLongMdat(video: Buffer): Buffer {
   return edited;
 }
 
-/** A video whose index, at its end, is compressed as QuickTime 3 did. */
+/** A video whose index, at its end, is compressed as by QuickTime 3. */
 export function withCompressedIndex(video: Buffer): Buffer {
   const at = video.lastIndexOf('moov') - 4;
   const moov = video.subarray(at);
@@ -68,16 +68,16 @@ export function withChecksums(stream: Buffer): Buffer {
   return Buffer.concat(packets.flatMap((packet) => [packet, Buffer.alloc(16, 0xff)]));
 }
 
-/** A stream of packets of so many bytes without the first tenth of it, in which its only early keyframe lies. */
+/** A stream of packets without its first tenth, which contains its only early keyframe. */
 export function cutBetweenKeyframes(stream: Buffer, packetBytes: number): Buffer {
   return stream.subarray(Math.ceil(stream.length / 10 / packetBytes) * packetBytes);
 }
 
-/** An Ogg whose first page is that of a skeleton, which describes the other streams (Ogg Skeleton 3.0). */
+/** An Ogg that begins with a skeleton, which describes the other streams (Ogg Skeleton 3.0). */
 export function withSkeleton(ogg: Buffer): Buffer {
   const head = Buffer.alloc(64);
   head.write('fishead\0\x03\0', 0, 'latin1');
-  // Times are numerators and denominators: 0/1000.
+  // Times are fractions: 0/1000.
   head.writeUInt32LE(1000, 20);
   head.writeUInt32LE(1000, 36);
   const page = Buffer.concat([Buffer.alloc(27), Buffer.from([head.length]), head]);
@@ -89,7 +89,7 @@ export function withSkeleton(ogg: Buffer): Buffer {
   return Buffer.concat([page, ogg]);
 }
 
-// RFC 3533 section 6: a CRC whose bits are not mirrored.
+// RFC 3533 section 6: a CRC without bit reflection.
 function oggChecksum(page: Buffer): number {
   let crc = 0;
   for (const byte of page) {
@@ -99,17 +99,17 @@ function oggChecksum(page: Buffer): number {
   return crc >>> 0;
 }
 
-/** A video that says that its pictures are coded in another way, for which nothing here has an encoder. */
+/** A video with the tag of another codec, for which ffmpeg has no encoder. */
 export function withCodecTag(video: Buffer, tag: string, other: string): Buffer {
   return Buffer.from(video.toString('latin1').replaceAll(tag, other), 'latin1');
 }
 
-/** A video of Windows Media 8 that says that it is one of Windows Media 9, whose sequence header is 4 bytes long. */
+/** A Windows Media 8 video that claims to be Windows Media 9, whose sequence header has 4 bytes. */
 export function asWindowsMedia9(video: Buffer): Buffer {
   const edited = withCodecTag(video, 'WMV2', 'WMV3');
-  // BITMAPINFOHEADER: its size with what follows it, 44, and the tag 16 bytes on.
+  // BITMAPINFOHEADER: its size including extra data (44); the tag follows 16 bytes later.
   const at = edited.indexOf(Buffer.from([44, 0, 0, 0]));
-  if (edited.toString('latin1', at + 16, at + 20) !== 'WMV3') throw new Error('no such header');
+  if (edited.toString('latin1', at + 16, at + 20) !== 'WMV3') throw new Error('no WMV3 header');
   Buffer.from([0x4f, 0xf9, 0x08, 0x01]).copy(edited, at + 40);
   return edited;
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { listen } from './listen.ts';
 
-/** A request that has passed through. */
+/** A request that the proxy received. */
 export interface SeenRequest {
   readonly method: string;
   /** Without the query. */
@@ -14,27 +14,26 @@ export interface SeenRequest {
   readonly query: URLSearchParams;
   /** The Range header. */
   readonly range: string | undefined;
-  /** How many bytes of the response's body have come from the target so far. */
+  /** Bytes of the response body received from the target so far. */
   responseBytes: number;
-  /** The response's status, once there is one. */
+  /** The status of the response, once received. */
   status: number | undefined;
 }
 
 export interface CountingProxy extends AsyncDisposable {
   readonly endpoint: string;
-  /** Everything that has passed so far, in order; may be emptied. */
+  /** All requests so far, in order. Tests may empty it. */
   readonly seen: SeenRequest[];
-  /** Connections to it that are open at this moment. */
+  /** The number of open connections to the proxy. */
   connections(): Promise<number>;
 }
 
 /**
- * What becomes of a request: it passes, at once or late; its response is `lost` (the connection closes) or `held` forever; it arrives `twice`,
- * and the second response is sent; it is `overtaken`: it fails, and arrives only when the next one has passed; it is `cut`: it does not arrive,
- * and the connection closes. `changed`: one bit of its body flips on the way; `changed back`: one of its response's. `swallowed`: it does not
- * arrive, and gets the response of a store to a PUT that has read its bytes, and `swallowed unread` as one that has not: with no checksum. Or it
- * gets a response with this status, and does not arrive; the response waits for `after`, and with `isConfirmed` has tag and checksum of what was sent.
- * Or another body arrives in its place.
+ * What happens to a request. It `passes`, or passes after `afterMs`. Its response is `lost` (the connection closes) or `held` forever. It arrives `twice`,
+ * and the second response is sent. It is `overtaken`: it fails, and arrives after the next one. It is `cut`: it does not arrive, and the connection
+ * closes. `changed`: a bit of its body is flipped; `changed back`: a bit of the response body. `swallowed`: it does not arrive, but gets the response
+ * of a store that has read the bytes; `swallowed unread`: a response without checksum. An `OwnResponse` is sent without forwarding the request: it
+ * waits for `after`, and contains tag and checksum of the request if `isConfirmed`. `replaced` replaces the body.
  */
 export type Fate =
   | 'passes'
@@ -62,8 +61,8 @@ interface OwnResponse {
 const noResponse = { responseBytes: 0, status: undefined };
 
 /**
- * An HTTP proxy in front of `target` (an http address) that passes everything on as it is, the Host header included, unless
- * `fate` says otherwise.
+ * An HTTP proxy in front of `target` (an http address) that forwards everything unchanged, including the Host header, unless
+ * `fate` decides otherwise.
  */
 export async function startCountingProxy(
   target: string,
@@ -77,7 +76,7 @@ export async function startCountingProxy(
     const { pathname, searchParams } = new URL(url, target);
     const request: SeenRequest = { ...noResponse, method, path: pathname, query: searchParams, range: headers.range };
     seen.push(request);
-    const becomes = fate(request);
+    const decision = fate(request);
     const forward = (report: (received: IncomingMessage) => void, more = {}) =>
       send({ hostname, port, method, path: url, headers: { ...headers, ...more } }, report).on('error', () =>
         response.destroy(),
@@ -97,22 +96,22 @@ export async function startCountingProxy(
       pipeline(incoming, forward(reply), (error) => {
         if (error) response.destroy();
       });
-    if (typeof becomes === 'object' && 'afterMs' in becomes) {
-      await sleep(becomes.afterMs);
+    if (typeof decision === 'object' && 'afterMs' in decision) {
+      await sleep(decision.afterMs);
       return pass();
     }
-    if (becomes === 'passes') return pass();
-    if (becomes === 'cut') return response.destroy();
+    if (decision === 'passes') return pass();
+    if (decision === 'cut') return response.destroy();
     const body = await buffer(incoming).catch(() => undefined);
-    // Its sender has gone.
+    // The client has disconnected.
     if (body === undefined) return response.destroy();
-    if (typeof becomes === 'object' && 'replaced' in becomes) {
-      const other = becomes.replaced(body);
+    if (typeof decision === 'object' && 'replaced' in decision) {
+      const other = decision.replaced(body);
       return forward(reply, { 'content-length': other.length }).end(other);
     }
-    if (typeof becomes === 'object') {
-      request.status = becomes.status;
-      return replyWith(becomes, response, incoming, body);
+    if (typeof decision === 'object') {
+      request.status = decision.status;
+      return replyWith(decision, response, incoming, body);
     }
     const arrive = (report: (received: IncomingMessage) => void) =>
       forward((received) => {
@@ -123,7 +122,7 @@ export async function startCountingProxy(
       response.writeHead(received.statusCode ?? 502, received.rawHeaders);
       response.end(flipped(await buffer(received)));
     };
-    const befalls = {
+    const actions = {
       changed: () => forward(reply).end(flipped(body)),
       'changed back': () => forward(sendChanged).end(body),
       swallowed: () => response.writeHead(200, asStored(incoming, body)).end(),
@@ -136,7 +135,7 @@ export async function startCountingProxy(
         response.destroy();
       },
     };
-    befalls[becomes]();
+    actions[decision]();
   });
   const { origin: endpoint, [Symbol.asyncDispose]: dispose } = await listen(server);
   return {
@@ -159,7 +158,7 @@ function flipped(body: Buffer): Buffer {
   return other;
 }
 
-// Whatever of it could show that it knows the bytes: their tag, and the checksums that came with them.
+// The headers of a store that has read the bytes: their tag, and the checksums of the request.
 function asStored({ headers }: IncomingMessage, body: Buffer): Record<string, string> {
   const checksums = Object.entries(headers).filter(([name]) => name.startsWith('x-amz-checksum-'));
   const etag = `"${createHash('md5').update(body).digest('hex')}"`;

@@ -3,8 +3,8 @@ import './minio-global-setup.ts';
 import { type RunningMinio, startMinio } from './start-minio.ts';
 
 /**
- * A `describe` for tests that need a MinIO, which `start` gives them. Without one they are skipped, or one test
- * fails for all of them with REQUIRE_MINIO=1. With `stoppable` they are also skipped where the MinIO is not ours to stop.
+ * A `describe` for tests that need a MinIO. Without one they are skipped, or fail if REQUIRE_MINIO=1. If `stoppable`,
+ * they are also skipped if tests cannot stop the MinIO.
  */
 export function describeWithMinio(
   name: string,
@@ -13,14 +13,14 @@ export function describeWithMinio(
 ): void {
   const source = inject('minioSource');
   if (source === null && process.env.REQUIRE_MINIO === '1') {
-    test(name, () => expect.fail('REQUIRE_MINIO=1, and there is no MinIO'));
+    test(name, () => expect.fail('REQUIRE_MINIO=1, but there is no MinIO'));
     return;
   }
   const usable = source !== null && !(stoppable && source.kind === 'given');
   describe.runIf(usable)(name, () => tests(() => startMinio(source ?? undefined)));
 }
 
-/** As `describeWithMinio`, for tests that start MinIO their own way: they are skipped where it is not a program of this machine. */
+/** As `describeWithMinio`, for tests that start MinIO themselves: skipped without a MinIO program on this machine. */
 export function describeWithMinioProgram(name: string, tests: (path: string) => void): void {
   const source = inject('minioSource');
   const path = source?.kind === 'program' ? source.path : undefined;

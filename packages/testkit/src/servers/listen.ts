@@ -6,7 +6,7 @@ export interface ListeningServer extends AsyncDisposable {
   readonly origin: string;
 }
 
-/** Lets a server listen on a free port of this machine. Disposing closes it and its connections. */
+/** Makes a server listen on a free loopback port. Disposing closes it and its connections. */
 export async function listen(server: Server): Promise<ListeningServer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

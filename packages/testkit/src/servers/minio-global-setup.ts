@@ -9,7 +9,7 @@ declare module 'vitest' {
 
 /** Vitest's global setup: looks for a MinIO once per run, and warns if there is none. */
 export async function setup(project: TestProject): Promise<void> {
-  // The environment that a project of Vitest's is given holds for its workers, and not here.
+  // The `env` of a Vitest project applies to its workers only.
   const env = { ...process.env, ...project.config.env };
   const source = await findMinio(env);
   project.provide('minioSource', source ?? null);

@@ -1,6 +1,5 @@
 import { execa } from 'execa';
 
-/** Where tests get a MinIO from. */
 export type MinioSource =
   | { readonly kind: 'given'; readonly endpoint: string; readonly accessKey: string; readonly secretKey: string }
   | { readonly kind: 'container' }
@@ -9,8 +8,8 @@ export type MinioSource =
 const dockerMs = 5000;
 
 /**
- * Finds a MinIO, in this order: the S3_ENDPOINT that is given (with S3_ACCESS_KEY and S3_SECRET_KEY), the program that MINIO_BIN
- * names, a Docker engine that responds, `minio` in PATH; undefined if there is none. With REQUIRE_CONTAINERS=1 it is a Docker engine.
+ * Finds a MinIO, in this order: S3_ENDPOINT (with S3_ACCESS_KEY and S3_SECRET_KEY), the program MINIO_BIN, a Docker engine,
+ * `minio` in PATH; undefined if there is none. With REQUIRE_CONTAINERS=1, only a Docker engine.
  */
 export async function findMinio(
   env: Record<string, string | undefined> = process.env,

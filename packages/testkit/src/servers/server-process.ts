@@ -2,14 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { execa } from 'execa';
 import { waitUntil } from '../wait-until.ts';
 
-/** A server that a test may hang, kill and bring back under the same address. */
+/** A server that a test can freeze, kill and restart at the same address. */
 export interface StoppableServer {
   /** Freezes it (SIGSTOP): its sockets stay open without a response. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
   /** Ends it without warning (SIGKILL). */
   kill(): Promise<void>;
-  /** Brings it back after `kill`, or kills it first; resolves when it is ready again. */
+  /** Restarts it, after killing it if needed. Resolves when it is ready again. */
   restart(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ interface Start {
 
 const startMs = 20_000;
 
-/** A server as a child process, which ends with the process that started it, however that ends. */
+/** A server as a child process, which always ends with its parent process. */
 export class ServerProcess implements StoppableServer, AsyncDisposable {
   readonly #start: Start;
   #child: ReturnType<typeof spawn> | undefined;
@@ -31,7 +31,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     this.#start = start;
   }
 
-  /** @throws Error with what the server said, if it is not ready in time */
+  /** @throws Error with the output of the server, if it is not ready in time */
   static async start(start: Start): Promise<ServerProcess> {
     const server = new ServerProcess(start);
     await server.restart();
@@ -42,7 +42,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     return this.#child?.pid;
   }
 
-  /** What it has written to its standard output and error so far, restarts included. */
+  /** Its standard output and error so far, including earlier runs. */
   get output(): string {
     return this.#output;
   }
@@ -51,7 +51,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     this.#child?.kill('SIGSTOP');
     const { pid } = this;
     if (pid === undefined) return;
-    // Its threads stop one by one, and until then some still respond.
+    // Threads stop one by one, and some may still respond.
     await waitUntil('the stop of all threads', 2000, () => isStopped(pid));
   }
 
@@ -63,7 +63,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     await this.#end('SIGKILL');
   }
 
-  /** Stops it gracefully (SIGTERM) and waits for its end. */
+  /** Stops it gracefully (SIGTERM) and waits for its exit. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM');
   }
@@ -79,9 +79,9 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     let over = false;
     const ended = child.then(({ exitCode }) => {
       over = true;
-      throw new Error(`ended with ${exitCode}`);
+      throw new Error(`exited with ${exitCode}`);
     });
-    // If it ended, its port may soon belong to another server.
+    // After an exit, another server may get the port.
     const ready = waitUntil('a response', startMs, async () => over || isReady());
     await Promise.race([ready, ended]).catch(async (cause) => {
       await this.kill();
@@ -106,7 +106,7 @@ async function isStopped(pid: number): Promise<boolean> {
   return states.every((state) => /\) T /.test(state));
 }
 
-// execa ends its children when this process exits; only the kernel also does so when it is killed.
+// execa ends its children if this process exits; if it is killed, only the kernel can.
 function spawn({ command, env = {} }: Start) {
   const args = ['--pdeathsig', 'KILL', '--', ...command];
   return execa('setpriv', args, { reject: false, all: true, stdin: 'ignore', env });

@@ -3,20 +3,19 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pipeline, Transform } from 'node:stream';
 
 /**
- * What becomes of what is sent through a proxy: it passes; it is `silent`, so that nothing arrives until it passes again, and nobody hears of
- * that; or it is `cut`: connections are reset, new ones as well.
+ * The state of a link: data `passes`; the link is `silent`: no data arrives until it passes again, without an error; or it is `cut`:
+ * connections are reset, including new ones.
  */
 export type LinkState = 'passes' | 'silent' | 'cut';
 
 export interface SpreadingProxy extends AsyncDisposable {
   readonly port: number;
-  /** From now on. */
   turn(state: LinkState): void;
 }
 
 /**
- * A TCP proxy on 127.0.0.1 that gives every new connection to the next of `ports`, as a load balancer does; one that refuses is
- * passed over.
+ * A TCP proxy on 127.0.0.1 that forwards new connections to `ports` in turn, like a load balancer. A port that refuses is
+ * skipped.
  */
 export async function startSpreadingProxy(ports: readonly number[]): Promise<SpreadingProxy> {
   let connections = 0;

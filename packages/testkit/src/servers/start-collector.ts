@@ -2,28 +2,28 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listen } from './listen.ts';
 
-/** A span as it was exported. */
+/** An exported span. */
 export interface CollectedSpan {
   readonly service: string;
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Undefined of a trace's first. */
+  /** Undefined for the root span. */
   readonly parentSpanId: string | undefined;
-  readonly facts: Record<string, string | number>;
+  readonly attributes: Record<string, string | number>;
 }
 
-/** Who receives traces by OTLP over HTTP, in its JSON spelling (`OTEL_EXPORTER_OTLP_PROTOCOL=http/json`). */
+/** A receiver of traces by OTLP over HTTP with JSON (`OTEL_EXPORTER_OTLP_PROTOCOL=http/json`). */
 export interface Collector extends AsyncDisposable {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Everything that came, headers too. */
+  /** Everything received, including headers. */
   readonly received: string;
-  /** How many exports came, those included that got no response. */
+  /** The number of exports, including those without a response. */
   readonly exports: number;
-  /** From now on it does not respond. */
+  /** Stops responding. */
   hang(): void;
-  /** Responds to every request again. */
+  /** Resumes responding. */
   respond(): void;
 }
 
@@ -69,7 +69,7 @@ interface ExportRequest {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] };
     readonly scopeSpans: readonly {
-      readonly spans: readonly (Omit<CollectedSpan, 'service' | 'facts'> & {
+      readonly spans: readonly (Omit<CollectedSpan, 'service' | 'attributes'> & {
         readonly attributes: readonly Attribute[];
       })[];
     }[];
@@ -78,7 +78,7 @@ interface ExportRequest {
 
 function spansOf({ resourceSpans }: ExportRequest): CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
-    const service = String(factsOf(resource.attributes)['service.name']);
+    const service = String(attributesOf(resource.attributes)['service.name']);
     return scopeSpans.flatMap(({ spans }) =>
       spans.map(({ name, traceId, spanId, parentSpanId, attributes }) => ({
         service,
@@ -86,12 +86,12 @@ function spansOf({ resourceSpans }: ExportRequest): CollectedSpan[] {
         traceId,
         spanId,
         parentSpanId,
-        facts: factsOf(attributes),
+        attributes: attributesOf(attributes),
       })),
     );
   });
 }
 
-function factsOf(attributes: readonly Attribute[]): CollectedSpan['facts'] {
+function attributesOf(attributes: readonly Attribute[]): CollectedSpan['attributes'] {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? '']));
 }

@@ -14,20 +14,20 @@ export interface RunningMinio extends AsyncDisposable {
   readonly bucket: string;
   readonly accessKey: string;
   readonly secretKey: string;
-  /** For hanging and killing it; undefined where the MinIO is not ours to stop (S3_ENDPOINT is given). */
+  /** To freeze and kill it; undefined if tests cannot (S3_ENDPOINT is set). */
   readonly server: StoppableServer | undefined;
-  /** All of it as the settings that services read. */
+  /** The settings of services for this MinIO. */
   readonly settings: Record<string, string>;
 }
 
-// The living fork of MinIO: same API, same variables (docs/dependencies.md, "MinIO, the server").
+// The maintained fork of MinIO, with the same API and variables (docs/dependencies.md, "MinIO, the server").
 const image = 'docker.io/pgsty/silo:RELEASE.2026-09-03T13-18-01Z';
 const region = 'us-east-1';
 const login = { accessKey: 'echodrop-test', secretKey: 'echodrop-test-secret' };
 const rootSettings: Record<string, string> = { MINIO_ROOT_USER: login.accessKey, MINIO_ROOT_PASSWORD: login.secretKey };
 
 /**
- * Starts a MinIO of its own for the caller, or takes the one that is given. Disposing ends what was started.
+ * Starts a MinIO, or uses that of S3_ENDPOINT. Disposing ends what was started.
  * @throws Error if there is none
  */
 export async function startMinio(source?: MinioSource): Promise<RunningMinio> {
@@ -48,11 +48,11 @@ export async function startMinio(source?: MinioSource): Promise<RunningMinio> {
       return { ...described({ endpoint, ...login }, server), [Symbol.asyncDispose]: dispose };
     }
     default:
-      throw new Error('this test needs MinIO: give S3_ENDPOINT, a Docker engine, MINIO_BIN, or minio in PATH');
+      throw new Error('this test needs MinIO: set S3_ENDPOINT or MINIO_BIN, or provide Docker or minio in PATH');
   }
 }
 
-/** Files that hold a user name and a password. */
+/** Files with a user name and a password. */
 interface LoginFiles {
   readonly user: string;
   readonly password: string;
@@ -65,7 +65,6 @@ export interface MinioOfFiles extends AsyncDisposable {
   readonly server: StoppableServer;
 }
 
-/** Starts the MinIO whose program lies at `path`. */
 export async function startMinioOfFiles(path: string, { user, password }: LoginFiles): Promise<MinioOfFiles> {
   const root = { MINIO_ROOT_USER_FILE: user, MINIO_ROOT_PASSWORD_FILE: password };
   return { ...(await startAlone(path, root)), region };
@@ -80,12 +79,12 @@ async function startAlone(path: string, root = rootSettings) {
   return { ...started, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
-/** Nodes of one store, each with a drive: each serves all of it, and three of the four are needed to write. */
+/** Four nodes of one store, each with a drive. Each node serves the whole store; writes need three. */
 export interface MinioSet extends AsyncDisposable {
   readonly nodes: readonly (RunningMinio & { readonly server: StoppableServer })[];
 }
 
-/** Starts four nodes of the MinIO whose program lies at `path`, their drives below `disk`. */
+/** Starts four nodes of the MinIO program at `path`, with their drives below `disk`. */
 export async function startMinioSet(path: string, disk = tmpdir()): Promise<MinioSet> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(disk, 'echodrop-minio-'))).path;
@@ -116,9 +115,9 @@ async function startProgram(path: string, port: number, drives: readonly string[
     env: {
       ...root,
       MINIO_BROWSER: 'off',
-      // Drives of one set may then lie on one disk.
+      // Allows all drives of a set on one disk.
       MINIO_CI_CD: '1',
-      // In a container it would wait until its own address leads elsewhere than to this machine.
+      // In a container, it would otherwise wait until its address is not loopback.
       _MINIO_SERVER_LOCAL: address,
     },
     isReady: () => serves(endpoint),
@@ -126,7 +125,7 @@ async function startProgram(path: string, port: number, drives: readonly string[
   return { endpoint, server };
 }
 
-// MinIO is alive before it serves: until then it responds with 503, and afterwards 403 to unsigned requests.
+// MinIO responds with 503 until it serves, then with 403 to unsigned requests.
 async function serves(endpoint: string): Promise<boolean> {
   const response = await fetch(endpoint, { signal: AbortSignal.timeout(1000) });
   await response.body?.cancel();

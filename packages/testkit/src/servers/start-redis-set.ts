@@ -4,19 +4,19 @@ import type { RunningRedis } from './start-redis.ts';
 import { startRedis } from './start-redis.ts';
 import { startSentinels } from './start-sentinels.ts';
 
-/** Several servers of which one takes the place of another: what `REDIS_URL` says of them, and who they are. */
+/** Several Redis servers with failover. */
 export interface RedisSet extends AsyncDisposable {
   readonly url: string;
   readonly servers: readonly RunningRedis[];
-  /** The server that has the keys of the queues now, as those say that still respond. */
+  /** The current master of the queue keys, according to the servers that respond. */
   master(): Promise<RunningRedis>;
 }
 
-// Short, so that tests are; long enough for a machine that is busy.
-const goneMs = 1500;
+// Short for quick tests, but long enough for a busy machine.
+const downAfterMs = 1500;
 const startMs = 20_000;
 
-/** A master with two replicas, and three sentinels which agree by two on who is gone. */
+/** A master with two replicas, and three sentinels with a quorum of two. */
 export async function startSentinelSet(): Promise<RedisSet> {
   await using parts = new AsyncDisposableStack();
   const name = 'echodrop-test';
@@ -24,7 +24,7 @@ export async function startSentinelSet(): Promise<RedisSet> {
   const [master, ...replicas] = servers as [RunningRedis, ...RunningRedis[]];
   for (const replica of replicas) await replica.command('REPLICAOF', '127.0.0.1', `${master.port}`);
   await linked(replicas);
-  const sentinels = parts.use(await startSentinels({ name, masterPort: master.port, replicas: 2, goneMs }));
+  const sentinels = parts.use(await startSentinels({ name, masterPort: master.port, replicas: 2, downAfterMs }));
   const held = parts.move();
   return {
     url: `redis+sentinel://${hosts(sentinels.ports)}/${name}`,
@@ -34,7 +34,7 @@ export async function startSentinelSet(): Promise<RedisSet> {
   };
 }
 
-/** A cluster of three masters, and two replicas of the one that has the keys of the queues. */
+/** A cluster of three masters, and two replicas of the master of the queue keys. */
 export async function startClusterSet(): Promise<RedisSet> {
   await using parts = new AsyncDisposableStack();
   const servers = await Promise.all([1, 2, 3, 4, 5].map(async () => parts.use(await startNode())));
@@ -66,7 +66,7 @@ async function startNode(): Promise<RunningRedis> {
   const cluster = {
     'cluster-enabled': 'yes',
     'cluster-port': `${await freePort()}`,
-    'cluster-node-timeout': `${goneMs}`,
+    'cluster-node-timeout': `${downAfterMs}`,
   };
   return startRedis({ more: { ...replicated, ...cluster } });
 }
@@ -91,7 +91,7 @@ function hosts(ports: readonly number[]): string {
   return ports.map((port) => `127.0.0.1:${port}`).join();
 }
 
-// Each node that responds says who has the slot; one that was away may be the last to know of another, so the latest epoch decides.
+// Every node that responds reports an owner of the slot. A restarted node may be outdated, so the latest epoch decides.
 async function masterOfQueues(servers: readonly RunningRedis[]): Promise<RunningRedis> {
   const replies = await Promise.all(
     servers

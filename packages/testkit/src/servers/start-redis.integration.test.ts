@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { startRedis } from './start-redis.ts';
 
-/** What Redis says to one inline command; undefined when it says nothing within 300 ms. */
+/** The reply of Redis to an inline command; undefined without a reply within 300 ms. */
 function say(port: number, command: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${command}\r\n`));
@@ -16,7 +16,7 @@ function say(port: number, command: string): Promise<string | undefined> {
   });
 }
 
-test('a Redis can be hung, killed and brought back under its address, and goes with its handle', async () => {
+test('a Redis can be frozen, killed and restarted at its address, and ends when disposed', async () => {
   const redis = await startRedis();
   await redis.freeze();
   expect(await say(redis.port, 'PING')).toBeUndefined();
@@ -31,7 +31,7 @@ test('a Redis can be hung, killed and brought back under its address, and goes w
   expect(await say(redis.port, 'PING')).toBeUndefined();
 });
 
-test('a persistent Redis has after a stop what it had before', async () => {
+test('a persistent Redis keeps its data across a stop', async () => {
   await using redis = await startRedis({ persistent: true });
   await say(redis.port, 'SET name value');
   await redis.stop();

@@ -6,25 +6,24 @@ import { execa } from 'execa';
 import { freePort } from '../free-ports.ts';
 import { ServerProcess, type StoppableServer } from './server-process.ts';
 
-/** A Redis of a test's own. */
 export interface RunningRedis extends StoppableServer, AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly pid: number | undefined;
   /** Stops it gracefully; `restart` starts it again. */
   stop(): Promise<void>;
-  /** What redis-cli prints for a command. */
+  /** Runs a command. @returns the output of redis-cli */
   command(...words: string[]): Promise<string>;
 }
 
-// The one of docker-compose.yml.
+// As in docker-compose.yml.
 const image = 'redis:8-bookworm';
 
 /**
- * Starts the redis-server or valkey-server that is in PATH, on a free port of 127.0.0.1; with REQUIRE_CONTAINERS=1 one in a container.
- * With `persistent` it writes an append-only file, so that a restart finds what was there; else a restart is empty. `more` are settings of
- * redis.conf. Disposing ends it and removes its files.
- * @throws Error if there is neither program, or no Docker engine
+ * Starts redis-server or valkey-server from PATH on a free loopback port, or a container if REQUIRE_CONTAINERS=1. If
+ * `persistent`, an append-only file keeps its data across restarts. `more` are settings of redis.conf. Disposing ends it and
+ * removes its files.
+ * @throws Error if no program or no Docker engine is found
  */
 export async function startRedis({
   persistent = false,
@@ -84,8 +83,8 @@ function asArguments(settings: Record<string, string>): string[] {
 }
 
 /**
- * The redis-server or valkey-server in PATH.
- * @throws Error if there is neither
+ * Finds redis-server or valkey-server in PATH.
+ * @throws Error if neither is found
  */
 export async function redisProgram(): Promise<string> {
   for (const program of ['redis-server', 'valkey-server']) {
@@ -95,7 +94,7 @@ export async function redisProgram(): Promise<string> {
   throw new Error('tests need redis-server or valkey-server in PATH (Debian: apt-get install redis-server)');
 }
 
-/** Whether a Redis or a sentinel responds at a port of this machine, also if it requires a password. */
+/** Whether a Redis or sentinel responds at a port, even if it requires a password. */
 export function pongs(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host, () => socket.write('PING\r\n'));

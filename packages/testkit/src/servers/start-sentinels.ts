@@ -8,25 +8,25 @@ import { ServerProcess } from './server-process.ts';
 import { pongs, redisProgram } from './start-redis.ts';
 
 interface Watch {
-  /** What they call the master, and where it is. */
+  /** Name and port of the master. */
   readonly name: string;
   readonly masterPort: number;
   readonly replicas: number;
-  /** After how many milliseconds of silence a server is gone. */
-  readonly goneMs: number;
+  /** The time without a reply after which a server counts as down. */
+  readonly downAfterMs: number;
 }
 
 interface Sentinels extends AsyncDisposable {
   readonly ports: readonly number[];
-  /** The port of the master, as they say now. */
+  /** The current port of the master. */
   masterPort(): Promise<number>;
 }
 
 const count = 3;
 const quorum = 2;
 
-/** Three sentinels that know each other and the replicas of a master, and replace it when two of them miss it. */
-export async function startSentinels({ name, masterPort, replicas, goneMs }: Watch): Promise<Sentinels> {
+/** Starts three sentinels that know each other and the replicas, and fail over if two of them miss the master. */
+export async function startSentinels({ name, masterPort, replicas, downAfterMs }: Watch): Promise<Sentinels> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-sentinels-'))).path;
   const program = await redisProgram();
@@ -38,7 +38,7 @@ export async function startSentinels({ name, masterPort, replicas, goneMs }: Wat
       'bind 127.0.0.1',
       `dir ${folder}`,
       `sentinel monitor ${name} 127.0.0.1 ${masterPort} ${quorum}`,
-      `sentinel down-after-milliseconds ${name} ${goneMs}`,
+      `sentinel down-after-milliseconds ${name} ${downAfterMs}`,
       `sentinel failover-timeout ${name} 5000`,
     ];
     await writeFile(file, `${lines.join('\n')}\n`);
@@ -46,10 +46,10 @@ export async function startSentinels({ name, masterPort, replicas, goneMs }: Wat
     return port;
   };
   const ports = await Promise.all(Array.from({ length: count }, start));
-  const ask = async (port: number | undefined, ...words: string[]) =>
+  const send = async (port: number | undefined, ...words: string[]) =>
     (await execa('redis-cli', ['-p', `${port}`, 'SENTINEL', ...words])).stdout.split('\n');
-  await waitUntil('sentinels that know each other', 20_000, async () => {
-    const replies = await Promise.all(ports.map((port) => ask(port, 'MASTER', name)));
+  await waitUntil('sentinels to discover each other', 20_000, async () => {
+    const replies = await Promise.all(ports.map((port) => send(port, 'MASTER', name)));
     const says = (lines: string[], what: string) => Number(lines[lines.indexOf(what) + 1]);
     return replies.every(
       (lines) => says(lines, 'num-slaves') === replicas && says(lines, 'num-other-sentinels') === count - 1,
@@ -58,7 +58,7 @@ export async function startSentinels({ name, masterPort, replicas, goneMs }: Wat
   const held = parts.move();
   return {
     ports,
-    masterPort: async () => Number((await ask(ports[0], 'GET-MASTER-ADDR-BY-NAME', name))[1]),
+    masterPort: async () => Number((await send(ports[0], 'GET-MASTER-ADDR-BY-NAME', name))[1]),
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }

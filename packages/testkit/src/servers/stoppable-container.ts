@@ -10,25 +10,25 @@ interface Wanted {
   readonly image: string;
   readonly command: readonly string[];
   readonly env?: Record<string, string>;
-  /** Where the server listens in the container. */
+  /** The port of the server in the container. */
   readonly port: number;
-  /** Whether the server at `host:port` does its work. */
+  /** Whether the server at `host:port` is ready. */
   readonly isReady: (host: string, port: number) => Promise<boolean>;
 }
 
-/** A server in a container of its own, reached at `host:port`. */
+/** A server in a container, reachable at `host:port`. */
 export interface StoppableContainer extends StoppableServer, AsyncDisposable {
   readonly host: string;
   readonly port: number;
   /** Stops the server gracefully. */
   stop(): Promise<void>;
-  /** What a command within the container prints. */
+  /** Runs a command in the container. @returns its output */
   run(command: readonly string[]): Promise<string>;
 }
 
-/** Starts a server by Testcontainers and waits until it is ready. Disposing removes the container. */
+/** Starts a server with Testcontainers and waits until it is ready. Disposing removes the container. */
 export async function startContainer({ image, command, env = {}, port, isReady }: Wanted): Promise<StoppableContainer> {
-  // A port of the host's that is named stays the same over a restart.
+  // Only an explicit host port stays the same after a restart.
   const hostPort = await freePort();
   const started = await new GenericContainer(image)
     .withEnvironment(env)

@@ -17,13 +17,13 @@ interface Code {
 export interface MastodonStandIn extends SignInStandIn<'expired' | 'old-release' | 'no-registration' | 'overloaded'> {
   /** Names of registered applications and their scopes. */
   readonly registered: readonly string[];
-  /** Removes all applications, as Mastodon does with those without users. */
+  /** Removes all applications, as Mastodon does if they have no users. */
   forgetApplications(): void;
 }
 
 /**
  * A stand-in for Mastodon's documented sign-in (docs.joinmastodon.org: "apps", "oauth", "accounts"; `config/initializers/cors.rb`): a confidential client,
- * CORS for /api, /oauth/token and /.well-known only, no `iss` in the response. Its one user has `token` and agrees at once.
+ * CORS for /api, /oauth/token and /.well-known only, no `iss` in the response. Its one user has `token` and consents at once.
  */
 export async function startMastodonStandIn(token: string): Promise<MastodonStandIn> {
   const secrets = new Map<string, { secret: string; redirectUris: string; scope: string }>();

@@ -18,7 +18,7 @@ export interface OidcStandIn
   extends SignInStandIn<
     'expired' | 'other-nonce' | 'other-issuer' | 'no-issuer' | 'other-subject' | 'no-cors' | 'login-required'
   > {
-  /** Registers the one site whose scripts may query it, and the path there to which it redirects. */
+  /** Registers the one site allowed by CORS, with its redirect path. */
   registerSite(origin: string, redirectPath: string): void;
 }
 
@@ -26,7 +26,7 @@ const clientId = 'echodrop';
 
 /**
  * A stand-in for a provider of OpenID Connect (Core 1.0, Discovery 1.0, RFC 9207) with a public client: the issuer has a path, token and UserInfo endpoints
- * are on another origin, and CORS names one registered site. Its one user has `token` and agrees at once.
+ * are on another origin, and CORS allows one registered site. Its one user has `token` and consents at once.
  */
 export async function startOidcStandIn(token: string): Promise<OidcStandIn> {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -16,7 +16,7 @@ export interface StandInResponse {
   readonly json?: unknown;
 }
 
-/** A provider at which a browser signs in; a test may give it a flaw. */
+/** A provider for sign-in with a browser, with flaws that tests can enable. */
 export interface SignInStandIn<Flaw extends string> extends AsyncDisposable {
   /** Its entry of WEB_SIGN_IN. */
   readonly signIn: object;
@@ -28,7 +28,7 @@ export interface SignInStandIn<Flaw extends string> extends AsyncDisposable {
   flaw: Flaw | undefined;
 }
 
-/** Starts a server on a free port; it adds to `seen`. What `respond` does not know is 404. */
+/** Starts a server on a free port that adds requests to `seen`. If `respond` returns nothing, the response is 404. */
 export async function startStandInServer(
   seen: string[],
   respond: (request: StandInRequest) => StandInResponse | undefined,

@@ -10,7 +10,7 @@ const events = { providerFailed: () => {}, circuitOpened: () => {}, circuitClose
 test.each([
   ['an address', () => '192.0.2.66'],
   ['an IPv6 /64', (n: number) => `2001:db8:1:2::${n.toString(16)}`],
-])('%s with made-up tokens takes a quarter of the queries, and others are verified', async (_, addressOf) => {
+])('%s with made-up tokens gets at most a quarter of the queries, and others are verified', async (_, addressOf) => {
   await using standIn = await startStandIn();
   await using providers = new IdentityProviders({
     timeoutMs: 20_000,
@@ -32,7 +32,7 @@ test.each([
 
   standIn.behaviour = mia;
   expect((await query('noa', '198.51.100.1')).verdict.outcome).toBe('verified');
-  // A token that was verified counts for its user.
+  // A verified token counts for its user.
   expect((await query('mia', addressOf(0))).verdict.outcome).toBe('verified');
   held.resolve();
   await Promise.all(crowd);

@@ -63,7 +63,7 @@ test.each([
   `OAuth realm="${Array.from({ length: 128 }, (_, i) => String.fromCharCode(128 + i)).join('')}"`,
   'OAuth !#$%&\'()*+-./:;<=>?@[\\]^_`{|}~"',
   `OAuth oauth_token="${'x'.repeat(8000)}"`,
-])('passes the header on byte for byte: %.40j', async (header) => {
+])('forwards the header byte for byte: %.40j', async (header) => {
   await providers.query(standIn.provider, header, '192.0.2.1');
   const lines = standIn.requests.join().split('\r\n');
   expect(lines.filter((line) => /^authorization:/i.test(line))).toEqual([`authorization: ${header}`]);
@@ -129,13 +129,13 @@ test.each<[string, (i: number) => readonly [header: string, from: string]]>([
 });
 
 test('failures for ten verified users behind one address open the circuit', async () => {
-  const askAs = async (user: number) => providers.query(standIn.provider, `OAuth oauth_token="${user}"`, '192.0.2.1');
+  const queryAs = async (user: number) => providers.query(standIn.provider, `OAuth oauth_token="${user}"`, '192.0.2.1');
   for (let user = 1; user <= 10; user += 1) {
     standIn.behaviour = respondWith(200, `{"id":${user},"screen_name":"user${user}"}`);
-    await askAs(user);
+    await queryAs(user);
   }
   standIn.behaviour = respondWith(500);
-  for (let user = 1; user <= 10; user += 1) await askAs(user);
+  for (let user = 1; user <= 10; user += 1) await queryAs(user);
   expect(news).toEqual(['opened for 10000 ms']);
 });
 
@@ -150,7 +150,7 @@ test('a failing provider gets one trial every ten seconds', async () => {
   }
 });
 
-test('no sender alone keeps the circuit open: after a failed trial it waits ten seconds longer', async () => {
+test('a single sender cannot keep the circuit open: after a failed trial it waits ten seconds longer', async () => {
   const advance = freezeClock();
   standIn.behaviour = respondWith(500);
   await verifyTimes(10);

@@ -8,7 +8,7 @@ import { IdentityProviders } from './identity-provider.ts';
 import { type BehaviourRow, behaviourRows, type Delay, delays } from './provider-behaviour-table.fixture.ts';
 import { aCaller, behaviourOf } from './provider-behaviours.fixture.ts';
 
-// Short if the provider delays its response. Otherwise long, so that a busy machine does not cause a timeout.
+// Short if the provider delays its response; otherwise long, for busy machines.
 const timeoutMs = { slow: 300, quick: 10_000 };
 const soonMs = 3000;
 const slowDelays: readonly Delay[] = ['never', 'stalls in the headers', 'stalls in the body', 'trickles'];
@@ -88,13 +88,13 @@ test.each([
       .join('\n'),
   ],
   ['another column', whole.replace('| Counts |', '| Breaker |')],
-  ['a cell less', whole.replace(lastRow, lastRow.replace('| no HTTP ', ''))],
-  ['a row without its end', whole.replace(lastRow, lastRow.slice(0, -1))],
+  ['a missing cell', whole.replace(lastRow, lastRow.replace('| no HTTP ', ''))],
+  ['a row without a closing bar', whole.replace(lastRow, lastRow.slice(0, -1))],
   ['an unknown profile', whole.replace('| any | 200', '| every | 200')],
   ['an unknown status', whole.replace('| any | 200', '| any | 2xx')],
   ['an unknown delay', whole.replace('| trickles |', '| drips |')],
   ['an unknown verdict', whole.replace('| credentials_refused |', '| refused |')],
-  ['a user of a refusal', whole.replace('| credentials_refused |', '| credentials_refused, user.id 1 |')],
+  ['a user in a refusal', whole.replace('| credentials_refused |', '| credentials_refused, user.id 1 |')],
   ['neither yes nor no', whole.replace('| yes |', '| maybe |')],
   ['an empty cell', whole.replace('| nothing |', '| |')],
 ])('refuses %s', (_what, markdown) => {

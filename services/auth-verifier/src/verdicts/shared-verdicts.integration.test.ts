@@ -43,7 +43,7 @@ type Settings = Partial<ConstructorParameters<typeof Replica>[0]>;
 
 async function replica(settings: Settings = {}): Promise<Replica> {
   const one = parts.use(new Replica({ redisUrl: redis.url, providers: [standIn.provider], ...settings }));
-  await waitUntil('its cache', 5000, async () => one.redis.status === 'ready');
+  await waitUntil('the cache connection', 5000, async () => one.redis.status === 'ready');
   return one;
 }
 
@@ -70,7 +70,7 @@ function onceOnly(afterMs: number): void {
   };
 }
 
-test('two hundred requests with one proof at ten verifiers cause one query', async () => {
+test('200 requests with one proof at ten verifiers cause one query', async () => {
   onceOnly(200);
   const ten = await replicas(10, patient);
   const verdicts = await Promise.all(Array.from({ length: 200 }, (_, index) => verify(ten[index % 10] as Replica)));
@@ -101,7 +101,7 @@ test.each(['verdict', 'question', 'unanswered'])(
   },
 );
 
-test('two hundred users at ten verifiers cause one query each', async () => {
+test('200 users at ten verifiers cause one query each', async () => {
   onceOnly(50);
   const ten = await replicas(10, patient);
   const proofs = Array.from({ length: 400 }, (_, index) => `OAuth oauth_token="${index >> 1}"`);
@@ -134,9 +134,9 @@ test('waits for a dead verifier no longer than the provider timeout', async () =
     isGone = true;
   };
   const gone = new Replica({ redisUrl: redis.url, providers: [standIn.provider], timeoutMs: 500 });
-  await waitUntil('its cache', 5000, async () => gone.redis.status === 'ready');
+  await waitUntil('the cache connection', 5000, async () => gone.redis.status === 'ready');
   const lost = verify(gone);
-  await waitUntil('its request', 5000, async () => isGone);
+  await waitUntil('the query of the dead verifier', 5000, async () => isGone);
   gone.redis.disconnect();
   const begin = performance.now();
   expect(await verify(await replica({ timeoutMs: 500 }))).toMatchObject({ outcome: 'provider_unavailable' });
@@ -232,10 +232,10 @@ test('with a lifetime of 0, verifiers do not wait for each other', async () => {
 });
 
 test.each([
-  ['one has begun the exchange', [older], [newer, older]],
-  ['one has begun it gently', [older], [older, newer]],
+  ['one has started the exchange', [older], [newer, older]],
+  ['one accepts the new secret', [older], [older, newer]],
   ['one is a step ahead', [older, newer], [newer, older]],
-  ['one has ended it', [newer, older], [newer]],
+  ['one has completed it', [newer, older], [newer]],
 ] as const)('verifiers share verdicts during a key rotation: %s', async (_, first, second) => {
   onceOnly(100);
   const two = [await replica({ keySecret: first }), await replica({ keySecret: second })] as const;
@@ -256,7 +256,7 @@ test('after a key rotation, the older key finds nothing', async () => {
 });
 
 test.each(['', '{', '{}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}}'])(
-  'ignores a value of no release: %j',
+  'ignores an invalid value: %j',
   async (value) => {
     const one = await replica();
     await verify(one);
@@ -280,7 +280,7 @@ test.each<[string, (verdict: string) => string]>([
   ['with the name of another user', (verdict) => verdict.replace('"mia"', '"noa"')],
   ['with a later time', (verdict) => verdict.replace(/"at":1/, '"at":2')],
   ['without its seal', (verdict) => verdict.slice(verdict.indexOf(' ') + 1)],
-])('a verdict that is rewritten in Redis %s is ignored and counted', async (_, rewritten) => {
+])('a verdict forged in Redis %s is ignored and counted', async (_, rewritten) => {
   const one = await replica();
   expect(await verify(one)).toMatchObject({ caller: { screenName: 'mia' } });
   const [key = ''] = await one.redis.keys('{echodrop:2}:verdict:*');
@@ -322,7 +322,7 @@ test('all verifiers query a forgotten user again', async () => {
   expect(await verify(second, 'OAuth of somebody else')).toMatchObject({ caller: { screenName: 'noa' } });
 });
 
-test('forgetting a user voids the verdict of a running query', async () => {
+test('forgetting a user invalidates the verdict of a running query', async () => {
   const one = await replica();
   let respond = () => {};
   standIn.behaviour = (socket) => {

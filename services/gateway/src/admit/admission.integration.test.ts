@@ -41,7 +41,7 @@ interface Limits {
   readonly perKey: number;
 }
 
-/** A gateway's admission of clients at one address, with a connection of its own to the Redis that all share. */
+/** The admission of a gateway for one client address, with a separate connection to the shared Redis. */
 async function admission(limits: Partial<Limits> = {}, blocks = noBlocks): Promise<{ admit: () => AdmittedUpload }> {
   const { maxUploads = 10, maxUploadsPerUser = 10, perUser = 0, perKey = 0 } = limits;
   const options = { ...failFast, commandTimeout: 300 };
@@ -84,7 +84,7 @@ test.each([
   expect(reason ?? 'admitted').toBe(outcome);
 });
 
-test('full probe queues do not refuse JPEGs and unknown types, which need neither', async () => {
+test('full probe queues do not refuse JPEGs and unknown types, which need no probe', async () => {
   const old = { waiting: 3, oldestMs: 5001 };
   backlogs = { photos: old, videos: old };
   using admitted = (await admission()).admit();
@@ -99,7 +99,7 @@ test('a full video queue refuses videos, and no photos', async () => {
   expect(await refusalOf(admitted.admitMedia('mp4'))).toMatchObject({ reason: 'overloaded' });
 });
 
-test('uploads at once are limited per user, by provider and subject', async () => {
+test('concurrent uploads are limited per user, by provider and subject', async () => {
   const { admit } = await admission({ maxUploadsPerUser: 2 });
   using first = admit();
   using other1 = admit();
@@ -150,14 +150,14 @@ test('two gateways share the rate of a user, and send the rest of the minute as 
   expect(await refusalOf(late.admitCaller(caller))).toMatchObject({ retryAfterSeconds: 2 });
 });
 
-test('an API key has a rate of its own', async () => {
+test('each API key has its own rate', async () => {
   using upload = (await admission({ perKey: 1 })).admit();
   await upload.admitApplication('one');
   await upload.admitApplication('another');
   expect(await refusalOf(upload.admitApplication('one'))).toMatchObject({ reason: 'too_many_requests' });
 });
 
-test.each(['freeze', 'kill'] as const)('without Redis (%s) uploads are admitted soon, and not counted', async (how) => {
+test.each(['freeze', 'kill'] as const)('without Redis (%s) uploads are admitted soon, but not counted', async (how) => {
   const one = await admission({ perUser: 1, perKey: 1 });
   using upload = one.admit();
   await redis[how]();

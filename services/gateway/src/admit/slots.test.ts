@@ -25,7 +25,7 @@ test.each([
   ['the same IPv4 address', '192.0.2.1', '192.0.2.1', tooMany],
   ['the same IPv6 /64', '2001:db8::1', '2001:db8::2:3:4:5', tooMany],
   ['an unknown address', '', '', tooMany],
-])('anonymous requests of %s are limited', (_what, one, same, refusal) => {
+])('anonymous requests from %s are limited', (_what, one, same, refusal) => {
   const slots = slotsWith({ anonymousPerAddress: 2 });
   acquireMany(slots, 2, one);
   expect(() => slots.acquire(same, 'anonymous')).toThrow(refusal);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type MemoryShare, UnverifiedMemory } from './unverified-memory.ts';
 
-/** An upload of a network that closes its share when it is crowded out. */
+/** An upload from a network that releases its memory if it is crowded out. */
 function uploadOf(memory: UnverifiedMemory, network: string, bytes = 0) {
   const upload = { share: undefined as unknown as MemoryShare, reason: undefined as string | undefined };
   upload.share = memory.open(network, ({ reason }) => {
@@ -12,12 +12,12 @@ function uploadOf(memory: UnverifiedMemory, network: string, bytes = 0) {
   return upload;
 }
 
-test('one upload may hold all of the memory, and no byte more', () => {
+test('one upload may hold all of the memory, but no more', () => {
   const { share } = uploadOf(new UnverifiedMemory(100), 'one', 100);
   expect(() => share.take(1)).toThrow(expect.objectContaining({ reason: 'media_too_large' }));
 });
 
-test('the uploads of one network may hold all of it together, and no byte more', () => {
+test('the uploads of one network together may hold all of the memory, but no more', () => {
   const memory = new UnverifiedMemory(100);
   uploadOf(memory, 'one', 60);
   const second = uploadOf(memory, 'one', 40);
@@ -25,7 +25,7 @@ test('the uploads of one network may hold all of it together, and no byte more',
   expect(memory.heldBytes).toBe(100);
 });
 
-test('another network gets its half: the largest uploads of the one that holds the most are crowded out', () => {
+test('a second network gets half: the largest uploads of the network that holds most are crowded out', () => {
   const memory = new UnverifiedMemory(100);
   const [small, large] = [uploadOf(memory, 'one', 30), uploadOf(memory, 'one', 70)];
   const other = uploadOf(memory, 'other', 50);
@@ -33,7 +33,7 @@ test('another network gets its half: the largest uploads of the one that holds t
   expect(memory.heldBytes).toBe(80);
 });
 
-test('a network does not crowd out another that holds no more than it', () => {
+test('a network does not crowd out another that does not hold more', () => {
   const memory = new UnverifiedMemory(100);
   const one = uploadOf(memory, 'one', 50);
   const other = uploadOf(memory, 'other', 50);
@@ -51,7 +51,7 @@ test('the upload of a verified caller is not crowded out, and its bytes count un
   expect(verified.reason).toBe(undefined);
 });
 
-test('an upload that ends returns its memory', () => {
+test('an upload returns its memory when it ends', () => {
   const memory = new UnverifiedMemory(100);
   const { share } = uploadOf(memory, 'one', 100);
   share.giveBack(40);

@@ -37,7 +37,7 @@ let folder: string;
 let store: FilesystemObjectStore;
 let probes: ProbeClient;
 let photo: Buffer;
-/** What the probe worker does before it replies. */
+/** Runs before the probe-worker replies. */
 let looking: () => Promise<void>;
 
 beforeAll(async () => {
@@ -63,7 +63,7 @@ beforeEach(() => {
   looking = async () => {};
 });
 
-/** Which claims gateways found forged. */
+/** The forged claims that gateways found. */
 const forged: string[] = [];
 
 function claimsIn(connection: ReturnType<typeof connectRedis>, heldMs: number): IdempotencyClaims {
@@ -71,10 +71,10 @@ function claimsIn(connection: ReturnType<typeof connectRedis>, heldMs: number): 
   return new IdempotencyClaims(connection, heldMs, secret, { report: (_, { name = '' }) => forged.push(name) });
 }
 
-/** How often entries of an earlier upload were missing. */
+/** The number of earlier uploads with missing list entries. */
 let relisted = 0;
 
-/** The publishing end of a gateway with connections of its own. */
+/** The publisher of a gateway, with separate connections. */
 async function gateway(to = store): Promise<OncePublisher> {
   const connection = parts.use(connectRedis(new Secret(redis.url), failFast, log));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
@@ -102,7 +102,7 @@ interface Sent {
   readonly signal?: AbortSignal;
 }
 
-/** Uploads as the gateway does: into the store, published or not, and disposed of. */
+/** Stores, publishes and disposes of an upload like the gateway. */
 async function send(to: OncePublisher, sent: Sent): Promise<Published> {
   const { key, message = 'hello', alt, media = photo, application = 'app', subject = caller.subject } = sent;
   const body = { pause: () => {}, resume: () => {}, stop: () => {} };
@@ -118,7 +118,7 @@ async function send(to: OncePublisher, sent: Sent): Promise<Published> {
 
 const storedKeys = (kind: 'media' | 'records') => readdir(join(folder, 'objects', kind)).catch(() => []);
 
-/** How many records and media a test has added. */
+/** Counts the records and media that a test adds. */
 async function counting(): Promise<() => Promise<{ records: number; media: number }>> {
   const count = async () => ({
     records: (await storedKeys('records')).length,
@@ -131,7 +131,7 @@ async function counting(): Promise<() => Promise<{ records: number; media: numbe
   };
 }
 
-/** Expects lists to have the record once. */
+/** Expects the record once in the lists. */
 async function expectListed(record: StoredRecord): Promise<void> {
   const entries = (
     await Promise.all(listingPrefixes.map((prefix) => Array.fromAsync(listObjects(store, prefix))))
@@ -140,7 +140,7 @@ async function expectListed(record: StoredRecord): Promise<void> {
   expect(keys.sort()).toEqual(listingKeys(listingEntryOf(record)).sort());
 }
 
-/** Lets all claims be so much older. */
+/** Makes all claims older. */
 async function age(ms: number): Promise<void> {
   for (const name of (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n')) {
     await redis.command('PEXPIRE', name, `${dayMs - ms}`);
@@ -165,7 +165,7 @@ test('a repeat with another alternative text gets the record with the first', as
   expect(await send(one, { key, alt: 'Three boats' })).toEqual({ record, isRepeat: true });
 });
 
-test('a repeat lists the upload of a gateway that died before it did', async () => {
+test('a repeat lists an upload whose gateway died before listing it', async () => {
   const key = randomUUID();
   const { record } = await send(await gateway(), { key });
   await removeFromListings(store, listingEntryOf(record));
@@ -176,7 +176,7 @@ test('a repeat lists the upload of a gateway that died before it did', async () 
   expect(relisted - before).toBe(1);
 });
 
-test('without a key each upload is published', async () => {
+test('without a key, each upload is published', async () => {
   const added = await counting();
   const one = await gateway();
   const records = [await send(one, {}), await send(one, {})].map(({ record }) => record.id);
@@ -187,7 +187,7 @@ test('without a key each upload is published', async () => {
 test.each([
   ['another message', { message: 'bye' }],
   ['other media', { media: Buffer.from('\xff\xd8\xff other media of some length', 'latin1') }],
-])('a key that comes back with %s is refused', async (_what, change) => {
+])('a key reused with %s is refused', async (_what, change) => {
   const one = await gateway();
   const key = randomUUID();
   await send(one, { key });
@@ -196,14 +196,14 @@ test.each([
   expect(await added()).toEqual({ records: 0, media: 0 });
 });
 
-test('the same key of another user, or of another application, is another key', async () => {
+test('the same key of another user or application is a different key', async () => {
   const one = await gateway();
   const key = randomUUID();
   const all = [{}, { subject: '6789' }, { application: 'other' }].map((change) => send(one, { key, ...change }));
   expect(new Set((await Promise.all(all)).map(({ record }) => record.id)).size).toBe(3);
 });
 
-test('of many repeats at once one is published; the others get its record or Retry-After', async () => {
+test('one of many concurrent repeats is published; the others get its record or Retry-After', async () => {
   const gateways = [await gateway(), await gateway()];
   const added = await counting();
   const key = randomUUID();
@@ -219,11 +219,11 @@ test('of many repeats at once one is published; the others get its record or Ret
   expect(await added()).toEqual({ records: 1, media: 1 });
 });
 
-test('the claim of a dead gateway is in use for its maximum hold, then one repeat takes it over', async () => {
+test('the claim of a dead gateway stays in use for its maximum time; then one repeat takes it over', async () => {
   const one = await gateway();
   const key = randomUUID();
   const { record } = await send(one, { key });
-  // As if it had died before the record was written.
+  // Simulates a crash before the record was written.
   await store.remove(recordKey(record.id));
   const added = await counting();
   await age(30_000);
@@ -260,14 +260,14 @@ test('an attempt that resumes after its claim was taken over returns the record 
   expect((await added()).records).toBe(1);
 });
 
-test('an upload that certainly failed frees its key, for another payload too', async () => {
+test('an upload that certainly failed releases its key, even for another payload', async () => {
   const one = await gateway();
   const key = randomUUID();
   await expect(send(one, { key, media: Buffer.from('no photo') })).rejects.toThrow('media_unsupported');
   expect((await send(one, { key })).isRepeat).toBe(false);
 });
 
-test('if it is unknown whether a record was written, a repeat returns the record, or writes it under the same id', async () => {
+test('if the outcome of a record write is unknown, a repeat returns the record or writes it with the same id', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const hurry = setInterval(() => vi.advanceTimersByTime(1000), 10);
   for (const isWritten of [true, false]) {
@@ -283,7 +283,7 @@ test('if it is unknown whether a record was written, a repeat returns the record
     }
     await using broken = new BrokenStore(folder);
     await expect(send(await gateway(broken), { key })).rejects.toThrow(OutcomeUnknown);
-    // A second attempt that fails for sure changes nothing about the first.
+    // A second attempt that certainly fails does not change the first.
     const signal = AbortSignal.abort(new Error('the client went away'));
     if (!isWritten) await expect(send(await gateway(), { key, signal })).rejects.toThrow('the client went away');
     const { record, isRepeat } = await send(await gateway(), { key });
@@ -306,7 +306,7 @@ test("another user's record under the claimed id is never returned", async () =>
   expect(taken.record.id).not.toBe(record.id);
 });
 
-test('a claim is taken over or released only by the attempt that has its current value', async () => {
+test('only the attempt with the current value of a claim can take it over or release it', async () => {
   const connection = parts.use(connectRedis(new Secret(redis.url), failFast, log));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const claims = claimsIn(connection, 1000);
@@ -321,7 +321,7 @@ test('a claim is taken over or released only by the attempt that has its current
   expect(await claims.claim(scope, 'another')).toEqual({ isNew: false, claim: second });
 });
 
-/** The claim of `key` in Redis: its name and what is there. */
+/** The claim of `key` in Redis. */
 async function claimOf(to: OncePublisher, key: string): Promise<{ name: string; text: string; id: string }> {
   const names = async () => (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n');
   const before = await names();
@@ -332,9 +332,9 @@ async function claimOf(to: OncePublisher, key: string): Promise<{ name: string; 
 
 test.each<[string, (claim: string, other: string) => string]>([
   ['with the id of another record', (claim, other) => claim.replace(/"mediaId":"\w+"/, `"mediaId":"${other}"`)],
-  ['with an id that leads elsewhere', (claim) => claim.replace(/"mediaId":"\w+"/, '"mediaId":"../blocks/x"')],
+  ['with an id that is a path', (claim) => claim.replace(/"mediaId":"\w+"/, '"mediaId":"../blocks/x"')],
   ['without its seal', (claim) => claim.slice(claim.indexOf(' ') + 1)],
-])('a claim that is rewritten in Redis %s is ignored and counted', async (_what, rewritten) => {
+])('a claim forged in Redis %s is ignored and counted', async (_what, rewritten) => {
   const one = await gateway();
   const { record: other } = await send(one, {});
   const key = randomUUID();
@@ -345,7 +345,7 @@ test.each<[string, (claim: string, other: string) => string]>([
   const { record, isRepeat } = await send(one, { key });
   expect({ isRepeat, forged }).toEqual({ isRepeat: false, forged: [name] });
   expect([other.id, id, '../blocks/x']).not.toContain(record.id);
-  // It was replaced by one of ours, which ends.
+  // A valid claim replaced it.
   expect(await send(one, { key })).toEqual({ record, isRepeat: true });
   expect(Number(await redis.command('PTTL', name))).toBeGreaterThan(dayMs - 60_000);
 });
@@ -361,7 +361,7 @@ test('a claim copied to another key is ignored', async () => {
   expect(record.id).not.toBe(first.id);
 });
 
-test('no key names a user, and claims are kept for a day', async () => {
+test('keys in Redis contain no user, and claims are kept for a day', async () => {
   await redis.command('FLUSHALL');
   await send(await gateway(), { key: 'my-key' });
   const names = (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n');
@@ -395,7 +395,7 @@ test('a repeat does not get a record whose text the store changed', async () => 
   await expect(send(one, { key })).rejects.toThrow('stored record differs from the one written');
 });
 
-test('without Redis an upload with a key fails, and leaves nothing behind', async () => {
+test('without Redis, an upload with a key fails and leaves nothing behind', async () => {
   const one = await gateway();
   const added = await counting();
   await redis.kill();

@@ -19,11 +19,11 @@ test.each([
 test.each([
   ['nothing', ''],
   ['an empty string', '""'],
-  ['a quote that is not closed', '"abc'],
-  ['a quote within a key without quotes', 'a"b'],
+  ['an unclosed quote', '"abc'],
+  ['a quote within an unquoted key', 'a"b'],
   ['an escape that ends the string', String.raw`"abc\"`],
   ['an escape of another character', String.raw`"a\bc"`],
-  ['spaces without quotes', 'a b'],
+  ['spaces in an unquoted key', 'a b'],
   ['two headers, joined by Node', '"a", "b"'],
   ['two headers without quotes', 'a, b'],
   ['a string with parameters', '"a";b=c'],
@@ -34,11 +34,11 @@ test.each([
   expect(() => keyIn(value)).toThrow('idempotency_key_malformed');
 });
 
-test('no header is no key', () => {
+test('without a header there is no key', () => {
   expect(idempotencyKeyOf({})).toBeUndefined();
 });
 
-test('a quoted key is read as it was written', () => {
+test('a quoted key is read as written', () => {
   const printable = fc.string({ minLength: 1, maxLength: 255, unit: 'grapheme-ascii' });
   fc.assert(
     fc.property(printable, (key) => {

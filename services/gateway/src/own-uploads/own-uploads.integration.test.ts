@@ -79,7 +79,7 @@ test('a removal that fails halfway is in the audit log, and a repeat by the owne
   expect(await store.stat(mediaObjectKey(mediaKey))).toBeUndefined();
 });
 
-test('a repeat by another user completes nothing, and gets 404', async () => {
+test('a repeat by another user gets 404 and completes nothing', async () => {
   const record = await publishSample(store, { provider });
   await expect(removeMedia(failing(), record, removed)).rejects.toThrow('down');
   await expect(removeOwn(context, record.id, depsFor('777'))).rejects.toThrow('not_found');
@@ -95,7 +95,7 @@ test('a list omits unreadable records, and reports them', async () => {
   expect(unread).toEqual([broken.id]);
 });
 
-test('each holds a slot until it ends, unverified until its caller is verified, and is refused without one', async () => {
+test('each request holds a slot until it ends, unverified until its caller is verified; without a slot it is refused', async () => {
   const { id } = await publishSample(store, { provider });
   const states: string[] = [];
   const admitOwnRequest = () =>

@@ -4,7 +4,7 @@ import { checksumCheck } from './checksum-check.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-test('a store without checksum support is checked again after five minutes, and one with it never', async () => {
+test('a store without checksum support is checked again after five minutes, one with support never', async () => {
   const supportsChecksums = vi.fn(async () => false);
   const onResult = vi.fn();
   const check = checksumCheck({ supportsChecksums }, onResult);

@@ -30,7 +30,7 @@ class FaultyStore extends FilesystemObjectStore {
   }
 }
 
-/** A store that loses the responses to the first writes of a record, and then does not find it once. */
+/** A store that loses the responses to the first writes of a record, and once does not find it. */
 class ForgetfulStore extends FaultyStore {
   #lost = 2;
   #notFound = 1;
@@ -93,7 +93,7 @@ test('a record that the store does not find for a moment is not written twice', 
   expect(records.map(({ key }) => key)).toEqual([recordKey(record.id)]);
 });
 
-test('a record that the store keeps with other bytes is no success', async () => {
+test('a record that the store corrupts is a failure', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   vi.spyOn(store, 'putIfAbsent').mockImplementation(async (key, bytes) => {
@@ -107,7 +107,7 @@ test('a record that the store keeps with other bytes is no success', async () =>
   clearInterval(hurry);
 });
 
-test('list entries that fail until the record is written are added then, and do not count as missing', async () => {
+test('list entries that fail before the record is written are retried after it, and do not count as missing', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -115,7 +115,7 @@ test('list entries that fail until the record is written are added then, and do 
   let tries = 0;
   store.refused = async () => {
     tries += 1;
-    // The time for the entries is over with this try.
+    // The time limit for the entries ends with this attempt.
     if (tries === 3) vi.advanceTimersByTime(20_000);
     if (tries > 3) store.refusals = [];
   };
@@ -124,7 +124,7 @@ test('list entries that fail until the record is written are added then, and do 
   expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
 });
 
-test('renditions are enqueued for the owner of the record, with what their cost depends on', async () => {
+test('renditions are enqueued for the owner of the record, with the facts that determine their cost', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   const enqueue = vi.fn(async () => {});

@@ -8,7 +8,7 @@ function drained(held: ByteQueue): Buffer[] {
   return pieces;
 }
 
-test.each([1, 100, 5000, 70_000])('pieces of up to %i bytes come out in order, also while more are pushed', (most) => {
+test.each([1, 100, 5000, 70_000])('returns pieces of up to %i bytes in order, even while more are pushed', (most) => {
   const held = new ByteQueue();
   const [sent, taken]: [Buffer[], Buffer[]] = [[], []];
   for (let i = 0; i < 200; i += 1) {
@@ -30,7 +30,7 @@ test('single bytes are kept together in blocks of 16 KiB', () => {
   expect(drained(held).map(({ length }) => length)).toEqual(Array(4).fill(16 * 1024));
 });
 
-test('a single byte between large pieces does not cost a block', () => {
+test('a single byte between large pieces does not allocate a block', () => {
   const held = new ByteQueue();
   for (let i = 0; i < 10; i += 1) {
     held.push(Buffer.from([i]));

@@ -14,7 +14,7 @@ function form(fields: Partial<Record<FieldName, string>>, files: readonly FieldN
   return { fields: given, files: new Set(files), media };
 }
 
-test('historic mode accepts a form without a message, but no message as a file', () => {
+test('historic mode accepts a form without a message, but not a file as message', () => {
   expect(requireParameters(form({ key: 'first' }), apiKeys, 'historic')).toMatchObject({ message: '' });
   const asFile = form({ key: 'first' }, ['message']);
   expect(() => requireParameters(asFile, apiKeys, 'historic')).toThrow('parameter_missing');
@@ -25,7 +25,7 @@ test.each<[string, string | undefined]>([
   ['  Two boats\r\n', 'Two boats'],
   [' \t\r\n', undefined],
   ['', undefined],
-])('the alternative text %j is %j', (sent, alt) => {
+])('the alternative text %j becomes %j', (sent, alt) => {
   const content = form({ key: 'first', message: '', alt: sent });
   expect(requireParameters(content, apiKeys, 'strict').alt).toBe(alt);
 });
@@ -39,7 +39,7 @@ test('the message names the missing parameter', () => {
   expect(check(noMedia)).toThrow(expect.objectContaining({ sentence: missingSentences.media }));
 });
 
-test('an application has the name that the operator gave it, or one from the hash of its key', () => {
+test('an application has its configured name, or one from the hash of its key', () => {
   const applicationOf = (key: string) => requireParameters(form({ key, message: '' }), apiKeys, 'strict').application;
   expect(applicationOf('first')).toBe('web');
   expect(applicationOf('second')).toMatch(/^key-[0-9a-f]{8}$/);

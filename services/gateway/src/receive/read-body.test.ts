@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Reads `request`, and counts what was taken of it. */
+/** Reads `request` and counts its bytes. */
 function readAll(request: PassThrough, some: Partial<typeof limits> = {}, verdict?: Promise<unknown>) {
   const taken = { bytes: 0, isOver: false };
   const take = (chunk: Buffer) => {
@@ -111,7 +111,7 @@ test('an upload beyond the time limit is too slow, however fast it is', async ()
   await expect(body.ended).rejects.toEqual(new Refusal('too_slow'));
 });
 
-test('a disconnect and a stop end the reading, and leave the request open for the response', async () => {
+test('a disconnect or stop ends reading, and leaves the request open for the response', async () => {
   const gone = new PassThrough();
   const { body } = readAll(gone);
   gone.destroy(new Error('aborted'));
@@ -124,7 +124,7 @@ test('a disconnect and a stop end the reading, and leave the request open for th
   expect(request.destroyed).toBe(false);
 });
 
-test('an error of the consumer ends the reading', async () => {
+test('an error of the consumer ends reading', async () => {
   const request = new PassThrough();
   const take = () => {
     throw new Refusal('form_malformed');

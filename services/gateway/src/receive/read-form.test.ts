@@ -70,7 +70,7 @@ test('a valid form is read as sent, in any order, with any boundary, in any piec
   );
 });
 
-test('content in a chunk of its own is passed on in one piece', () => {
+test('content in a separate chunk is forwarded in one piece', () => {
   const pieces: string[] = [];
   const form = new FormReader('bound', 'strict', {
     begin: () => {},
@@ -82,7 +82,7 @@ test('content in a chunk of its own is passed on in one piece', () => {
   expect(pieces).toEqual(['the first bytes of a photo']);
 });
 
-// Each of these breaks a form of three parts with the boundary `bound` for certain.
+// Each of these makes a form of three parts with the boundary `bound` malformed.
 const breakings: Record<string, (body: Buffer, at: number) => Buffer> = {
   'cut before its end': (body, at) => body.subarray(0, at % (body.length - '--\r\n'.length)),
   'a part twice': (body) =>
@@ -90,7 +90,7 @@ const breakings: Record<string, (body: Buffer, at: number) => Buffer> = {
   'junk behind a delimiter': (body) => replaced(body, '--bound\r\n', '--boundjunk\r\n'),
   'a delimiter without its dashes at the end': (body) => replaced(body, '--bound--', '--bound'),
   'a NUL among the headers': (body) => replaced(body, 'form-data', 'form-\0data'),
-  'text that is no UTF-8': (body) => replaced(body, 'text of the caption', 'text \xff\xfe caption'),
+  'text that is not UTF-8': (body) => replaced(body, 'text of the caption', 'text \xff\xfe caption'),
   'an attachment': (body) => replaced(body, 'form-data', 'attachment'),
   'no blank line before the content': (body) => replaced(body, '\r\n\r\n', '\r\n'),
 };
@@ -137,7 +137,7 @@ describe('forms of known clients are accepted', () => {
     ],
     ['names without quotes', part('content-disposition:form-data;name=key'), { key: 'x' }],
     [
-      'names in other order and case',
+      'parameters in another order and case',
       part('Content-Type: text/plain\r\nCONTENT-DISPOSITION: Form-Data; size=1; NAME="key"'),
       { key: 'x' },
     ],
@@ -161,21 +161,21 @@ describe('forms of known clients are accepted', () => {
       ]),
       { key: 'x' },
     ],
-    ['no line end at the end', part('Content-Disposition: form-data; name="key"').subarray(0, -2), { key: 'x' }],
+    ['no final line break', part('Content-Disposition: form-data; name="key"').subarray(0, -2), { key: 'x' }],
     ['the comma of RFC 1867', part('Content-Disposition: form-data, name="key"'), { key: 'x' }],
     [
-      'ASCII that says it is of another charset',
+      'ASCII declared as another charset',
       part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=ISO-8859-1'),
       { key: 'x' },
     ],
     [
-      'other parts, however they are written',
+      'malformed other parts',
       part(
         'Content-Disposition: form-data; name="x"\r\nContent-Type: text/plain; charset=utf-16\r\nContent-Transfer-Encoding: base64',
       ),
       {},
     ],
-    ['names of the language', part('Content-Disposition: form-data; name="__proto__"'), {}],
+    ['names of JavaScript properties', part('Content-Disposition: form-data; name="__proto__"'), {}],
   ])('%s', async (_what, body, fields) => {
     expect((await read(body, 'b')).fields).toEqual(fields);
   });
@@ -200,11 +200,11 @@ describe('forms of known clients are accepted', () => {
 describe('malformed forms are refused', () => {
   test.each([
     [
-      'a delimiter that goes on',
+      'a delimiter with trailing text',
       Buffer.from('--b\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--bad\r\ny\r\n--b--\r\n'),
     ],
     [
-      'a delimiter that goes on after its dashes',
+      'a last delimiter with trailing text',
       Buffer.from('--b\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--b--y\r\nz\r\n--b--\r\n'),
     ],
     [
@@ -212,7 +212,7 @@ describe('malformed forms are refused', () => {
       Buffer.from('--b\r\nContent-Disposition: form-data; name="key"\r\n--b\r\n\r\nx\r\n--b--\r\n'),
     ],
     [
-      'an encoding that is hidden by a space',
+      'an encoding hidden by a space',
       part('Content-Disposition: form-data; name="key"\r\nContent-Transfer-Encoding : base64', 'eA=='),
     ],
     [
@@ -248,7 +248,7 @@ describe('malformed forms are refused', () => {
       'text in another charset',
       part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=ISO-8859-1', '\xe4'),
     ],
-    ['text that is no UTF-8', part('Content-Disposition: form-data; name="key"', '\xe4\xf6')],
+    ['text that is not UTF-8', part('Content-Disposition: form-data; name="key"', '\xe4\xf6')],
     ['a single dash at the end', part('Content-Disposition: form-data; name="key"').subarray(0, -3)],
     ['nothing', Buffer.alloc(0)],
     ['no part at all', Buffer.from('--b\r\n')],
@@ -260,7 +260,7 @@ describe('malformed forms are refused', () => {
 const altPart = (text: string) =>
   part('Content-Disposition: form-data; name="alt"', Buffer.from(text).toString('latin1'));
 
-test('the longest alternative text counts characters, and a line break as one', async () => {
+test('the length of an alternative text is in characters; a line break counts as one', async () => {
   const longest = '\u{1F6A4}\r\n'.repeat(maxAltCharacters / 2);
   expect((await read(altPart(longest), 'b')).fields).toEqual({ alt: longest });
 });
@@ -292,7 +292,7 @@ describe('historic', () => {
     await expect(historic(text)).rejects.toMatchObject({ reason: 'form_malformed' });
   });
 
-  test('refuses a form that is cut elsewhere', async () => {
+  test('refuses a form truncated elsewhere', async () => {
     const { body } = multipartForm(
       [
         { name: 'key', content: 'k' },
@@ -335,6 +335,6 @@ test.each([
   [`multipart/form-data; boundary=${'x'.repeat(71)}`],
   ['multipart/form-data; boundary="a\u0001b"'],
   ['multipart/form-data; boundary=B; boundary=C'],
-])('%s has none', (contentType) => {
+])('%s has no boundary', (contentType) => {
   expect(() => boundaryOf(contentType)).toThrow(expect.objectContaining({ sentence: malformedSentences.contentType }));
 });

@@ -76,7 +76,7 @@ async function send({ contentType, body }: MultipartForm, pieces = body.length):
 const stored = () => readdir(join(folder, 'objects/media')).catch(() => []);
 
 test.each([[1], [7], [100_000]])(
-  'a form in pieces of %i bytes is read as sent, its media in the store',
+  'a form in pieces of %i bytes is read as sent, and its media is stored',
   async (pieces) => {
     received = async ({ fields, media: file }) => {
       expect(Object.fromEntries(fields)).toEqual({ key: 'the key', message: 'hello' });
@@ -89,7 +89,7 @@ test.each([[1], [7], [100_000]])(
   },
 );
 
-test('a form cut anywhere before its end is malformed, and leaves nothing behind', async () => {
+test('a form truncated anywhere is malformed, and leaves nothing behind', async () => {
   received = () => {};
   const { contentType, body } = whole();
   const end = body.lastIndexOf('--b-o--') + '--b-o--'.length;
@@ -135,7 +135,7 @@ test('media that becomes too large before the verdict does not block the end of 
   expect(await sent).toBe('received');
 });
 
-test('committed media stays, other media is discarded', async () => {
+test('committed media is kept, other media is discarded', async () => {
   received = async ({ media: file }) => {
     await file?.awaitStored();
     file?.commit();
@@ -182,7 +182,7 @@ test('a refused caller ends a form at once, and takes precedence over a malforme
 const order = { late: 'before its credentials', early: 'after its credentials' } as const;
 const KiB = 1024;
 
-/** Media that waits for the verdict, as in version 1; in memory of its own if it precedes its credentials. */
+/** Media that waits for the verdict, as in version 1; in separate memory if it precedes its credentials. */
 function mediaThatWaits(kind: keyof typeof order, maxBytes = 64 * KiB) {
   const verdict = Promise.withResolvers<void>();
   verdict.promise.catch(() => {});
@@ -201,7 +201,7 @@ const formOf = (bytes: number) =>
     { name: 'message', content: 'hello' },
   ]);
 
-test.each(['late', 'early'] as const)('media that came %s is stored whole after the verdict', async (kind) => {
+test.each(['late', 'early'] as const)('media sent %s is stored completely after the verdict', async (kind) => {
   const waiting = mediaThatWaits(kind);
   received = async ({ fields, media: file }) => {
     expect(fields.get('message')).toBe('hello');
@@ -215,7 +215,7 @@ test.each(['late', 'early'] as const)('media that came %s is stored whole after 
 });
 
 test.each(['late', 'early'] as const)(
-  'media that came %s is dropped after a refusal, and the form is read on',
+  'media sent %s is dropped after a refusal, and the rest of the form is read',
   async (kind) => {
     const waiting = mediaThatWaits(kind);
     const before = await stored();
@@ -235,7 +235,7 @@ test.each(['late', 'early'] as const)(
   },
 );
 
-test('media before its credentials is refused if it is larger than the memory, and returns all of it', async () => {
+test('media before its credentials is refused if it exceeds the memory, which it then returns', async () => {
   const waiting = mediaThatWaits('late', 50_000);
   const { contentType, body } = formOf(60_000);
   await using client = await RawClient.connect(address);
@@ -245,7 +245,7 @@ test('media before its credentials is refused if it is larger than the memory, a
   expect(waiting.memory.heldBytes).toBe(0);
 });
 
-test('media that is crowded out ends its upload', async () => {
+test('crowding out media ends its upload', async () => {
   const waiting = mediaThatWaits('late', 50_000);
   const { contentType, body } = formOf(60_000);
   await using client = await RawClient.connect(address);
@@ -261,7 +261,7 @@ test.each([
   ['version 2', true],
   ['version 1, credentials first', false],
 ])(
-  '%s: chunks of one byte take no more memory than others before the verdict',
+  '%s: before the verdict, chunks of one byte take no more memory than larger ones',
   async (_what, stopOnRefusal) => {
     forms = { ...forms, maxMediaBytes: 1024 * KiB };
     const verdict = verdictThatStops();
@@ -273,7 +273,7 @@ test.each([
     client.head('/', { 'Content-Type': contentType });
     client.write(chunks);
     await waitUntil('a pause', 20_000, async () => latest.socket.isPaused());
-    // V8 frees the chunks that are done with in the background.
+    // V8 frees used chunks in the background.
     await expect.poll(() => (memoryInUse() - before) / KiB, { timeout: 10_000 }).toBeLessThan(1024);
     latest.destroy();
     verdict.reject(new Refusal('credentials_refused'));

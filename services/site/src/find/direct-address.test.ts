@@ -36,7 +36,7 @@ test.each([
   'https://pics.example/',
   'https://',
   '',
-])('%s is not an address of our media', (address) => {
+])('%s is not an address of media', (address) => {
   expect(mediaIdAt(address, 'https://pics.example')).toBeUndefined();
 });
 

@@ -27,7 +27,7 @@ test.each(['/mine', '/mine/apps'])('without sign-in, there is no %s', async (pat
   expect((await get(path)).status).toBe(404);
 });
 
-test.each(['/', '/documentation'])('without sign-in, %s links to no pages of own uploads', async (path) => {
+test.each(['/', '/documentation'])('without sign-in, %s does not link to own uploads', async (path) => {
   const page = await (await get(path)).text();
   expect(page).toContain('href="/upload"');
   expect(page).not.toContain('href="/mine');

@@ -33,7 +33,7 @@ test.each([
   expect(`${shown}`).toContain(expected);
 });
 
-test('oEmbed has the alternative text beside the title', () => {
+test('oEmbed has the alternative text in addition to the title', () => {
   expect(oembedOf(described, ready, {}, site)).toMatchObject({ title: 'Lunch', alt: 'Two boats & a "dog" <b>' });
 });
 

@@ -72,7 +72,7 @@ test('shows an animation whole, except with reduced motion', () => {
   expect(body).toContain('type="image/webp" media="(prefers-reduced-motion: reduce)">');
 });
 
-test('a pending page isReloading, or links to itself', () => {
+test('a pending page reloads, or links to itself', () => {
   expect(bodyOf(photo, { picture: 'not_ready', isReloading: true })).toContain('It will appear here automatically.');
   expect(bodyOf(photo, { picture: 'not_ready' })).toContain('<a href="/Ab3dE6gH9j">Reload</a>');
 });

@@ -107,7 +107,7 @@ test('links to oEmbed only with oEmbed discovery', () => {
   expect(types.map((type) => oembedLinkOf(found, type))).toEqual([`${address}&format=json`, `${address}&format=xml`]);
 });
 
-test('the theme colours are those of the style sheet', async () => {
+test('the theme colours match the style sheet', async () => {
   const style = await readFile(new URL('../style.css', import.meta.url), 'utf8');
   const papers = [...style.matchAll(/--paper: (#[0-9a-f]{6});/g)].map(([, colour]) => colour);
   const tags = tagsOf(photo, { picture: 'ready' });

@@ -48,7 +48,7 @@ test('a pending response is cached briefly', () => {
   expect(ages).toEqual([60, 60, 86_400]);
 });
 
-test('is a link if no rendition fits or is supported', () => {
+test('returns a link if no rendition fits or is supported', () => {
   const names = (oembed: object) => Object.keys(oembed).filter((name) => /url|width|height|html/.test(name));
   const tooNarrow = oembedOf(photo, { picture: 'ready' }, { width: 74 }, site);
   const broken = oembedOf(photo, { picture: 'unsupported' }, {}, site);
@@ -81,7 +81,7 @@ test.each([
   [{ width: 540 }, 540, 960],
   [{ width: 10_000, height: 480 }, 270, 480],
   [{ width: 1, height: 1 }, 1, 1],
-])('within %j, a video has a frame of its own proportions', (max, width, height) => {
+])('within %j, a video has a frame with its aspect ratio', (max, width, height) => {
   const oembed = oembedOf(video, ready, max, site);
   expect(oembed).toMatchObject({ type: 'video', width, height });
   expect(oembed['html']).toMatch(`<iframe src="${page}/player" width="${width}" height="${height}" title="Lunch"`);

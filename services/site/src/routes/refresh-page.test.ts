@@ -13,14 +13,14 @@ function refreshOf(path: string, age: number, since?: number): string | undefine
   return refresh;
 }
 
-test('for a new upload, the browser isReloading the same address at increasing intervals', () => {
+test('for a new upload, the browser reloads the same address at increasing intervals', () => {
   expect([0, 4, 40, 29 * 60].map((age) => refreshOf('/Ab3dE6gH9j', age))).toEqual(['2', '2', '10', '30']);
   // The gateway's clock may be ahead.
   expect(refreshOf('/Ab3dE6gH9j', -5)).toBe('2');
 });
 
 test.each([31 * 60, 86_400, -86_400])(
-  'for an upload %i s ago, the address carries the beginning, for half an hour',
+  'for an upload %i s ago, the address contains the start time, for half an hour',
   (age) => {
     const refresh = (since?: number) => refreshOf('/Ab3dE6gH9j', age, since);
     expect(refresh()).toBe(`2; url=/Ab3dE6gH9j?since=${seconds}`);
@@ -40,6 +40,6 @@ test.each([
   ['', undefined],
   [['1', '2'], undefined],
   [undefined, undefined],
-])('?since=%s is %s', (since, expected) => {
+])('?since=%s becomes %s', (since, expected) => {
   expect(refreshingSince({ query: { since } }, now)).toBe(expected);
 });

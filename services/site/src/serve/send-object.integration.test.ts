@@ -201,7 +201,7 @@ function publicBytes(open: () => Promise<Opened>): void {
   });
 
   async function missing(): Promise<number> {
-    const metrics = await (await fetch(`${stack.ops('site')}/metrics`)).text();
+    const metrics = await stack.metrics('site');
     return Number(/^echodrop_site_media_missing_total.* (\d+)$/m.exec(metrics)?.[1]);
   }
 
@@ -316,7 +316,7 @@ function publicBytes(open: () => Promise<Opened>): void {
     expect(beyond.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
   });
 
-  test('sending causes no warnings of Node', async () => {
+  test('sending causes no Node warnings', async () => {
     const { id } = await publish('mov');
     for (const path of [`/${id}.mp4`, `/${id}/large.jpg`, `/show/thumb/${id}`]) {
       await (await get(path)).arrayBuffer();

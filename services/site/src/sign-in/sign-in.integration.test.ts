@@ -32,7 +32,7 @@ test('every page leads to the upload page and to own uploads', async () => {
   expect([...header.matchAll(/href="([^"]+)"/g)].map(([, path]) => path)).toEqual(['/', '/upload', '/mine']);
 });
 
-test('command lines and other sites can read how to sign in', async () => {
+test('command lines and other sites can read the sign-in settings', async () => {
   const response = await fetch(`${site}/sign-in/providers.json`);
   expect(response.headers.get('access-control-allow-origin')).toBe('*');
   expect(await response.json()).toEqual({

@@ -56,19 +56,19 @@ test('public settings have no origins, and no API key if there is none', () => {
   });
 });
 
-test('each provider has a redirect URI of its own, which stays the same when the list changes', () => {
+test('each provider has its own redirect URI, which does not depend on the list', () => {
   const paths = (signIn: WebUpload['signIn']) =>
     publicSettings({ ...upload, signIn }).providers.map(({ redirectPath }) => redirectPath);
   expect(new Set(paths(upload.signIn)).size).toBe(2);
   expect(paths(upload.signIn.toReversed())).toEqual(paths(upload.signIn).toReversed());
 });
 
-test('names of providers are text', () => {
+test('names of providers are escaped', () => {
   const section = String(signInSection(upload));
   expect(section).toContain('data-sign-in="0">Sign in with <bdi>&quot;Town&quot; &amp; &lt;b&gt;</bdi></button>');
   expect(section).not.toContain('<b>');
 });
 
-test('without providers there is no button', () => {
+test('shows no button without providers', () => {
   expect(String(signInSection({ ...upload, signIn: [] }))).not.toContain('button');
 });

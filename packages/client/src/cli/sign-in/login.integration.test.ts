@@ -24,7 +24,7 @@ const environment = () => ({ XDG_CONFIG_HOME: folder });
 const profile = (name = 'default') => readProfile(environment(), name);
 const echodrop = (args: readonly string[], stdin = '') => run(args, { env: environment(), stdin });
 
-/** Logs in, with a browser that follows every redirect. `visit` gets the address instead. */
+/** Logs in. By default, `visit` follows every redirect like a browser. */
 async function login(args: readonly string[], visit: (address: string) => Promise<unknown> = fetch) {
   let visited: Promise<unknown> | undefined;
   const onStderr = (text: string) => {
@@ -57,7 +57,7 @@ test('signs in at Mastodon, shows the user and signs out', async () => {
   expect((await echodrop(['logout'])).stdout).toBe('Not signed in.\n');
 });
 
-test('a second login ends the token that it replaces', async () => {
+test('a second login revokes the token that it replaces', async () => {
   await login(['--provider', 'Town']);
   await login(['--provider', 'Town']);
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
@@ -79,7 +79,7 @@ test('a login that fails keeps the earlier sign-in', async () => {
   expect((await echodrop(['whoami'])).status).toBe(0);
 });
 
-test('an older Mastodon gets the scope that it knows', async () => {
+test('an older Mastodon gets a scope that it supports', async () => {
   provider.behaviour.refusesProfileScope = true;
   expect((await login(['--provider', 'Town'])).status).toBe(0);
   const scopes = provider.requests
@@ -88,7 +88,7 @@ test('an older Mastodon gets the scope that it knows', async () => {
   expect(scopes).toEqual(['profile', 'read:accounts']);
 });
 
-test('signs in at an OpenID provider as a public client, under a profile of its own', async () => {
+test('signs in at an OpenID provider as a public client, with a separate profile', async () => {
   const { status, stdout } = await login(['--provider', 'Work', '--profile', 'work']);
   expect({ status, stdout }).toEqual({ status: 0, stdout: 'Signed in as max (Work).\n' });
   expect(await profile('work')).toMatchObject({ name: 'max', subject: 'u-1' });
@@ -97,7 +97,7 @@ test('signs in at an OpenID provider as a public client, under a profile of its 
   expect(request?.form.has('client_secret')).toBe(false);
 });
 
-test('a token that ends soon is renewed', async () => {
+test('a token that expires soon is renewed', async () => {
   provider.behaviour.tokenSeconds = 30;
   await login(['--provider', 'Work']);
   const first = (await profile())?.token;
@@ -126,7 +126,7 @@ test('a token that the service refuses during an upload is renewed, once for all
   expect(new Set(tokens)).toEqual(new Set([tokens[0], `Bearer ${(await profile())?.token}`]));
 });
 
-test('rm renews a token that ends before the next upload is removed', async () => {
+test('rm renews a token that expires between two removals', async () => {
   await using service = await startFakeService();
   provider.settings.upload = service.address;
   provider.behaviour.tokenSeconds = 30;
@@ -137,7 +137,7 @@ test('rm renews a token that ends before the next upload is removed', async () =
   expect(second).not.toBe(first);
 });
 
-test('two processes can renew a token at once, although its refresh token is valid once', async () => {
+test('two processes can renew a token concurrently, although its refresh token is valid once', async () => {
   provider.behaviour.tokenSeconds = 30;
   provider.behaviour.rotates = true;
   await login(['--provider', 'Work']);
@@ -148,13 +148,13 @@ test('two processes can renew a token at once, although its refresh token is val
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
 });
 
-test('a token that ends later than any date does not end', async () => {
+test('a token with an expiry beyond the maximum date does not expire', async () => {
   provider.behaviour.tokenSeconds = 1e13;
   expect((await login(['--provider', 'Work'])).status).toBe(0);
   expect((await profile())?.expiresAt).toBeUndefined();
 });
 
-test('a renewal while the provider is down can be repeated', async () => {
+test('a renewal that failed while the provider was down can be retried', async () => {
   provider.behaviour.tokenSeconds = 30;
   provider.behaviour.renewalStatus = 503;
   await login(['--provider', 'Work']);
@@ -166,7 +166,7 @@ test('a renewal while the provider is down can be repeated', async () => {
   expect((await echodrop(['whoami'])).status).toBe(0);
 });
 
-test('a denial ends the login with a way back, and stores nothing', async () => {
+test('a denial ends the login with a message, and stores nothing', async () => {
   provider.behaviour.deniesUser = true;
   const { status, stderr } = await login(['--provider', 'Town']);
   expect(status).toBe(1);
@@ -205,7 +205,7 @@ test('requests with another state do not end the login', async () => {
   expect(status).toBe(0);
 });
 
-test('opens the browser of the system', async () => {
+test('opens the default browser', async () => {
   await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\nexec curl -sL -o "${folder}/page" "$1"\n`, { mode: 0o755 });
   const env = { ...environment(), PATH: `${folder}:${process.env['PATH']}` };
   const { status } = await run(['login', provider.origin, '--provider', 'Town'], { env });
@@ -213,7 +213,7 @@ test('opens the browser of the system', async () => {
   await expect.poll(() => readFile(join(folder, 'page'), 'utf8').catch(() => '')).toContain('Done.');
 });
 
-test('takes a token from standard input', async () => {
+test('reads a token from standard input', async () => {
   provider.validTokens.add('given');
   const args = ['login', provider.origin, '--provider', 'Town', '--token-stdin'];
   expect(await echodrop(args, 'given\n')).toMatchObject({ status: 0, stdout: 'Signed in as mia (Town).\n' });
@@ -226,18 +226,18 @@ test('takes a token from standard input', async () => {
   expect(await profile('other')).toBeUndefined();
 });
 
-test('names the providers of a site that has several', async () => {
+test('lists the providers of a site with several', async () => {
   const { status, stderr } = await echodrop(['login', provider.origin]);
   expect(status).toBe(2);
   expect(stderr).toBe('Choose a provider with --provider: "Town", "Work".\n');
 });
 
-test('names an unknown provider', async () => {
+test('reports an unknown provider', async () => {
   const { stderr } = await echodrop(['login', provider.origin, '--provider', 'Nowhere']);
   expect(stderr).toBe('Unknown provider "Nowhere". Choose one with --provider: "Town", "Work".\n');
 });
 
-test('a site without sign-in is named', async () => {
+test('reports a site without sign-in', async () => {
   const { status, stderr } = await echodrop(['login', `${provider.origin}/elsewhere`]);
   expect(status).toBe(1);
   expect(stderr).toContain('/elsewhere offers no sign-in');

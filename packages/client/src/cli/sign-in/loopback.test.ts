@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { listenOnLoopback } from './loopback.ts';
 
-test('the end of a sign-in closes spare browser connections, after the response', async () => {
+test('closes idle browser connections after the last response of a sign-in', async () => {
   const loopback = await listenOnLoopback();
   const spare = connect(Number(new URL(loopback.redirectUri).port), '127.0.0.1');
   await once(spare, 'connect');

@@ -8,20 +8,20 @@ import { type Acknowledged, sha256 } from './load.ts';
 
 const atOnce = 8;
 
-/** Expects of each upload that its record is in the store, its media byte for byte, and that its page and its picture are shown. */
-export async function expectKept(system: ComposeSystem, acknowledged: readonly Acknowledged[]): Promise<void> {
-  const folder = await exported(system);
+/** Expects record, exact media, page and picture of each upload. */
+export async function expectIntact(system: ComposeSystem, acknowledged: readonly Acknowledged[]): Promise<void> {
+  const folder = await exportAll(system);
   const files = new Set(await readdir(folder));
   const records = acknowledged.filter(({ id }) => !files.has(`${id}.json`));
   expect(records).toEqual([]);
   for (const { id, sha256: sent } of acknowledged) {
     expect({ id, sha256: sha256(await readFile(join(folder, `${id}.jpg`))) }).toEqual({ id, sha256: sent });
   }
-  const left = [...acknowledged];
-  const looking = Array.from({ length: atOnce }, async () => {
-    for (let upload = left.pop(); upload; upload = left.pop()) await expectShown(system, upload);
+  const remaining = [...acknowledged];
+  const checks = Array.from({ length: atOnce }, async () => {
+    for (let upload = remaining.pop(); upload; upload = remaining.pop()) await expectShown(system, upload);
   });
-  await Promise.all(looking);
+  await Promise.all(checks);
 }
 
 async function expectShown({ site }: ComposeSystem, { id, message }: Acknowledged): Promise<void> {
@@ -38,11 +38,11 @@ async function expectShown({ site }: ComposeSystem, { id, message }: Acknowledge
   });
 }
 
-// By the command that operators have, so that what it writes can be read here.
-async function exported({ compose, folder, provider }: ComposeSystem): Promise<string> {
+// Exports with the admin command.
+async function exportAll({ compose, folder, provider }: ComposeSystem): Promise<string> {
   const target = join(folder, 'export');
   await mkdir(target);
-  const as = ['--user', `${process.getuid?.()}:${process.getgid?.()}`, '--volume', `${target}:/export`];
-  await compose('run', '--rm', '-T', ...as, 'admin', 'export', provider, `${sandbox.userId}`, '/export/all');
+  const options = ['--user', `${process.getuid?.()}:${process.getgid?.()}`, '--volume', `${target}:/export`];
+  await compose('run', '--rm', '-T', ...options, 'admin', 'export', provider, `${sandbox.userId}`, '/export/all');
   return join(target, 'all');
 }

@@ -15,7 +15,7 @@ beforeAll(async () => {
   photo = await samplePhoto('png', { width: 32, height: 32 });
 });
 
-describe('a part that', () => {
+describe('a component', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack({ services: uploadServices, settings: { PROBE_TIMEOUT_MS: '3000' } });
@@ -24,35 +24,35 @@ describe('a part that', () => {
     await stack?.[Symbol.asyncDispose]();
   });
 
-  const parts: readonly [name: string, withinSeconds: number, part: () => StoppableServer][] = [
+  const components: readonly [name: string, withinSeconds: number, component: () => StoppableServer][] = [
     ['Redis', 8, () => stack.redis],
-    ['the probe worker', 8, () => stack.services['probe-worker']],
-    ['the verifier', 13, () => stack.services['auth-verifier']],
+    ['probe-worker', 8, () => stack.services['probe-worker']],
+    ['auth-verifier', 13, () => stack.services['auth-verifier']],
   ];
 
-  test.each(parts)(
-    'is down, %s, gives 503 within %i s, and the next upload works when it is back',
-    async (_name, seconds, part) => {
-      await part().kill();
+  test.each(components)(
+    '%s is down: uploads get 503 within %i s, and succeed after it restarts',
+    async (_name, seconds, component) => {
+      await component().kill();
       await expectUnavailable(stack, seconds);
       await expectOnlyPublishedMedia(stack);
-      await part().restart();
+      await component().restart();
       await expectWorking(stack);
     },
   );
 
-  test.each(parts)(
-    'hangs, %s, gives 503 within %i s, and the next upload works when it goes on',
-    async (_name, seconds, part) => {
-      await part().freeze();
+  test.each(components)(
+    '%s hangs: uploads get 503 within %i s, and succeed after it resumes',
+    async (_name, seconds, component) => {
+      await component().freeze();
       await expectUnavailable(stack, seconds);
       await expectOnlyPublishedMedia(stack);
-      await part().thaw();
+      await component().thaw();
       await expectWorking(stack);
     },
   );
 
-  test('is Redis or the probe worker does not keep a JPEG from being published', async () => {
+  test('Redis or the probe-worker is down: JPEGs are still published', async () => {
     const media = await samplePhoto('jpg', { width: 32, height: 24 });
     const record = { status: 200, text: expect.stringMatching(/"width":32,"height":24,.*"type":"jpg"/) };
     await stack.services['probe-worker'].kill();
@@ -64,7 +64,7 @@ describe('a part that', () => {
     await expectWorking(stack);
   });
 
-  test('is the identity provider gives 401 with Retry-After', async () => {
+  test('the identity provider is down: uploads get 401 with Retry-After', async () => {
     await stack.services['sandbox-provider'].kill();
     const response = await upload(stack, { media: photo });
     expect(response).toMatchObject({ status: 401, text: expect.stringContaining('provider_unavailable') });
@@ -74,9 +74,9 @@ describe('a part that', () => {
   });
 });
 
-test('a worker that is killed in mid-job costs time, not the upload', async () => {
+test('an upload succeeds even if its probe-worker is killed during the job', async () => {
   await using ffprobe = await sleepyFfprobe();
-  // It is a shell script, which starts other programs.
+  // The full sandbox forbids a shell script to start programs.
   const env = { PATH: ffprobe.path, MEDIA_SANDBOX: 'limits-only' };
   await using stack = await startStack({ services: uploadServices, of: { 'probe-worker': env } });
   const response = upload(stack, { media: await sampleVideo('mp4', { width: 64, height: 48 }) });
@@ -96,7 +96,7 @@ describeWithMinio('MinIO', { stoppable: true }, (startMinio) => {
   afterAll(() => parts.disposeAsync());
 
   test.each(['kill', 'freeze'] as const)(
-    '%s: 503 in bounded time, and the next upload works when it is back',
+    '%s: uploads get 503 within 30 s, and succeed after it recovers',
     async (how) => {
       await expectWorking(stack);
       await minio.server?.[how]();
@@ -114,12 +114,11 @@ async function expectUnavailable(stack: Stack, withinSeconds: number): Promise<v
   expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
 }
 
-// Of the filesystem store, whose objects can be listed.
 async function expectOnlyPublishedMedia(stack: Stack): Promise<void> {
   expect((await stack.stored('media')).length).toBe((await stack.stored('records')).length);
 }
 
-// Without a restart, as soon as connections are back.
+// Reconnecting must not require a restart of other services.
 async function expectWorking(stack: Stack): Promise<void> {
   await waitUntil('a published upload', 10_000, async () => (await upload(stack, { media: photo })).status === 200);
 }

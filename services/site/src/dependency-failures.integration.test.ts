@@ -8,7 +8,7 @@ import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishSample, startSite } from './site.fixture.ts';
 
-// The site waits four seconds for a picture, and the client of the store about ten.
+// The site waits four seconds for a picture, and the store client about ten.
 const waitBound = 7000;
 const storeBound = 25_000;
 
@@ -44,7 +44,7 @@ describe('without the worker or Redis', () => {
   });
   afterAll(() => resources.disposeAsync());
 
-  test('without a worker, a new picture is not ready and its page says so', async () => {
+  test('without a worker, a new picture is not ready and its page reports it', async () => {
     await stack.services['rendition-worker'].kill();
     const id = await publishSample(store, photo);
     const [{ response, ms }] = await Promise.all([
