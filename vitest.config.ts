@@ -1,3 +1,4 @@
+import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 
@@ -14,6 +15,15 @@ const limits = {
   expect: { poll: { timeout: 15_000 } },
   restoreMocks: true,
 };
+
+// Tests write and sync many files, which takes a tenth less processor time in memory. They need less than a gigabyte.
+const memory = '/dev/shm';
+const isUsable = () => {
+  const { bavail, bsize } = statfsSync(memory);
+  const [mount = 'noexec'] = readFileSync('/proc/mounts', 'utf8').match(/^tmpfs \/dev\/shm .*$/m) ?? [];
+  return bavail * bsize > 4 * 2 ** 30 && !/\bnoexec\b/.test(mount);
+};
+if (process.platform === 'linux' && !process.env['TMPDIR'] && isUsable()) process.env['TMPDIR'] = memory;
 
 // Renditions start this program for each photo, which takes four times as long from source. Images run it built, too.
 const source = `fileURLToPath(new URL('picture-program.ts', import.meta.url))`;

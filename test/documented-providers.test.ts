@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { providerResponses, type Software } from '@echodrop/testkit/provider-responses';
-import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { providerResponses, type Software } from '@echodrop/testkit/provider/provider-responses';
 import {
   type DocumentedProvider,
   documentedSecretParts,
   startDocumentedProvider,
-} from '@echodrop/testkit/start-documented-provider';
+} from '@echodrop/testkit/provider/start-documented-provider';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -73,7 +73,7 @@ test('a deleted upload is in no list, its page and pictures return 410, and its 
   await expect
     .poll(() => stack.services.gateway.output)
     .toMatch(
-      /"audit":true,"trace_id":"[0-9a-f]{32}","act":"remove","requestId":"[\w-]+","mediaId":"\w{10}","mediaKey":"[0-9a-f]{32}","provider":"[^"]+","subject":"12345"/,
+      /"audit":true,"trace_id":"[0-9a-f]{32}","action":"remove","requestId":"[\w-]+","mediaId":"\w{10}","mediaKey":"[0-9a-f]{32}","provider":"[^"]+","subject":"12345"/,
     );
 });
 

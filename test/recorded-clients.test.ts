@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type StandInProvider, startStandInProvider } from '@echodrop/testkit/stand-in-provider';
+import { type StandInProvider, startStandInProvider } from '@echodrop/testkit/provider/stand-in-provider';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

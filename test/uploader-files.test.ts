@@ -1,11 +1,11 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { axeViolations } from '@echodrop/testkit/accessibility';
-import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { axeViolations } from '@echodrop/testkit/browser/accessibility';
+import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
+import { openSignedIn, signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { startStandInServer } from '@echodrop/testkit/sign-in/stand-in-server';
-import { openSignedIn, signInSettings } from '@echodrop/testkit/signed-in-tab';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { execa } from 'execa';
 import type { Page } from 'playwright-core';

@@ -56,7 +56,7 @@ test('sets defaults for every service', () => {
   expect(of('site')).toMatchObject({
     WEB_UPLOAD: '1',
     UPLOAD_URL: 'http://127.0.0.1:8080',
-    WEB_UPLOAD_API_KEY: 'sandbox-key',
+    WEB_UPLOAD_API_KEY: 'sandbox-web-key',
   });
   expect(of('auth-verifier')).toMatchObject({
     IDENTITY_PROVIDERS: [
@@ -110,7 +110,7 @@ test('users sign in at the sandbox, and pages use its API key, unless configured
   };
   expect(signIn({ SANDBOX_PROVIDER_PORT: '3' })).toEqual({
     names: ['http://127.0.0.1:3/api/v1/accounts/verify_credentials', 'http://127.0.0.1:3/userinfo'],
-    apiKey: 'sandbox-key',
+    apiKey: 'sandbox-web-key',
   });
   expect(signIn({ IDENTITY_PROVIDERS: 'https://id.example', API_KEYS: 'a real one' })).toEqual({
     names: [],

@@ -31,7 +31,7 @@ test('npm start starts everything and prints a working command; SIGTERM to npm a
   const { pid = Number.NaN } = npm.start();
   await npm.untilReady();
 
-  expect(npm.output).toContain(`\nTo repeat this upload, run in ${root}:\ncurl `);
+  expect(npm.output).toContain(`\nUploaded deploy/sample.jpg. To repeat this upload, run in ${root}:\ncurl `);
   const [command = ''] = npm.output.split('\n').filter((line) => line.startsWith('curl '));
   const { stdout } = await run('sh', ['-c', `cd ${root} && ${command}`]);
   expect(JSON.parse(stdout)).toMatchObject({ text: 'Hello from Echodrop', width: 640, height: 426, type: 'jpg' });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findBrowser } from '@echodrop/testkit/find-browser';
+import { findBrowser } from '@echodrop/testkit/browser/find-browser';
 import { execa } from 'execa';
 import { chromium } from 'playwright-core';
 

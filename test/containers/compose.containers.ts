@@ -1,7 +1,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
-import { expectJourney } from '@echodrop/testkit/journey';
+import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
+import { expectJourney } from '@echodrop/testkit/browser/journey';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';

@@ -1,11 +1,11 @@
-import { openMedia, postForm } from './browser-form.ts';
-import type { MediaSource } from './platform.ts';
+import { openMedia, postForm } from './platform/browser-form.ts';
+import type { MediaSource } from './platform/platform.ts';
 import { type ClientOptions, UploadClient } from './upload-client.ts';
 
 export type { MediaRecord, RecordPage, RecordUser } from '@echodrop/record';
 export { RequestRefused, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
 export type { UserCredentials } from './credentials.ts';
-export type { MediaSource, Progress } from './platform.ts';
+export type { MediaSource, Progress } from './platform/platform.ts';
 export type { RefusalReason } from './refusal-reasons.ts';
 export type { ClientOptions, ListOptions, RequestOptions, UploadOptions } from './upload-client.ts';
 

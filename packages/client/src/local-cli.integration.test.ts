@@ -26,7 +26,7 @@ test('help describes this system: the npm command, its defaults, and no option w
   const { stdout } = await cli(['upload', '--help'], {});
   const help = stdout.replaceAll(/\s+/g, ' ');
   expect(help).toMatch(/^Usage: npm run upload -- \[options\] <files\.\.\.>/);
-  expect(help).toMatch(/--output <form> [^-]*default: "json"\)/);
+  expect(help).toMatch(/--output <format> [^-]*default: "json"\)/);
   expect(help).not.toMatch(/--again|echodrop upload/);
 });
 

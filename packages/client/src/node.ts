@@ -1,11 +1,11 @@
-import { postForm } from './node-form.ts';
-import { type NodeMediaSource, openMedia } from './node-media.ts';
+import { postForm } from './platform/node-form.ts';
+import { type NodeMediaSource, openMedia } from './platform/node-media.ts';
 import { type ClientOptions, UploadClient } from './upload-client.ts';
 
 export type { MediaRecord, RecordPage, RecordUser } from '@echodrop/record';
 export { RequestRefused, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
 export type { UserCredentials } from './credentials.ts';
-export type { Progress } from './platform.ts';
+export type { Progress } from './platform/platform.ts';
 export type { RefusalReason } from './refusal-reasons.ts';
 export type { ClientOptions, ListOptions, RequestOptions, UploadOptions } from './upload-client.ts';
 export type { NodeMediaSource as MediaSource };

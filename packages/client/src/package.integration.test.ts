@@ -1,9 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
+import { openTab } from '@echodrop/testkit/browser/watched-tab';
 import { describeUnlessMissing } from '@echodrop/testkit/describe-with-ops-checkers';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { openTab } from '@echodrop/testkit/watched-tab';
 import { execa } from 'execa';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

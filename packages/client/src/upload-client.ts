@@ -2,7 +2,7 @@ import type { MediaRecord, RecordPage } from '@echodrop/record';
 import { RequestRefused, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
 import { echoHeaders, type Proof, secretFields } from './credentials.ts';
 import { idempotencyHeader, newIdempotencyKey } from './idempotency-key.ts';
-import type { Platform, Progress } from './platform.ts';
+import type { Platform, Progress } from './platform/platform.ts';
 import { maxBodyBytes, readBody } from './read-body.ts';
 import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
 import { requireComplete } from './require-complete.ts';

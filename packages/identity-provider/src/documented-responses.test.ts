@@ -1,5 +1,5 @@
 import { Secret } from '@echodrop/service/secret';
-import { providerResponses, type Software } from '@echodrop/testkit/provider-responses';
+import { providerResponses, type Software } from '@echodrop/testkit/provider/provider-responses';
 import { expect, test } from 'vitest';
 import type { Provider } from './provider.ts';
 import { isProfileName, type ProfileName, profileNames, providerProfiles } from './provider-profiles.ts';

@@ -70,7 +70,8 @@ export class ProviderConnections implements AsyncDisposable {
         error instanceof errors.ResponseExceededMaxSizeError || error instanceof errors.HeadersOverflowError;
       if (isTooLarge) throw new ResponseTooLarge('provider response too large');
       // Its message is 'other side closed'.
-      if (error instanceof errors.SocketError) throw new Error('provider closed the connection without a response');
+      if (error instanceof errors.SocketError)
+        throw new errors.SocketError('provider closed the connection before its response was complete');
       throw error;
     }
   }

@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey } from '@echodrop/object-store/object-keys';
-import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
+import { openTab } from '@echodrop/testkit/browser/watched-tab';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import type { Stack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { openTab } from '@echodrop/testkit/watched-tab';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishSample, startSite } from './site.fixture.ts';
 

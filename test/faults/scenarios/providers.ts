@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { providerFailures, setBehaviour } from '@echodrop/testkit/sandbox-behaviour';
+import { providerFailures, setBehaviour } from '@echodrop/testkit/provider/sandbox-behaviour';
 import { onDispose, runUntilDisposed } from '../on-dispose.ts';
 import type { GameDay, Scenario } from '../scenario.ts';
 

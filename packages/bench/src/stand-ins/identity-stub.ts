@@ -1,6 +1,6 @@
 /** A process with an identity provider that checks signatures only. It sends its parent the value of IDENTITY_PROVIDERS. */
 
-import { startStandInProvider } from '@echodrop/testkit/stand-in-provider';
+import { startStandInProvider } from '@echodrop/testkit/provider/stand-in-provider';
 import { sandbox } from '@echodrop/testkit/start-stack';
 import { providerAddress } from '../upload-request.ts';
 

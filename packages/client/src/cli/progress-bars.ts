@@ -1,5 +1,5 @@
 import { MultiBar, Presets, type SingleBar } from 'cli-progress';
-import type { Progress } from '../platform.ts';
+import type { Progress } from '../platform/platform.ts';
 import { type CommandContext, visible } from './command-context.ts';
 
 const longestName = 28;

@@ -3,7 +3,7 @@ import type { MediaRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { RequestRefused } from '../client-errors.ts';
 import { newIdempotencyKey } from '../idempotency-key.ts';
-import { openFile } from '../node-media.ts';
+import { openFile } from '../platform/node-media.ts';
 import type { UploadOptions } from '../upload-client.ts';
 import { type CommandContext, printNote, visible } from './command-context.ts';
 import type { Connection } from './connection.ts';

@@ -38,7 +38,7 @@ test('makes all pictures of a photo in one separate process', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
   const started = await processesStarted(() => makePictures(job, signal()));
-  expect(started.map((path) => path.split('/').at(-1))).toEqual(['sandbox']);
+  expect(started.map((path) => path.split('/').at(-1))).toEqual(['landlock-and-seccomp.pl']);
 });
 
 test('reports a full disk as a breakdown, not as broken media', async () => {

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { samplePhoto } from '../samples/sample-media.ts';
 import { axeViolations } from './accessibility.ts';
-import { samplePhoto } from './samples/sample-media.ts';
 import { openTab } from './watched-tab.ts';
 
 const soon = { timeout: 20_000 };

@@ -1,11 +1,11 @@
-import { axeViolations } from '@echodrop/testkit/accessibility';
-import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { axeViolations } from '@echodrop/testkit/browser/accessibility';
+import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
+import { signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
+import { openTab } from '@echodrop/testkit/browser/watched-tab';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
-import { signInSettings } from '@echodrop/testkit/signed-in-tab';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { openTab } from '@echodrop/testkit/watched-tab';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { describeUnlessMissing } from './describe-with-ops-checkers.ts';
+import { describeUnlessMissing } from '../describe-with-ops-checkers.ts';
 import { findBrowser } from './find-browser.ts';
 
 /** A `describe` for tests in Chromium, with its back/forward cache if `keepsPages`. Without Chromium, skips them with a warning, or fails if REQUIRE_BROWSER=1. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { EchodropClient } from './browser.ts';
+import { EchodropClient } from '../browser.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 

@@ -1,11 +1,11 @@
-import { axeViolations } from '@echodrop/testkit/accessibility';
 import { anotherUser } from '@echodrop/testkit/another-user';
-import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { axeViolations } from '@echodrop/testkit/browser/accessibility';
+import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
+import { openSignedIn, signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
+import { openTab, type WatchedTab } from '@echodrop/testkit/browser/watched-tab';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
-import { openSignedIn, signInSettings } from '@echodrop/testkit/signed-in-tab';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
-import { openTab, type WatchedTab } from '@echodrop/testkit/watched-tab';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

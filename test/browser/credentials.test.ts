@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { axeViolations } from '@echodrop/testkit/accessibility';
-import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { axeViolations } from '@echodrop/testkit/browser/accessibility';
+import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
+import { signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
+import { openTab, type WatchedTab } from '@echodrop/testkit/browser/watched-tab';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
-import { signInSettings } from '@echodrop/testkit/signed-in-tab';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { openTab, type WatchedTab } from '@echodrop/testkit/watched-tab';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
+import { listen } from '../servers/listen.ts';
+import type { Signer } from '../sign-echo.ts';
 import type { ProviderRefusal } from './provider-response-types.ts';
-import { listen } from './servers/listen.ts';
-import type { Signer } from './sign-echo.ts';
 
 /** Accepted credentials: a signature with these secrets (OAuth 1.0a), or a bearer token. */
 export type Accepted = Signer | { readonly bearer: string };

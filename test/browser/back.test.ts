@@ -1,5 +1,5 @@
-import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
-import { openSignedIn, signInSettings } from '@echodrop/testkit/signed-in-tab';
+import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
+import { openSignedIn, signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

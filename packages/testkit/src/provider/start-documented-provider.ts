@@ -1,9 +1,9 @@
-import type { FormPart } from './multipart-form.ts';
+import type { FormPart } from '../multipart-form.ts';
+import { signEcho } from '../sign-echo.ts';
+import { secretPartsOf } from '../upload.ts';
 import type { ProviderResponses } from './provider-response-types.ts';
 import { providerResponses, type Software } from './provider-responses.ts';
-import { signEcho } from './sign-echo.ts';
 import { type Accepted, type StandInProvider, startStandInProvider } from './stand-in-provider.ts';
-import { secretPartsOf } from './upload.ts';
 
 const signer = {
   consumer: { key: 'documented-consumer', secret: 'documented-consumer-secret' },

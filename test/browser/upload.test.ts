@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { axeViolations } from '@echodrop/testkit/accessibility';
-import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { axeViolations } from '@echodrop/testkit/browser/accessibility';
+import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
+import { openSignedIn, signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
+import type { WatchedTab } from '@echodrop/testkit/browser/watched-tab';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
-import { openSignedIn, signInSettings } from '@echodrop/testkit/signed-in-tab';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
-import type { WatchedTab } from '@echodrop/testkit/watched-tab';
 import type { BrowserContextOptions, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { axeViolations } from '@echodrop/testkit/accessibility';
-import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { axeViolations } from '@echodrop/testkit/browser/accessibility';
+import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
+import { openTab, type WatchedTab } from '@echodrop/testkit/browser/watched-tab';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { dumpRedis } from '@echodrop/testkit/servers/dump-redis';
 import { type MastodonStandIn, startMastodonStandIn } from '@echodrop/testkit/sign-in/mastodon-stand-in';
 import { type OidcStandIn, startOidcStandIn } from '@echodrop/testkit/sign-in/oidc-stand-in';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { openTab, type WatchedTab } from '@echodrop/testkit/watched-tab';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
@@ -175,7 +175,10 @@ await describeWithBrowser('signing in', (browser) => {
       }
       const found = [...written].filter(([, text]) => text.includes(word())).map(([where]) => where);
       expect(found).toEqual([]);
+      // The search covers logs, Redis and the store.
       expect(written.get('site')).toContain('/sign-in');
+      expect(written.get('Redis')).toContain('bull:');
+      expect([...written.keys()].filter((path) => path.includes('/records/'))).not.toEqual([]);
       // The code appears only in the request that delivers it.
       const codes = [...seen.join('\n').matchAll(/[?&]code=([\w-]+)/g)].map(([, code]) => code ?? '');
       expect(new Set(codes).size).toBe(1);

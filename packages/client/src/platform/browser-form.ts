@@ -1,5 +1,5 @@
+import { maxBodyBytes, tooLarge } from '../read-body.ts';
 import { type FormRequest, filenameOf, inMemory, type MediaSource, type OpenMedia } from './platform.ts';
-import { maxBodyBytes, tooLarge } from './read-body.ts';
 
 // What is used of the DOM, whose types Node's do not contain.
 interface Xhr {

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { type Stack, sandbox } from './start-stack.ts';
+import { type Stack, sandbox } from '../start-stack.ts';
 import { openTab, type WatchedTab } from './watched-tab.ts';
 
 /** The settings for uploads in a browser with sign-in at the sandbox provider. */
