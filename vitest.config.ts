@@ -9,11 +9,9 @@ const isolatedTests = [
   'packages/media/src/**/{ffprobe-bounds,picture-process}.integration.test.ts',
   'services/rendition-worker/src/{lanes,refused-output}.integration.test.ts',
 ];
-const limits = {
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  expect: { poll: { timeout: 15_000 } },
-  restoreMocks: true,
+const shared = {
+  ...{ testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 15_000 } } },
+  ...{ setupFiles: ['packages/testkit/src/restore-process.ts'], restoreMocks: true },
 };
 
 // Tests write and sync many files, which takes a tenth less processor time in memory. They need less than a gigabyte.
@@ -43,18 +41,18 @@ export default defineConfig({
       'packages/testkit/src/samples/samples-global-setup.ts',
     ],
     projects: [
-      { plugins: [buildPictureProgram], test: { ...limits, name: 'isolated', include: isolatedTests } },
+      { plugins: [buildPictureProgram], test: { ...shared, name: 'isolated', include: isolatedTests } },
       // These replace no modules, so files may share a process, which saves its start.
       {
         plugins: [buildPictureProgram],
         test: {
-          ...limits,
+          ...shared,
           name: 'system',
           exclude: ['**/node_modules/**', ...unitTests, ...isolatedTests],
           isolate: false,
         },
       },
-      { test: { ...limits, name: 'unit', include: unitTests, isolate: false } },
+      { test: { ...shared, name: 'unit', include: unitTests, isolate: false } },
     ],
   },
 });

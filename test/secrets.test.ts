@@ -163,7 +163,7 @@ test('successful uploads', async () => {
   const written = await readEverythingWritten();
   expect(written.get('output of gateway')).toContain('Listening');
   expect(written.get('/metrics of gateway')).toContain('echodrop_uploads_total');
-  expect(written.get('Redis')).toContain('bull:');
+  expect(written.get('Redis')).toContain(':rendition-pictures:');
   expect([...written.keys()].filter((place) => place.includes('/objects/records/')).length).toBeGreaterThan(5);
   expect(written.get(`/proc/${process.pid}/cmdline`)).toContain('node');
 });

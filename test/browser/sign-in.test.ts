@@ -177,7 +177,7 @@ await describeWithBrowser('signing in', (browser) => {
       expect(found).toEqual([]);
       // The search covers logs, Redis and the store.
       expect(written.get('site')).toContain('/sign-in');
-      expect(written.get('Redis')).toContain('bull:');
+      expect(written.get('Redis')).toContain(':rendition-pictures:');
       expect([...written.keys()].filter((path) => path.includes('/records/'))).not.toEqual([]);
       // The code appears only in the request that delivers it.
       const codes = [...seen.join('\n').matchAll(/[?&]code=([\w-]+)/g)].map(([, code]) => code ?? '');

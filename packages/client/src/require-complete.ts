@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { ClientOptions } from './upload-client.ts';
 
 const address = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' });
 const given = z.string().check(z.minLength(1, { abort: true }));
@@ -16,7 +15,11 @@ const optionsShape = z.object({
 });
 
 /** @throws TypeError that names an option which is missing or invalid, for callers without types */
-export function requireComplete({ service, provider, credentials }: ClientOptions): void {
+export function requireComplete({
+  service,
+  provider,
+  credentials,
+}: Record<'service' | 'provider' | 'credentials', unknown>): void {
   const { error } = optionsShape.safeParse({ service: String(service), provider, credentials });
   const [issue] = error?.issues ?? [];
   if (issue) throw new TypeError(`\`${String(issue.path[0])}\` ${issue.message}.`);

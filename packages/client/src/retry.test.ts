@@ -1,3 +1,10 @@
+import { once } from 'node:events';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { recordToJson } from '@echodrop/record';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { EchodropClient, type RequestRefused, ServiceUnreachable } from './node.ts';
@@ -13,6 +20,22 @@ beforeEach(() => {
   service.received.length = 0;
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
+
+/** A service that refuses after the first bytes, and closes the connection soon after. */
+async function startEarlyRefusal() {
+  const server = createServer((request, response) => {
+    request.once('data', () => {
+      request.pause();
+      response.writeHead(401, { Connection: 'close' });
+      response.end(JSON.stringify({ errors: [{ code: 401, reason: 'credentials_refused', message: 'No.' }] }), () =>
+        setTimeout(() => request.destroy(), 5),
+      );
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { address: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void server.close() };
+}
 
 const client = (options = {}) =>
   new EchodropClient({
@@ -56,6 +79,19 @@ test.each([
   service.responses = [refuse(status, reason)];
   await expect(client().upload(bytes)).rejects.toMatchObject({ status, reason });
   expect(service.received).toHaveLength(1);
+});
+
+test('a refusal that arrives while the file is still sent ends the upload, not the process', async () => {
+  await using early = await startEarlyRefusal();
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'early-'));
+  const file = join(folder.path, 'big.jpg');
+  await writeFile(file, Buffer.alloc(3_000_000));
+  for (let n = 0; n < 20; n += 1) {
+    await client({ service: early.address, retries: 0 })
+      .upload(file)
+      .catch(() => {});
+    await sleep(30);
+  }
 });
 
 test('another attempt waits for Retry-After', async () => {

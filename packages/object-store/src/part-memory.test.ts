@@ -44,7 +44,6 @@ test('frees used body chunks after 8 MiB of new blocks and after each full part,
   expect(gc).toHaveBeenCalledTimes(2);
   for (let upload = 0; upload < 100; upload += 1) (await filled(memory, 2 * blockBytes)).empty();
   expect(gc).toHaveBeenCalledTimes(2);
-  vi.unstubAllGlobals();
 });
 
 test('releases the memory of a burst within two minutes, even without further uploads', async () => {
@@ -60,9 +59,6 @@ test('releases the memory of a burst within two minutes, even without further up
   expect(gc).toHaveBeenLastCalledWith({ type: 'major' });
   (await filled(memory, partBytes)).empty();
   expect(allocate).toHaveBeenCalledTimes(128);
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
 });
 
 test('uploads that all wait within a part complete it one after another', async () => {

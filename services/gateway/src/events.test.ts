@@ -29,7 +29,6 @@ test('only published uploads count for the duration of responses', async () => {
     events.uploadStarted();
     events.uploadEnded({ requestId: 'r', version: 2, format: 'json', startedAt, receivedAt, log: {} }, outcome);
   }
-  vi.useRealTimers();
   expect([...(await seriesOf('echodrop_upload_response_seconds_count'))]).toEqual([['version="2"', 1]]);
   expect([...(await seriesOf('echodrop_upload_response_seconds_sum'))]).toEqual([['version="2"', 0.2]]);
   expect((await seriesOf('echodrop_upload_seconds_sum')).get('version="2",outcome="published"')).toBe(60);

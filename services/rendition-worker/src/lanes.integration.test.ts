@@ -116,7 +116,6 @@ test.each<[string, Job]>([
   const read = vi.spyOn(store, 'read');
   await expect(make(mediaKey, job)).rejects.toThrow(Deferred);
   expect(read).not.toHaveBeenCalled();
-  read.mockRestore();
 });
 
 test('makes pictures of a large photo in the medium lane', async () => {

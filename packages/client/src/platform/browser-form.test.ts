@@ -1,7 +1,5 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { EchodropClient } from '../browser.ts';
-
-afterEach(() => void vi.unstubAllGlobals());
 
 test.each([
   [205, 'The service responded with 205.'],

@@ -1,90 +1,66 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { FormRequest, OpenMedia, Progress } from './platform.ts';
+import type { FormRequest } from './platform.ts';
 
-/** A stream failed while it was sent; `cause` is its error. */
+/** The source of an upload failed while it was sent; `cause` is its error. */
 class SourceError extends Error {
   override readonly name = 'SourceError';
 }
 
-type Form = Pick<FormRequest, 'fields' | 'media' | 'onProgress'> & { readonly onFailure: (cause: unknown) => void };
-
 /** Posts a form, which it streams. */
 export async function postForm(address: string, { headers, signal, fetch: own, ...form }: FormRequest) {
   const failure = new AbortController();
-  const { type, ...body } = formOf({ ...form, onFailure: (cause) => failure.abort(cause) });
+  // Only an abort ends a request: an error of its body leaves it waiting, and is an unhandled rejection (Node 24).
+  const { boundary, body } = formOf(form, (cause) => failure.abort(cause));
   const send = own ?? fetch;
   return send(address, {
     method: 'POST',
-    headers: { ...headers, ...(type && { 'Content-Type': type }) },
+    headers: { ...headers, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
     redirect: 'error',
     signal: AbortSignal.any([signal, failure.signal]),
-    ...body,
+    body,
+    duplex: 'half',
   });
 }
 
-type FormBody = Pick<RequestInit, 'body' | 'duplex'> & { readonly type?: string };
+type Form = Pick<FormRequest, 'fields' | 'media' | 'onProgress'>;
 
-function formOf({ fields, media, onProgress = () => {}, onFailure }: Form): FormBody {
-  const { filename, content } = media;
-  if (!(content instanceof Blob)) return streamedForm(fields, { filename, content }, onProgress);
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  form.set('media', measuredFile(content, filename, onProgress, onFailure));
-  return { body: form };
-}
-
-/** A file of known length that reports how far it has been read, and if it cannot be read. */
-function measuredFile(content: Blob, filename: string, progress: Progress, onFailure: Form['onFailure']): File {
-  const stream = () => {
-    let sent = 0;
-    const measure = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      transform(chunk, controller) {
-        sent += chunk.byteLength;
-        progress(sent, content.size);
-        controller.enqueue(chunk);
-      },
-    });
-    // Only an abort ends a request: an error of its body leaves it waiting, and is an unhandled rejection (Node 24).
-    content.stream().pipeTo(measure.writable, { preventAbort: true }).catch(onFailure);
-    return measure.readable;
-  };
-  return Object.assign(new File([content], filename), { stream });
-}
-
-// FormData needs to know a length. This body has none, and goes in chunks.
-function streamedForm(
-  fields: FormRequest['fields'],
-  { filename, content }: OpenMedia & { readonly content: AsyncIterable<Uint8Array> },
-  progress: Progress,
-): FormBody {
+/**
+ * The form as a Blob, which tells fetch its length, or as a stream, which goes in chunks. Not a FormData: while fetch reads one, a response that
+ * comes early ends the process (undici 7.29 of Node 24).
+ */
+function formOf({ fields, media: { filename, content }, onProgress }: Form, onFailure: (cause: unknown) => void) {
   const boundary = `echodrop-${randomBytes(16).toString('hex')}`;
   const disposition = (name: string) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"`;
-  async function* parts(): AsyncGenerator<Uint8Array> {
-    for (const [name, value] of Object.entries(fields))
-      yield Buffer.from(`${disposition(name)}\r\n\r\n${value.replace(/\r?\n|\r/g, '\r\n')}\r\n`);
-    const type = 'Content-Type: application/octet-stream';
-    yield Buffer.from(`${disposition('media')}; filename="${escaped(filename)}"\r\n${type}\r\n\r\n`);
+  const texts = Object.entries(fields).map(
+    ([name, value]) => `${disposition(name)}\r\n\r\n${value.replace(/\r?\n|\r/g, '\r\n')}\r\n`,
+  );
+  const type = 'Content-Type: application/octet-stream';
+  const head = Buffer.from(
+    `${texts.join('')}${disposition('media')}; filename="${escapeName(filename)}"\r\n${type}\r\n\r\n`,
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const isBlob = content instanceof Blob;
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield head;
     let sent = 0;
     try {
-      for await (const chunk of content) {
+      for await (const chunk of isBlob ? content.stream() : content) {
         sent += chunk.byteLength;
-        progress(sent, undefined);
+        onProgress?.(sent, isBlob ? content.size : undefined);
         yield chunk;
       }
     } catch (cause) {
-      throw new SourceError('The stream cannot be read.', { cause });
+      onFailure(isBlob ? cause : new SourceError('The stream cannot be read.', { cause }));
+      return;
     }
-    yield Buffer.from(`\r\n--${boundary}--\r\n`);
+    yield tail;
   }
-  return {
-    type: `multipart/form-data; boundary=${boundary}`,
-    body: Readable.toWeb(Readable.from(parts(), { objectMode: false })),
-    duplex: 'half',
-  };
+  const stream = () => Readable.toWeb(Readable.from(pieces(), { objectMode: false })) as ReadableStream<Uint8Array>;
+  return { boundary, body: isBlob ? Object.assign(new Blob([head, content, tail]), { stream }) : stream() };
 }
 
 // The Fetch standard, "multipart/form-data encoding algorithm".
-function escaped(filename: string): string {
+function escapeName(filename: string): string {
   return filename.replace(/["\r\n]/g, encodeURIComponent);
 }

@@ -134,7 +134,7 @@ function filesOpened(calls: readonly string[]): readonly string[] {
 }
 
 function isSystemFile(path: string): boolean {
-  return /^\/(lib|lib64|usr|etc|proc|sys|dev)(\/|$)/.test(path);
+  return /^\/(lib|lib64|usr|etc|proc|sys|dev(?!\/shm))(\/|$)/.test(path);
 }
 
 function isWithin(path: string, folders: readonly string[]): boolean {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { runTool, ToolFailed, withDeadline } from './run-tool.ts';
 import { setSandboxMode } from './sandbox.ts';
 
@@ -10,6 +10,7 @@ function run(...tool: readonly [string, ...string[]]) {
 
 // `sleep` and similar tools need more than media tools.
 setSandboxMode('limits-only');
+afterAll(() => setSandboxMode('full'));
 
 const never = new AbortController().signal;
 

@@ -35,7 +35,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   vi.useRealTimers();
-  vi.restoreAllMocks();
   await providers[Symbol.asyncDispose]();
   await standIn[Symbol.asyncDispose]();
 });

@@ -19,5 +19,4 @@ test.each([
 ])('%s', (header, ms) => {
   vi.useFakeTimers({ now: new Date('2026-11-21T12:00:00Z') });
   expect(retryAfterMs(header)).toEqual(ms);
-  vi.useRealTimers();
 });

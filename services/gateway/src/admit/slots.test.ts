@@ -1,12 +1,9 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { type Slot, type SlotLimit, Slots, type Standing } from './slots.ts';
 
 let refused: SlotLimit[];
 beforeEach(() => {
   refused = [];
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 function slotsWith(limits: { slots?: number; anonymousPerAddress?: number; failuresPerMinutePerAddress?: number }) {

@@ -19,7 +19,7 @@ import { Secret } from '@echodrop/service/secret';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { OutcomeUnknown, Publisher } from '../publish/publish.ts';
 import { ReceivedMedia } from '../receive/received-media.ts';
 import { Refusal } from '../response/refusals.ts';
@@ -56,9 +56,6 @@ beforeAll(async () => {
   await waitUntil('the queue', 5000, async () => probes.ready().then(() => true));
 });
 afterAll(() => parts.disposeAsync());
-afterEach(() => {
-  vi.useRealTimers();
-});
 beforeEach(() => {
   looking = async () => {};
 });

@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { checksumCheck } from './checksum-check.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
-afterEach(() => void vi.useRealTimers());
 
 test('a store without checksum support is checked again after five minutes, one with support never', async () => {
   const supportsChecksums = vi.fn(async () => false);

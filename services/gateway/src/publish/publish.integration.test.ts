@@ -8,7 +8,7 @@ import type { Caller } from '@echodrop/contracts/verification';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ReceivedMedia } from '../receive/received-media.ts';
 import { Publisher } from './publish.ts';
 
@@ -79,10 +79,6 @@ test.each([
   const { record, unlisted } = await publish(store);
   expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
   expect(unlisted).toBe(0);
-});
-
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 test('a record that the store does not find for a moment is not written twice', async () => {

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { ClientGone, Refusal } from '../response/refusals.ts';
 import { readBody } from './read-body.ts';
 
@@ -8,9 +8,6 @@ const limits = { maxBytes: 10 * KiB * KiB, minBytesPerSecond: KiB, maxSeconds: 3
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 /** Reads `request` and counts its bytes. */
