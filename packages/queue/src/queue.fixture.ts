@@ -17,7 +17,7 @@ export function queueOptionsFor(url: string, secret = 'a secret of these queues'
   return {
     url: new Secret(url),
     secret: other === undefined ? ([new Secret(inUse)] as const) : ([new Secret(inUse), new Secret(other)] as const),
-    log: createLog('contracts', 'silent'),
+    log: createLog('queue', 'silent'),
     forgeries: { report: (kind) => void forged.push(kind) },
     forged,
   } satisfies QueueOptions & { forged: SealedKind[] };

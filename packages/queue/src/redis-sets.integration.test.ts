@@ -23,7 +23,7 @@ function start(url: string) {
     return request.toUpperCase();
   };
   const { worker } = queue.worker({ concurrency: 2, handle });
-  const connection = parts.use(connectRedis(new Secret(url), failFast, createLog('contracts', 'silent')));
+  const connection = parts.use(connectRedis(new Secret(url), failFast, createLog('queue', 'silent')));
   const request = () => client.request('q', { deadlineMs: 3000 });
   return {
     name: queue.name,

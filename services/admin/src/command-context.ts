@@ -40,10 +40,10 @@ export async function printFromStore(
 }
 
 /** The arguments that name a user, for `Command.argument`. */
-export const providerArgument = ['<provider>', "the provider's advertised address, as in the record"] as const;
+export const providerArgument = ['<provider>', "the provider's address, as `list` prints it"] as const;
 export const subjectArgument = [
   '<subject>',
-  "the user's id as the provider sends it: `subject` in the record",
+  "the user's id at the provider: `subject` in the output of `list`",
 ] as const;
 
 /** Returns a parser of options that are whole numbers from 1 to `max`. */

@@ -16,13 +16,13 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     .summary('test an identity provider and explain what is wrong')
     .description(
       'Query an identity provider and report, one finding per line, whether it is reachable, whether its clock agrees, whether it responds ' +
-        'as its profile says, and whether the advertised Host is right. To also verify a user, set PROVIDER_TEST_CONSUMER_KEY, ' +
+        'as its profile says, and whether it responds to the Host name of its public address. To also verify a user, set PROVIDER_TEST_CONSUMER_KEY, ' +
         'PROVIDER_TEST_CONSUMER_SECRET, PROVIDER_TEST_TOKEN and PROVIDER_TEST_TOKEN_SECRET, or PROVIDER_TEST_BEARER if the profile takes ' +
         'a token. PROVIDER_TIMEOUT_MS (5000) limits each request.',
     )
     .argument(
       '[entry...]',
-      'an entry for IDENTITY_PROVIDERS, [profile ]advertised[=upstream], or the advertised address of a configured one; default: all configured ones',
+      'an entry for IDENTITY_PROVIDERS (docs/identity-providers.md), or the address of a configured one; default: all configured ones',
     )
     .action(async (words: string[], _options: unknown, command: Command) => {
       const { user, ...config } = readProviderTestConfig(env);

@@ -20,7 +20,7 @@ export async function runAdmin(
   const admin = new Command('admin')
     .description(
       'Commands for operators. Settings come from the environment; a secret NAME can also come from the file in NAME_FILE. For a ' +
-        'system started with `npm start`, use the same environment variables; nothing else is needed. Exit status: 0 success, 1 failure or faults found, 2 ' +
+        'system started with `npm start`, use the same environment variables. Exit status: 0 success, 1 failure or faults found, 2 ' +
         'invalid arguments or settings.',
     )
     .helpCommand(false)

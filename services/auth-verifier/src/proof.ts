@@ -16,7 +16,7 @@ export function findProvider(known: readonly Provider[], credentials: Credential
 }
 
 /** The exact credentials and their provider. */
-export type Proof = readonly string[];
+type Proof = readonly string[];
 
 export function proofOf(credentials: Credentials, { advertised }: Provider): Proof {
   if (credentials.version === 2) return ['2', advertised, credentials.authorization];

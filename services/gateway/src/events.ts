@@ -126,7 +126,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
   );
   const relisted = metrics.counter(
     'echodrop_relisted_uploads_total',
-    'Uploads whose missing list entries were added when the client repeated them.',
+    'Uploads whose missing list entries were added when the client repeated the upload.',
   );
   const checksums = metrics.gauge(
     'echodrop_store_verifies_checksums',

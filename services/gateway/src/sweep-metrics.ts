@@ -18,7 +18,7 @@ export function registerSweepMetrics(metrics: Metrics, store: ObjectStore): void
   );
   const unlisted = metrics.gauge(
     'echodrop_sweep_unlisted_uploads',
-    'Published uploads without list entries found by the last sweep.',
+    'Published uploads that the last sweep found without list entries.',
   );
   const relisted = metrics.gauge(
     'echodrop_sweep_relisted_uploads',

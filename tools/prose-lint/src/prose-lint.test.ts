@@ -27,6 +27,8 @@ test.each([
   ['main.test.ts', "test.each([\n  1,\n])('%s: nobody', () => {});\n", [/^3:9 "nobody"/]],
   ['main.test.ts', "describe.skipIf(isOff)('nobody', () => {});\n", [/^1:25 "nobody"/]],
   ['main.ts', 'const isUnanswered = true;\n', [/^1:7 name "isUnanswered"/]],
+  ['main.ts', "metrics.counter('echodrop_told_total', 'Uploads.');\n", [/^1:18 name "echodrop_told_total"/]],
+  ['rules.yml', '- alert: ProviderTold\n  summary: Told\n', [/^1:10 name "ProviderTold"/, /^2:12 name "Told"/]],
   ['board.json', '{"title": "Uploads told"}\n', [/^1:20 "told"/]],
 ])('finds in %s: %j', async (file, text, expected) => {
   expect(await found(file, text)).toEqual(expected.map((message) => expect.stringMatching(message)));

@@ -70,8 +70,9 @@ function ofTypeScript(text: string): Piece[] {
     if (!names.has(name)) names.set(name, { type: 'Identifier', start, end: start + name.length });
   };
   const string = (raw: string, end: number) => {
-    // A string without a space is data: a key, a queue, a media type.
+    // A string without a space is data, such as a key or a media type, but for a metric.
     if (/\s/.test(raw)) pieces.push(...prose(text, end - raw.length, end));
+    else if (/^['"`]echodrop_\w+['"`]$/.test(raw)) name({ name: raw.slice(1, -1), start: end - raw.length + 1 });
   };
   new Visitor({
     Literal: ({ raw, end }) => raw && string(raw, end),
@@ -95,6 +96,8 @@ function ofYaml(text: string): Piece[] {
     if ([CST.DOCUMENT, CST.FLOW_END, CST.SCALAR].includes(token)) continue;
     const end = start + token.length;
     if (/\S\s+\S/.test(token)) pieces.push(...prose(text, start, end));
+    // Such as an alert.
+    else if (/^[A-Z][A-Za-z]+$/.test(token)) pieces.push({ type: 'Identifier', start, end });
     start = end;
   }
   return pieces;

@@ -3,7 +3,7 @@ import { visible } from './command-context.ts';
 
 // Instead of the message of the service, which does not know this program.
 const ownMessages: Readonly<Record<string, string>> = {
-  removed: 'This file was uploaded before and then removed. To publish it again, add --again.',
+  removed: 'This file was uploaded before and then deleted. To publish it again, add --again.',
 };
 const advice: Readonly<Record<string, string>> = {
   credentials_refused: 'Check the credentials, or sign in again.',

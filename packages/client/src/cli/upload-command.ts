@@ -37,8 +37,8 @@ Examples:
   echodrop upload boats.mp4 --json | jq -r .record.url
 
 Without --again, the same file with the same message and alternative text is uploaded once: uploading it again prints
-the first record, or fails if that upload was deleted. The server recognizes repeats for 24 hours. The list in
-$XDG_STATE_HOME/echodrop recognizes them for longer, on this machine only.
+the first record, or fails if that upload was deleted. The server recognizes repeats for 24 hours. This
+machine also keeps a list of its uploads in $XDG_STATE_HOME/echodrop, and recognizes repeats for longer.
 `;
 const localExamples = `
 Examples:
@@ -50,7 +50,7 @@ Examples:
 export function addUploadCommand(program: Command, context: CommandContext, isLocal: boolean): void {
   const command = program
     .command('upload')
-    .description('upload photos and videos and print their addresses')
+    .description('upload photos and videos and print their records or addresses')
     .argument('<files...>', 'paths or patterns; - is standard input')
     .option('-m, --message <text>', 'public caption', '')
     .option('--alt <text>', 'alternative text: what the photo or video shows')
@@ -59,7 +59,7 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
         .choices(outputs)
         .default(isLocal ? 'json' : 'url'),
     )
-    .option('--json', 'print one JSON object per file, with `record` or `error`')
+    .option('--json', 'like --output json, but prints failures too: {file, record} or {file, error}')
     .option('-j, --jobs <n>', `concurrent uploads, up to ${mostJobs}`, parseUpTo(mostJobs), 3)
     .addOption(
       new Option('--again', 'upload again even if the same file was uploaded before')

@@ -26,7 +26,7 @@ export async function postForm(address: string, { headers, signal, fetch: own, .
 type Form = Pick<FormRequest, 'fields' | 'media' | 'onProgress'>;
 
 /**
- * The form as a Blob, which tells fetch its length, or as a stream, which goes in chunks. Not a FormData: while fetch reads one, a response that
+ * The form as a Blob, whose length fetch sends, or as a stream, which goes in chunks. Not a FormData: while fetch reads one, a response that
  * comes early ends the process (undici 7.29 of Node 24).
  */
 function formOf({ fields, media: { filename, content }, onProgress }: Form, onFailure: (cause: unknown) => void) {

@@ -13,7 +13,7 @@ const problems = {
   unavailable: [503, 'Temporarily unavailable', 'This page cannot be loaded right now. Try again in a moment.'],
 } as const satisfies Record<string, readonly [status: number, title: string, sentence: string]>;
 
-export type Problem = keyof typeof problems;
+type Problem = keyof typeof problems;
 
 const retrySeconds = 5;
 

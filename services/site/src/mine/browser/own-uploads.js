@@ -13,7 +13,7 @@ const limitMs = 30_000;
 /**
  * Lists one page of the user's own uploads.
  *
- * @param {import('/sign-in/session.js').Session} session
+ * @param {import('/sign-in/page-settings.js').Session} session
  * @param {string | undefined} after the cursor of the previous page
  * @returns {Promise<import('/scripts/service-response.js').ServiceResponse>}
  */
@@ -39,7 +39,7 @@ function isUpload(record) {
 }
 
 /**
- * @param {import('/sign-in/session.js').Session} session
+ * @param {import('/sign-in/page-settings.js').Session} session
  * @param {string} id
  * @returns {Promise<import('/scripts/service-response.js').ServiceResponse>}
  */
@@ -48,7 +48,7 @@ export function removeUpload(session, id) {
 }
 
 /**
- * @param {import('/sign-in/session.js').Session} session
+ * @param {import('/sign-in/page-settings.js').Session} session
  * @param {string} method
  * @param {string} path
  * @throws {Error} if no response arrives

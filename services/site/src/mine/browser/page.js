@@ -11,7 +11,7 @@ import { titleOf, uploadItem } from './upload-item.js';
 
 /** @import { ServiceResponse } from '/scripts/service-response.js' */
 /** @import { Upload } from './own-uploads.js' */
-/** @import { Session } from '/sign-in/session.js' */
+/** @import { Session } from '/sign-in/page-settings.js' */
 
 const list = element('uploads', HTMLElement);
 const more = element('more', HTMLButtonElement);

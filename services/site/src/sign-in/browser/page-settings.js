@@ -9,6 +9,12 @@
  */
 
 /**
+ * Who is signed in, in this tab only. `name` is for people; `provider` is the advertised address; `application` revokes the token.
+ *
+ * @typedef {{ provider: string, providerName: string, token: string, name: string, application?: unknown }} Session
+ */
+
+/**
  * What the site says of itself in every page that signs in.
  *
  * @returns {{ upload: string, apiKey?: string, providers: readonly Provider[] }}

@@ -3,8 +3,7 @@ import { reconnect } from './authorization-server.js';
 import * as oauth from './oauth4webapi/build/index.js';
 import { requestOptions } from './request-options.js';
 
-/** @import { Provider } from './page-settings.js' */
-/** @import { Session } from './session.js' */
+/** @import { Provider, Session } from './page-settings.js' */
 
 const timeoutMs = 4000;
 

@@ -1,11 +1,7 @@
 // @ts-check
 import { pageSettings } from './page-settings.js';
 
-/**
- * Who is signed in, in this tab only. `name` is for people; `provider` is the advertised address; `application` revokes the token.
- *
- * @typedef {{ provider: string, providerName: string, token: string, name: string, application?: unknown }} Session
- */
+/** @import { Session } from './page-settings.js' */
 
 const key = 'echodrop.session';
 
