@@ -142,7 +142,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect(await run([])).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/^Usage: echodrop-upload FILE/) });
     expect(await run(['missing.png'])).toMatchObject({
       exitCode: 1,
-      stderr: 'Nothing to upload: missing.png produced no picture.',
+      stderr: 'Nothing to upload: missing.png is missing or empty, or took no screenshot.',
     });
     const refused = await run([path]);
     expect(refused).toMatchObject({

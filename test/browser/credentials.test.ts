@@ -99,7 +99,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
     const refusal = async (label: string, text: string) => {
       await tab.getByLabel(label, { exact: true }).fill(text);
       await submit(tab);
-      await tab.getByText('Published: 0. Not published: 1.').waitFor(soon);
+      await tab.getByText('1 file not published.').waitFor(soon);
       return await tab.locator('.file .state').textContent();
     };
     expect(await refusal('Token secret', 'wrong')).toBe('The credentials were rejected.');

@@ -163,7 +163,7 @@ await describeWithBrowser('My uploads', (browser) => {
 
   test('an expired sign-in leads back to the sign-in page', async () => {
     await using watched = await opened({}, 'expired');
-    await watched.tab.getByText('Your sign-in has expired. Sign in again.').waitFor(soon);
+    await watched.tab.getByText('Your sign-in has expired.').waitFor(soon);
     await watched.tab.getByRole('button', { name: 'Sign in again' }).click();
     await waitForSignIn(watched.tab);
   });

@@ -97,7 +97,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
       expect(between.length).toBeGreaterThan(1);
       expect(between).toEqual(between.toSorted((a, b) => a - b));
     }
-    expect(await status(tab)).toBe('Published: 2.');
+    expect(await status(tab)).toBe('2 files published.');
     expect(await focused(tab)).toBe('New uploads');
     expect(await tab.locator('#files li').count()).toBe(0);
 
@@ -258,7 +258,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
       await expect.poll(() => row(tab, name).locator('.state').textContent()).toBe('Cancelled.');
     }
     await tab.getByRole('button', { name: 'Cancel all' }).press('Enter');
-    await expect.poll(() => status(tab)).toBe('Published: 0. Not published: 3.');
+    await expect.poll(() => status(tab)).toBe('3 files not published.');
     expect(await stack.stored('records')).toEqual(records);
     await tab.getByRole('button', { name: 'Remove slow.jpg' }).click();
     await tab.getByRole('button', { name: 'Remove other.jpg' }).click();
@@ -336,7 +336,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await tab.getByRole('button', { name: 'Cancel sent.jpg' }).click();
     const doubt = /^Cancelled\. The whole file was sent, so it may be published: look in My uploads\./;
     await row(tab, 'sent.jpg').getByText(doubt).waitFor(soon);
-    expect(await status(tab)).toBe('Published: 0. Possibly published: 1.');
+    expect(await status(tab)).toBe('1 file possibly published.');
     const link = row(tab, 'sent.jpg').getByRole('link', { name: 'My uploads' });
     expect(await link.getAttribute('href')).toBe('/mine');
     expect(await axeViolations(tab)).toEqual([]);
@@ -423,7 +423,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const { tab } = watched;
     await choose(tab, file('broken.jpg', Buffer.from('no photo')), file('a.jpg', photo));
     await submit(tab);
-    await expect.poll(() => status(tab), soon).toBe('Published: 1. Not published: 1.');
+    await expect.poll(() => status(tab), soon).toBe('1 file published. 1 file not published.');
     const fault = row(tab, 'broken.jpg').locator('.state');
     expect(await fault.textContent()).toMatch(/^Unsupported file type/);
     const box = await fault.boundingBox();
@@ -437,9 +437,9 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const { tab } = watched;
     await choose(tab, file('a.jpg', photo));
     await submit(tab);
-    const alert = tab.getByRole('alert').filter({ hasText: 'Your sign-in has expired. Sign in again.' });
+    const alert = tab.getByRole('alert').filter({ hasText: 'Your sign-in has expired.' });
     await alert.waitFor(soon);
-    expect(await alert.textContent()).toContain('The chosen files will be cleared');
+    expect(await alert.textContent()).toContain('Signing in again clears the chosen files');
     expect(await axeViolations(tab)).toEqual([]);
     await tab.getByRole('button', { name: 'Sign in again' }).click();
     await tab

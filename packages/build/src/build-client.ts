@@ -36,7 +36,12 @@ export async function buildClient(folder: string): Promise<void> {
     await copyFile(file, copy);
   }
   await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  await cp(join(root, 'docs/client.md'), join(folder, 'README.md'));
+  const page = await readFile(join(root, 'docs/client.md'), 'utf8');
+  // The files that it links to are not in the package.
+  await writeFile(
+    join(folder, 'README.md'),
+    page.replaceAll(/ \(\[[^\]]*\]\((?!http)[^)]*\)\)|\[([^\]]*)\]\((?!http)[^)]*\)/g, '$1'),
+  );
   await writeFile(join(folder, 'THIRD-PARTY-LICENSES'), await licencesOf(modules));
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(await publishedManifest(manifest), undefined, 2)}\n`);
 }

@@ -26,7 +26,9 @@ const recordShape = z.object({
   user: z.object({ id: z.coerce.bigint(), screen_name: z.string() }),
 });
 
-const pageShape = z.object({ media: z.array(recordShape), next: z.optional(someText) });
+// Checked first: a hostile page may have a million.
+const mostRecords = z.array(z.unknown()).check(z.maxLength(100));
+const pageShape = z.object({ media: z.pipe(mostRecords, z.array(recordShape)), next: z.optional(someText) });
 
 const refusalShape = z.object({
   errors: z.tuple([z.object({ reason: z.string(), message: z.string() })], z.unknown()),
@@ -34,19 +36,19 @@ const refusalShape = z.object({
 
 /** Reads the record of a 200 response, with exact 64-bit user ids. @throws UnreadableResponse */
 export async function readRecord(format: Format, body: string): Promise<MediaRecord> {
-  return asRecord(read(recordShape, await parsed(format, body)));
+  return asRecord(read(recordShape, await parseBody(format, body)));
 }
 
 /** Reads a page of records from JSON. @throws UnreadableResponse */
 export async function readPage(body: string): Promise<RecordPage> {
-  const { media, next } = read(pageShape, await parsed('json', body));
+  const { media, next } = read(pageShape, await parseBody('json', body));
   return { records: media.map(asRecord), ...(next !== undefined && { next }) };
 }
 
 /** Reads the refusal of any other response; only the status if the body is not a refusal. */
 export async function readRefusal(format: Format, body: string, response: Response): Promise<RequestRefused> {
   const { status, headers } = response;
-  const { data } = refusalShape.safeParse(await parsed(format, body));
+  const { data } = refusalShape.safeParse(await parseBody(format, body));
   return new RequestRefused({
     status,
     ...(data?.errors[0] ?? { reason: 'unknown', message: `The service responded with ${status}.` }),
@@ -72,7 +74,7 @@ function asRecord({ user, ...rest }: z.infer<typeof recordShape>): MediaRecord {
   return { ...rest, user: { id: user.id, screenName: user.screen_name } };
 }
 
-async function parsed(format: Format, body: string): Promise<unknown> {
+async function parseBody(format: Format, body: string): Promise<unknown> {
   try {
     return format === 'json' ? parseExactJson(body) : await parseXml(body);
   } catch {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,21 +21,27 @@ beforeEach(() => {
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 
-/** A service that refuses after the first bytes, and closes the connection soon after. */
-async function startEarlyRefusal() {
-  const server = createServer((request, response) => {
-    request.once('data', () => {
-      request.pause();
-      response.writeHead(401, { Connection: 'close' });
-      response.end(JSON.stringify({ errors: [{ code: 401, reason: 'credentials_refused', message: 'No.' }] }), () =>
-        setTimeout(() => request.destroy(), 5),
-      );
-    });
-  });
+async function startServer(onRequest: RequestListener) {
+  const server = createServer(onRequest);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  return { address: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void server.close() };
+  return {
+    address: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
+
+/** Refuses after the first bytes, and closes the connection soon after. */
+const refuseEarly: RequestListener = (request, response) => {
+  request.once('data', () => {
+    request.pause();
+    response.writeHead(401, { Connection: 'close' });
+    response.end('{}', () => setTimeout(() => request.destroy(), 5));
+  });
+};
 
 const client = (options = {}) =>
   new EchodropClient({
@@ -81,8 +87,19 @@ test.each([
   expect(service.received).toHaveLength(1);
 });
 
+test('an abort in the middle ends the upload, not the process; progress is what the connection took', async () => {
+  await using silent = await startServer((request) => request.pause());
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'silent-'));
+  const file = join(folder.path, 'big.mp4');
+  await writeFile(file, Buffer.alloc(100_000_000));
+  const progress: number[] = [];
+  const options = { signal: AbortSignal.timeout(500), onProgress: (sent: number) => progress.push(sent) };
+  await expect(client({ service: silent.address }).upload(file, options)).rejects.toThrow('timeout');
+  expect(progress.at(-1)).toBeLessThan(50_000_000);
+});
+
 test('a refusal that arrives while the file is still sent ends the upload, not the process', async () => {
-  await using early = await startEarlyRefusal();
+  await using early = await startServer(refuseEarly);
   await using folder = await mkdtempDisposable(join(tmpdir(), 'early-'));
   const file = join(folder.path, 'big.jpg');
   await writeFile(file, Buffer.alloc(3_000_000));

@@ -107,8 +107,11 @@ export class UploadClient<Source> {
 
   /** Finds one of the user's uploads; undefined if no page of `list` has it. The service has no query by id, so this reads the pages. */
   async get(id: string, options: RequestOptions = {}): Promise<MediaRecord | undefined> {
+    const seen = new Set<string | undefined>();
     let after: string | undefined;
     do {
+      if (seen.has(after)) throw new UnreadableResponse('The pages of the list repeat.');
+      seen.add(after);
       const { records, next } = await this.list({ ...options, after, count: largestPage });
       const found = records.find((record) => record.id === id);
       if (found) return found;

@@ -71,8 +71,8 @@ async function connectWithProfile(options: ConnectionOptions, env: NodeJS.Proces
   const name = profileName(options, env);
   const profile = await readProfile(env, name);
   if (!profile) {
-    const as = name === defaultProfile ? '' : ` as ${name}`;
-    throw new UsageError(`Not signed in${as}. Run \`echodrop login <site>\`.`);
+    const [as, option] = name === defaultProfile ? ['', ''] : [` as ${name}`, ` --profile ${name}`];
+    throw new UsageError(`Not signed in${as}. Run \`echodrop login <site>${option}\`.`);
   }
   await requirePrivate(env, name);
   const service = webAddress('--url', options.url || env['ECHODROP_URL'] || profile.service);

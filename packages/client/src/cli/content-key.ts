@@ -16,6 +16,6 @@ interface Content {
 export async function contentKey({ media, account, service, message, alt }: Content): Promise<string> {
   const content = createHash('sha256');
   await pipeline(media.stream(), content);
-  const parts = [service, account, message, alt ?? null, content.digest('hex')];
+  const parts = [service, account, message, alt?.trim() || null, content.digest('hex')];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { toExactJson } from '../exact-json.ts';
-import { EchodropClient } from '../node.ts';
 import {
   type CommandContext,
   PartFailed,
@@ -11,7 +10,7 @@ import {
   UsageError,
   visible,
 } from './command-context.ts';
-import { addConnectionOptions, type ConnectionOptions, connect } from './connection.ts';
+import { addConnectionOptions, type Connection, type ConnectionOptions, connect } from './connection.ts';
 import { describeError, errorFields } from './describe-error.ts';
 import { recordFields } from './show-record.ts';
 import { withClient } from './with-client.ts';
@@ -46,8 +45,9 @@ export function addOwnUploadsCommands(program: Command, context: CommandContext)
 }
 
 async function listUploads(context: CommandContext, { count, after, json, ...options }: ListCommandOptions) {
-  const client = new EchodropClient(await connect(context, options));
-  const { records, next } = await client.list({ count, after });
+  const { records, next } = await withClient(await connect(context, options), (client) =>
+    client.list({ count, after }),
+  );
   if (json)
     return print(context, toExactJson({ media: records.map(recordFields), ...(next !== undefined && { next }) }));
   for (const { id, timestamp, type, width, height, url, text } of records) {
@@ -73,7 +73,7 @@ async function removeUploads(
 ) {
   const connection = await connect(context, options);
   let failed = 0;
-  for (const id of await readIds(new EchodropClient(connection), args)) {
+  for (const id of await readIds(connection, args)) {
     try {
       await withClient(connection, (client) => client.remove(id));
       print(context, json ? toExactJson({ id, removed: true }) : visible(`removed ${id}`));
@@ -87,10 +87,10 @@ async function removeUploads(
 }
 
 /** Resolves ids and page addresses to upload ids. @throws UsageError for an address that is not on this site */
-async function readIds(client: EchodropClient, args: readonly string[]): Promise<Set<string>> {
+async function readIds(connection: Connection, args: readonly string[]): Promise<Set<string>> {
   if (!args.some(isAddress)) return new Set(args);
   // The site's address appears only in records.
-  const [newest] = (await client.list({ count: 1 })).records;
+  const [newest] = (await withClient(connection, (client) => client.list({ count: 1 }))).records;
   return new Set(args.map((arg) => (isAddress(arg) ? idIn(arg, newest?.url) : arg)));
 }
 

@@ -88,7 +88,7 @@ describe('a file that was uploaded before', () => {
     const { status, stdout, stderr } = await upload('a.jpg');
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toBe(
-      'a.jpg: This file was uploaded before and then removed. To publish it again, add --again. (410 removed)\n',
+      'a.jpg: This file was uploaded before and then deleted. To publish it again, add --again. (410 removed)\n',
     );
     expect(requests()).toEqual(['HEAD /a1B2c3D4e5']);
     service.responses = [published('b1B2c3D4e5')];

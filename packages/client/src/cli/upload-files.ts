@@ -60,7 +60,7 @@ export async function* uploadFiles(
     const bar = bars.add(file.name);
     const onRetry = (error: unknown, pauseMs: number) => {
       bars.pause();
-      const why = `${visible(file.name)}: ${describeError(error)}`;
+      const why = `${visible(file.name)}: ${describeError(error).replace(' Try again later.', '')}`;
       printNote(context, `${why} Trying again in ${Math.ceil(pauseMs / 1000)} s.`);
       bars.resume();
     };

@@ -51,7 +51,8 @@ function formOf({ fields, media: { filename, content }, onProgress }: Form, onFa
         yield chunk;
       }
     } catch (cause) {
-      onFailure(isBlob ? cause : new SourceError('The stream cannot be read.', { cause }));
+      const isUnreadable = cause instanceof Error && cause.name === 'NotReadableError';
+      onFailure(isUnreadable ? cause : new SourceError('The media cannot be read.', { cause }));
       return;
     }
     yield tail;

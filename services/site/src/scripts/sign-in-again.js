@@ -17,5 +17,5 @@ export function showSignInExpired(place, more = '') {
     await signOut();
     location.reload();
   });
-  place.replaceChildren(`Your sign-in has expired. Sign in again.${more} `, button);
+  place.replaceChildren(`Your sign-in has expired.${more} `, button);
 }

@@ -22,7 +22,7 @@ provider=${quoted(provider)}
 authorization=${quoted(authorization)}
 key=${quoted(key)}
 
-if [ $# -eq 0 ]; then
+if [ $# -eq 0 ] || [ "\${1#-}" != "$1" ]; then
   echo "Usage: \${0##*/} FILE|flameshot|spectacle|grim [CAPTION]" >&2
   exit 2
 fi
@@ -40,7 +40,7 @@ case $1 in
   *) ln -s "$PWD/$1" "$media" ;;
 esac
 if [ ! -s "$media" ]; then
-  echo "Nothing to upload: $1 produced no picture." >&2
+  echo "Nothing to upload: $1 is missing or empty, or took no screenshot." >&2
   exit 1
 fi
 
@@ -65,7 +65,10 @@ END
 if [ "\${response##*\\}}" != 200 ]; then
   message=$(printf '%s' "$response" | sed -n 's/.*"message":"\\([^"]*\\)".*/\\1/p')
   echo "Upload failed: \${message:-no response from the server.}" >&2
-  echo "If the credentials were rejected, sign in again and download this file again." >&2
+  case \${response##*\\}} in
+    401) echo "Sign in again and download this file again." >&2 ;;
+    409) echo "It may have been published: check your uploads before you try again." >&2 ;;
+  esac
   exit 1
 fi
 

@@ -98,7 +98,7 @@ async function runUpload(row, signal) {
   const outcome = await uploadFile(row, { signal, onProgress: showProgress, onWait });
   if (outcome === 'sign-in expired') {
     for (const other of batch) other.cancel();
-    const lost = ' The chosen files will be cleared: choose them again after signing in.';
+    const lost = ' Signing in again clears the chosen files and their texts.';
     showSignInExpired(refusal, lost);
   } else if (typeof outcome === 'object') {
     rows.delete(row);
@@ -119,10 +119,9 @@ function endBatch() {
   window.onbeforeunload = null;
   const isTyping = document.activeElement?.matches('textarea, input:not([type=file])');
   sending.hidden = true;
-  const sentences = [`Published: ${published}.`];
-  if (rest.length > unclear) sentences.push(`Not published: ${rest.length - unclear}.`);
-  if (unclear > 0) sentences.push(`Possibly published: ${unclear}.`);
-  say(sentences.join(' '));
+  const counts = { published, 'not published': rest.length - unclear, 'possibly published': unclear };
+  const known = Object.entries(counts).filter(([, count]) => count > 0);
+  say(known.map(([what, count]) => `${formatCount(count, 'file')} ${what}.`).join(' '));
   if (isTyping) return;
   const [target] = [refusal.querySelector('button'), rest[0]?.button, doneHeading].filter(Boolean);
   target?.focus();

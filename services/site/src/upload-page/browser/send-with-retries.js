@@ -31,7 +31,7 @@ export async function sendWithRetries(send, { signal, onWait }) {
       throw new LongWait(`${refusalOf(response)} Try again in ${formatWait(retryAfter)}.`);
     const growing = Math.min(2 ** (attempt - 1), longestSeconds);
     const seconds = Math.max(growing, retryAfter);
-    onWait(response ? refusalOf(response) : 'The connection was lost.', seconds);
+    onWait(response ? refusalOf(response).replace(' Try again later.', '') : 'The connection was lost.', seconds);
     await pause(seconds, signal);
   }
 }

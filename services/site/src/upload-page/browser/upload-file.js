@@ -91,7 +91,7 @@ function outcomeOf(response, row) {
     return { page };
   }
   if (isSignedIn() && isSignInExpired(response)) {
-    row.stop('');
+    row.stop('Not uploaded.');
     return 'sign-in expired';
   }
   row.refuse(refusalOf(response));
