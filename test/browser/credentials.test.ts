@@ -40,6 +40,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
     await watched.tab.addInitScript('Object.defineProperty(crypto, "randomUUID", { value: undefined })');
     await watched.tab.goto(`${stack.site}/upload`);
     await advanced(watched.tab).click();
+    await watched.tab.getByLabel('Photos and videos', { exact: true }).waitFor();
     return watched;
   }
 

@@ -13,8 +13,7 @@ import { showOembed } from './routes/show-oembed.ts';
 import { showPage, showPlayer } from './routes/show-page.ts';
 import { showDirect, showHistoric, showRendition } from './routes/show-rendition.ts';
 import { showUser } from './routes/show-user.ts';
-import { sharedScripts } from './scripts/shared-scripts.ts';
-import { fixedFile } from './serve/fixed-file.ts';
+import { fixedFile, fixedFiles, scriptFiles } from './serve/fixed-files.ts';
 import { redirect } from './serve/redirect.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
 import type { Site } from './site.ts';
@@ -39,11 +38,12 @@ export function siteApp(site: Site): Express {
   app.use(compression());
   app.get('/', (_request, response) => sendPage(response, 200, homePage(site), site));
   app.get('/documentation', (_request, response) => sendPage(response, 200, documentationPage(site), site));
-  for (const name of ['style.css', 'favicon.svg', 'player.css']) {
-    app.get(`/${name}`, fixedFile(new URL(`./${name}`, import.meta.url)));
-  }
+  const style = (name: string) => new URL(`./styles/${name}.css`, import.meta.url);
+  app.get('/style.css', fixedFile(style('frame'), style('media-page'), style('user-page'), style('text-pages')));
+  app.get('/player.css', fixedFile(style('player')));
+  app.get('/favicon.svg', fixedFile(new URL('./favicon.svg', import.meta.url)));
   app.get('/by/:owner', showUser(site));
-  app.get('/scripts/:name', sharedScripts());
+  app.get('/scripts/:name', fixedFiles(scriptFiles('/scripts', new URL('./scripts/', import.meta.url))));
   // Each router delays requests that it passes on.
   if (site.upload) app.use(uploadRoutes(site), signInRoutes(site), mineRoutes(site));
   // Scripts of other sites could not follow a redirect to it.

@@ -5,8 +5,6 @@ import { canSignIn, type Site } from '../site.ts';
 import { appsPage } from './apps-page.ts';
 import { minePage } from './mine-page.ts';
 
-const scripts = ['apps', 'app-files', 'confirm-delete', 'own-uploads', 'page', 'upload-item', 'upload-script'];
-
 /** `/mine`, `/mine/apps` and their scripts; no routes on a site without sign-in. */
 export function mineRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>): Router {
   const { upload, name } = site;
@@ -14,6 +12,6 @@ export function mineRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>)
   if (!canSignIn(upload)) return router;
   router.get('/mine', (_request, response) => sendPage(response, 200, minePage(upload, name), site));
   router.get('/mine/apps', (_request, response) => sendPage(response, 200, appsPage(upload, name), site));
-  router.get('/mine/:name', fixedFiles(scriptFiles('/mine', new URL('./browser/', import.meta.url), scripts)));
+  router.get('/mine/:name', fixedFiles(scriptFiles('/mine', new URL('./browser/', import.meta.url))));
   return router;
 }

@@ -108,7 +108,7 @@ test('links to oEmbed only with oEmbed discovery', () => {
 });
 
 test('the theme colours match the style sheet', async () => {
-  const style = await readFile(new URL('../style.css', import.meta.url), 'utf8');
+  const style = await readFile(new URL('../styles/frame.css', import.meta.url), 'utf8');
   const papers = [...style.matchAll(/--paper: (#[0-9a-f]{6});/g)].map(([, colour]) => colour);
   const tags = tagsOf(photo, { picture: 'ready' });
   expect(papers).toEqual([

@@ -1,5 +1,16 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { RequestHandler } from 'express';
-import { fixedFile } from './fixed-file.ts';
+
+/** Serves text files, joined, that are read once, with the content type of the first. */
+export function fixedFile(...files: readonly [URL, ...URL[]]): RequestHandler {
+  const content = files.map((file) => readFileSync(file, 'utf8')).join('\n');
+  return (_request, response) => {
+    // A sandboxed frame has an opaque origin, so the player's style is cross-origin to it.
+    response.set({ 'Cache-Control': 'public, max-age=3600', 'Cross-Origin-Resource-Policy': 'cross-origin' });
+    response.type(basename(files[0].pathname)).send(content);
+  };
+}
 
 /** Serves text files, by path, in one route: Express tries routes one after the other. Passes on other paths. */
 export function fixedFiles(files: Readonly<Record<string, URL>>): RequestHandler {
@@ -11,7 +22,8 @@ export function fixedFiles(files: Readonly<Record<string, URL>>): RequestHandler
   };
 }
 
-/** The scripts with these names, in `folder` and below `path`. */
-export function scriptFiles(path: string, folder: URL, names: readonly string[]): Readonly<Record<string, URL>> {
-  return Object.fromEntries(names.map((name) => [`${path}/${name}.js`, new URL(`${name}.js`, folder)]));
+/** The scripts in `folder`, below `path`. */
+export function scriptFiles(path: string, folder: URL): Readonly<Record<string, URL>> {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.js'));
+  return Object.fromEntries(names.map((name) => [`${path}/${name}`, new URL(name, folder)]));
 }

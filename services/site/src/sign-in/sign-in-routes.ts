@@ -1,25 +1,9 @@
 import { type RequestHandler, Router } from 'express';
 import { sendPage } from '../pages/page.ts';
-import { fixedFile } from '../serve/fixed-file.ts';
+import { fixedFile, fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
 import type { Site, WebUpload } from '../site.ts';
 import { publicSettings, redirectPath } from './public-settings.ts';
 import { signInPage } from './sign-in-page.ts';
-
-const scripts = [
-  'account-name',
-  'attempt',
-  'authorization-server',
-  'buttons',
-  'callback',
-  'fault',
-  'mastodon',
-  'oidc',
-  'page-settings',
-  'request-options',
-  'revoke-token',
-  'session',
-  'sign-in',
-];
 
 /** The pages to which providers redirect, and what pages load for signing in; no routes without an upload page. */
 export function signInRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>): Router {
@@ -36,9 +20,7 @@ export function signInRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
   }
   router.get('/sign-in/providers.json', sendSettings(upload));
   router.get('/sign-in/sign-in.css', fixedFile(new URL('./sign-in.css', import.meta.url)));
-  for (const script of scripts) {
-    router.get(`/sign-in/${script}.js`, fixedFile(new URL(`./browser/${script}.js`, import.meta.url)));
-  }
+  router.get('/sign-in/:name', fixedFiles(scriptFiles('/sign-in', new URL('./browser/', import.meta.url))));
   router.get('/sign-in/oauth4webapi/build/index.js', fixedFile(new URL(import.meta.resolve('oauth4webapi'))));
   return router;
 }

@@ -3,26 +3,10 @@ import { Router } from 'express';
 import { knownExtensions } from '../find/direct-address.ts';
 import { type Html, html } from '../pages/html.ts';
 import { type Page, sendPage } from '../pages/page.ts';
-import { fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
+import { fixedFile, fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
 import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
 import type { Site, WebUpload } from '../site.ts';
 import { credentialFields } from './credential-fields.ts';
-
-const scripts = [
-  'caption',
-  'check-file',
-  'choose-files',
-  'credentials',
-  'file-row',
-  'may-be-published',
-  'page',
-  'preview',
-  'queue',
-  'send-upload',
-  'send-with-retries',
-  'share-codes',
-  'upload-file',
-];
 
 // As Mastodon has it, and the gateway.
 const maxAltCharacters = 1500;
@@ -35,10 +19,12 @@ export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
   router.get('/upload', (_request, response) => sendPage(response, 200, uploadPage(upload, name), site));
   const signing = Object.entries(browserScripts).map(([path, file]) => [`/upload/${path}`, file]);
   const files = {
-    '/upload/upload.css': new URL('./upload.css', import.meta.url),
-    ...scriptFiles('/upload', new URL('./browser/', import.meta.url), scripts),
+    ...scriptFiles('/upload', new URL('./browser/', import.meta.url)),
     ...Object.fromEntries(signing),
   };
+  const style = (name: string) => new URL(`./styles/${name}.css`, import.meta.url);
+  const styles = fixedFile(style('choose'), style('file-list'), style('credentials-and-progress'));
+  router.get('/upload/upload.css', styles);
   return router.get(['/upload/:name', '/upload/hashes/:name'], fixedFiles(files));
 }
 
