@@ -67,9 +67,13 @@ test('npm start starts everything and prints a working command; SIGTERM to npm a
   expect(npm.output).toMatch(/^echodrop +stopped$/m);
 });
 
-test('one Ctrl-C, which npm delivers twice, lets running work finish; a second one ends everything at once', async () => {
-  const { pid = Number.NaN } = npm.start({ SHUTDOWN_DELAY_SECONDS: '600' });
-  await npm.untilReady();
+test('without a known user skips the sample; one Ctrl-C, which npm delivers twice, lets running work finish; a second one ends everything at once', async () => {
+  const settings = { IDENTITY_PROVIDERS: 'https://id.example/verify', SHUTDOWN_DELAY_SECONDS: '600' };
+  const { pid = Number.NaN } = npm.start(settings);
+  await npm.untilReady(services.length - 1);
+  expect(npm.output).toMatch(/^sample +skipped: /m);
+  expect(npm.output).not.toMatch(/^(curl|sandbox-provider) /m);
+
   process.kill(-pid, 'SIGINT');
   await waitUntil('its time limit', 5000, async () => /^echodrop +stopping: .* up to 1240 s/m.test(npm.output));
   await waitUntil('the gateway to stop', 5000, async () => !(await isReady('gateway')));
@@ -81,16 +85,6 @@ test('one Ctrl-C, which npm delivers twice, lets running work finish; a second o
   process.kill(-pid, 'SIGINT');
   await waitUntil('all processes to end', 3000, nothingRemains);
   expect(npm.output).not.toMatch(/^echodrop +stopped$/m);
-});
-
-test('skips the sample and prints the reason if no user is known', async () => {
-  const { pid = Number.NaN } = npm.start({ IDENTITY_PROVIDERS: 'https://id.example/verify' });
-  await npm.untilReady(services.length - 1);
-  expect(npm.output).toMatch(/^sample +skipped: /m);
-  expect(npm.output).not.toMatch(/^(curl|sandbox-provider) /m);
-  process.kill(-pid, 'SIGTERM');
-  await waitUntil('all processes to end', 20_000, nothingRemains);
-  expect(npm.output).toMatch(/^echodrop +stopped$/m);
 });
 
 test('refuses a second system in the same directory, and restarts killed processes; a killed supervisor leaves no processes and loses no uploads', async () => {
@@ -115,10 +109,15 @@ test('refuses a second system in the same directory, and restarts killed process
   await waitUntil('all processes to end', 20_000, nothingRemains);
   await Promise.all(uploading);
 
-  npm.start();
+  const { pid = Number.NaN } = npm.start();
   await npm.untilReady();
   const pages = await Promise.all(ids.map((id) => fetch(`${addressOf('site')}/${id}`)));
   expect(pages.map(({ status }) => status)).toEqual(ids.map(() => 200));
+
+  // To the whole group.
+  process.kill(-pid, 'SIGTERM');
+  await waitUntil('all processes to end', 20_000, nothingRemains);
+  expect(npm.output).toMatch(/^echodrop +stopped$/m);
 });
 
 /** Uploads until the gateway is killed, and adds the ids of acknowledged uploads. */

@@ -236,7 +236,7 @@ await describeWithBrowser('signing in', (browser) => {
     expect(await alert(tab).textContent()).toBe('You did not allow access at Sandbox. You are not signed in.');
     expect(tab.url()).toBe(stack.site + redirectPathOf('Sandbox'));
     expect(await axeViolations(tab)).toEqual([]);
-    await tab.getByRole('link', { name: 'Back to the upload page' }).click();
+    await tab.getByRole('link', { name: 'Back' }).click();
     await tab.waitForURL(`${stack.site}/upload`);
   });
 
@@ -296,6 +296,15 @@ await describeWithBrowser('signing in', (browser) => {
       typeof message === 'string' ? message : expect.stringMatching(message),
     );
     expect(await tab.evaluate("sessionStorage.getItem('echodrop.session')")).toBeNull();
+  });
+
+  test('shows a message if the connection is lost before the sign-in begins', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await tab.context().setOffline(true);
+    await press(tab, 'Sign in with Town');
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('The connection was lost. Try again.');
   });
 
   test('the site registers under its name once per instance, and again if the instance removed it', async () => {

@@ -1,7 +1,7 @@
 import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { entryOf } from '@echodrop/build/entry-of';
-import { samplesFolder } from './samples/made-once.ts';
+import { runFolder } from './samples/made-once.ts';
 import { waitUntil } from './wait-until.ts';
 
 interface Program {
@@ -19,9 +19,9 @@ export function builtService(service: string): Promise<Program> {
 
 /** As `builtService`, for the module `entry`. The name is unique in a test run. */
 export async function builtProgram(name: string, entry: string): Promise<Program> {
-  const runFolder = process.env[samplesFolder];
-  if (runFolder === undefined) return { path: entry, env: {} };
-  const folder = join(runFolder, 'built', name);
+  const run = process.env[runFolder];
+  if (run === undefined) return { path: entry, env: {} };
+  const folder = join(run, 'built', name);
   const isBuilt = () => access(join(folder, 'external-packages')).then(() => true);
   // The process that creates this folder builds; others wait for the last file of the build.
   const isFirst = await mkdir(`${folder}.begun`, { recursive: true });
@@ -31,5 +31,5 @@ export async function builtProgram(name: string, entry: string): Promise<Program
   } else {
     await waitUntil(`the build of ${name}`, 60_000, isBuilt);
   }
-  return { path: join(folder, 'main.js'), env: { NODE_COMPILE_CACHE: join(runFolder, 'compiled') } };
+  return { path: join(folder, 'main.js'), env: { NODE_COMPILE_CACHE: join(run, 'compiled') } };
 }

@@ -16,9 +16,9 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     .summary('test an identity provider and explain what is wrong')
     .description(
       'Query an identity provider and report, one finding per line, whether it is reachable, whether its clock agrees, whether it responds ' +
-        'as its profile says, and whether it responds to the Host name of its public address. To also verify a user, set PROVIDER_TEST_CONSUMER_KEY, ' +
-        'PROVIDER_TEST_CONSUMER_SECRET, PROVIDER_TEST_TOKEN and PROVIDER_TEST_TOKEN_SECRET, or PROVIDER_TEST_BEARER if the profile takes ' +
-        'a token. PROVIDER_TIMEOUT_MS (5000) limits each request.',
+        'as its profile says, and whether it accepts the Host header of its public address if it is queried at an internal one. To also verify a user of an OAuth 1.0a provider, set PROVIDER_TEST_CONSUMER_KEY, ' +
+        'PROVIDER_TEST_CONSUMER_SECRET, PROVIDER_TEST_TOKEN and PROVIDER_TEST_TOKEN_SECRET, for other providers ' +
+        'PROVIDER_TEST_BEARER. PROVIDER_TIMEOUT_MS (5000) limits each request.',
     )
     .argument(
       '[entry...]',
@@ -46,9 +46,9 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
 
   admin
     .command('forget')
-    .summary('clear the cached verdicts of a user; deletes no uploads')
+    .summary('clear the cached verification results of a user; deletes no uploads')
     .description(
-      'Clear the cached verdicts of a user on every auth-verifier, so that the provider is queried again. Deletes no uploads.',
+      'Clear the cached verification results of a user on every auth-verifier, so that the next request queries the provider. Deletes no uploads.',
     )
     .argument(...providerArgument)
     .argument(...subjectArgument)

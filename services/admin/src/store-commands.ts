@@ -12,15 +12,15 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .summary('remove orphans and unfinished uploads')
     .description(
       'Find orphans (media and renditions without a record), unfinished uploads, remains of interrupted removals, and published uploads ' +
-        'without list entries. With --yes, remove orphans, unfinished uploads and removal leftovers, and add missing list entries; otherwise a dry ' +
-        'run. Safe while uploads run; not while a backup is being restored. Removes nothing while a record is unreadable.',
+        'that the lists of uploads lack. With --yes, remove the first three and repair the lists; otherwise a dry run. ' +
+        'Safe while uploads run; not while a backup is being restored. Removes nothing while a record is unreadable.',
     )
     .option('--yes', 'apply the changes (default: dry run)')
     .option('--force', 'sweep even if most media has no record, which suggests lost records')
     // Its name before 0.2.
     .addOption(new Option('--even-most').hideHelp())
     .option('--every <hours>', 'sweep every <hours> hours until stopped', parseUpTo(10_000))
-    .option('--older-than <hours>', 'keep younger orphans and unfinished uploads', parseUpTo(10_000), 24)
+    .option('--older-than <hours>', 'remove only orphans and unfinished uploads older than this', parseUpTo(10_000), 24)
     .action(
       async (
         { yes = false, evenMost = false, force = evenMost, every: everyHours, olderThan: olderThanHours },

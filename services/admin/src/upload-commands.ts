@@ -58,6 +58,6 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
   admin
     .command('rebuild-listings')
-    .description('write missing list entries and remove stale ones')
+    .description('repair the lists of uploads (of users and of all): write missing entries and remove stale ones')
     .action(() => printFromStore(context, rebuildListings));
 }

@@ -11,11 +11,11 @@ export type VerifierEvents = ReturnType<typeof createVerifierEvents>;
 
 /** Log lines and metrics of the auth-verifier. */
 export function createVerifierEvents(log: Log, metrics: Metrics) {
-  const verifications = metrics.counter('echodrop_verifications_total', 'Verdicts by provider, outcome and source.', [
-    'provider',
-    'outcome',
-    'source',
-  ]);
+  const verifications = metrics.counter(
+    'echodrop_verifications_total',
+    'Verifications by provider, outcome, and what decided them (provider, cache, ...).',
+    ['provider', 'outcome', 'source'],
+  );
   const providerSeconds = metrics.histogram(
     'echodrop_provider_seconds',
     'Duration of requests to identity providers.',

@@ -20,20 +20,24 @@ export function createSandboxEvents(log: Log, metrics: Metrics) {
     'Identity requests by provider profile, proof and sandbox behaviour.',
     ['profile', 'proof', 'behaviour'],
   );
-  const changes = metrics.counter('echodrop_sandbox_behaviour_changes_total', 'Behaviour changes.', ['behaviour']);
+  const changes = metrics.counter(
+    'echodrop_sandbox_behaviour_changes_total',
+    "Changes of the sandbox provider's behaviour.",
+    ['behaviour'],
+  );
   const refusals = metrics.counter(
     'echodrop_sandbox_cross_origin_refused_total',
-    'Refused cross-origin changes of behaviour.',
+    "Refused cross-origin requests to change the sandbox provider's behaviour.",
   );
-  const failures = metrics.counter('echodrop_sandbox_failures_total', 'Failed requests.');
+  const failures = metrics.counter('echodrop_sandbox_failures_total', 'Requests that failed in the sandbox provider.');
   return {
     identityRequested(request: IdentityRequest): void {
       requests.inc({ ...request });
-      log.info(request, 'Identity request completed');
+      log.info(request, 'Identity request handled');
     },
     behaviourChanged(behaviour: BehaviourName, slowSeconds: number): void {
       changes.inc({ behaviour });
-      log.info({ behaviour, slowSeconds }, 'Sandbox behaviour changed');
+      log.info({ behaviour, ...(behaviour === 'slow' && { slowSeconds }) }, 'Sandbox behaviour changed');
     },
     crossOriginRefused(): void {
       refusals.inc();

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 
 /** The variable with the folder of shared samples; without it, nothing is shared. */
 export const samplesFolder = 'TEST_SAMPLES_FOLDER';
+/** The variable with the folder of what one test run builds. */
+export const runFolder = 'TEST_RUN_FOLDER';
 
 /** The output of `make`, which depends only on `words`. Made once for all processes that share the folder. */
 export async function madeOnce(words: readonly string[], make: () => Promise<Buffer>): Promise<Buffer> {

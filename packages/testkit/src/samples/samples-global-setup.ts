@@ -1,11 +1,19 @@
-import { mkdtempDisposable } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { samplesFolder } from './made-once.ts';
+import { execa } from 'execa';
+import { runFolder, samplesFolder } from './made-once.ts';
 
-/** Vitest's global setup: a folder through which all test files share samples. */
+const cache = join(import.meta.dirname, '../../../../node_modules/.cache/echodrop-samples');
+
+/** Vitest's global setup: a folder for what one run builds, and one for samples, which later runs with the same ffmpeg use again. */
 export async function setup(): Promise<() => Promise<void>> {
-  const folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-samples-'));
-  process.env[samplesFolder] = folder.path;
+  const { stdout = '' } = await execa('ffmpeg', ['-version'], { reject: false });
+  const samples = join(cache, createHash('sha256').update(stdout).digest('hex').slice(0, 16));
+  await mkdir(samples, { recursive: true });
+  process.env[samplesFolder] = samples;
+  const folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-run-'));
+  process.env[runFolder] = folder.path;
   return () => folder[Symbol.asyncDispose]();
 }

@@ -144,10 +144,12 @@ test('two gateways share the rate of a user, and send the rest of the minute as 
   }
   for (const key of (await redis.command('KEYS', 'echodrop:uploads-of-user*')).split('\n')) {
     expect(key).not.toContain(caller.subject);
-    await redis.command('PEXPIRE', key, '1200');
+    await redis.command('PEXPIRE', key, '30000');
   }
   using late = gateways[1].admit();
-  expect(await refusalOf(late.admitCaller(caller))).toMatchObject({ retryAfterSeconds: 2 });
+  const { retryAfterSeconds } = await refusalOf(late.admitCaller(caller));
+  expect(retryAfterSeconds).toBeGreaterThan(25);
+  expect(retryAfterSeconds).toBeLessThanOrEqual(30);
 });
 
 test('each API key has its own rate', async () => {

@@ -18,7 +18,7 @@ export function signInPage(upload: WebUpload, siteName: string): Page {
 <noscript><p class="refusal">Signing in requires JavaScript.</p></noscript>
 <p id="sign-in-progress" role="status"></p>
 <p class="refusal" id="sign-in-fault" role="alert"></p>
-<p class="ways" id="sign-in-again" hidden><a class="button" href="/upload">Back to the upload page</a></p>
+<p class="ways" id="sign-in-again" hidden><a class="button" href="/upload">Back</a></p>
 ${signInSettings(upload)}
 </div>`,
   };

@@ -43,9 +43,10 @@ async function start(button) {
     const { beginSignIn } = await import('./sign-in.js');
     await beginSignIn(provider, location.pathname);
   } catch (error) {
+    // Without a connection, the scripts cannot be loaded either.
+    const faults = await import('./fault.js').catch(() => undefined);
     showBusy(false);
-    const { faultMessage } = await import('./fault.js');
-    showFault(faultMessage(error, provider.name));
+    showFault(faults?.faultMessage(error, provider.name) ?? 'The connection was lost. Try again.');
     button.focus();
   }
 }

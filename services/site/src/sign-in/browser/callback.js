@@ -7,17 +7,17 @@ const response = new URLSearchParams(location.search);
 // The code stays in no history and no bookmark.
 history.replaceState(null, '', location.pathname);
 const progress = document.getElementById('sign-in-progress');
-const [{ completeSignIn }, { faultMessage, SignInFault }] = await Promise.all([
-  import('./sign-in.js'),
-  import('./fault.js'),
-]);
-
 const attempt = takeAttempt();
 const provider = pageSettings().providers.find((each) => each.provider === attempt?.provider);
 const name = provider?.name ?? 'The provider';
 if (progress) progress.textContent = `Signing in at ${name}.`;
 
+/** @type {typeof import('./fault.js') | undefined} */
+let faults;
 try {
+  faults = await import('./fault.js');
+  const { completeSignIn } = await import('./sign-in.js');
+  const { SignInFault } = faults;
   if (!attempt || !provider) throw new SignInFault('No sign-in is in progress in this tab.');
   // A provider that forwards the user to another one must not get the code of the other one.
   if (provider.redirectPath !== location.pathname)
@@ -25,7 +25,7 @@ try {
   keepSession(await completeSignIn(response, attempt, provider));
   location.replace(returnPath(attempt.returnTo));
 } catch (error) {
-  showFault(faultMessage(error, name));
+  showFault(faults?.faultMessage(error, name) ?? 'The connection was lost. Try again.');
 }
 
 /** @param {string} sentence */
@@ -34,5 +34,8 @@ function showFault(sentence) {
   if (progress) progress.textContent = '';
   if (fault) fault.textContent = sentence;
   if (again) again.hidden = false;
-  again?.querySelector('a')?.focus();
+  const back = again?.querySelector('a');
+  if (!back) return;
+  back.href = returnPath(attempt?.returnTo ?? '');
+  back.focus();
 }

@@ -68,8 +68,10 @@ export function isApplication(value) {
 export async function mastodonName(provider, token) {
   const { signal } = requestOptions(provider);
   const response = await fetch(provider, { headers: { Authorization: `Bearer ${token}` }, redirect: 'error', signal });
-  if (!response.ok) throw new SignInFault(`The provider did not confirm the account (status ${response.status}).`);
-  const { display_name: displayName, username } = await response.json();
+  if (!response.ok)
+    throw new SignInFault(`The provider did not confirm the account (status ${response.status}). Try again later.`);
+  const { display_name: displayName, username } = (await response.json().catch(() => undefined)) ?? {};
+  if (typeof username !== 'string' || !username) throw new SignInFault('The provider sent an invalid account.');
   return accountName(displayName, username);
 }
 
