@@ -10,6 +10,6 @@ export {
   type StoredRecord,
   type Tombstone,
 } from './media-record.ts';
-export { recordsToJson, recordsToXml, recordToJson, recordToXml } from './record-spellings.ts';
+export { recordsToJson, recordsToXml, recordToJson, recordToXml } from './record-as-xml-and-json.ts';
 export { decodeStoredRecord, encodeStoredRecord, encodeTombstone, UnreadableRecord } from './stored-record.ts';
 export { xmlDocument } from './xml-document.ts';

@@ -58,6 +58,8 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
   admin
     .command('rebuild-listings')
-    .description('repair the lists of uploads (of users and of all): write missing entries and remove stale ones')
+    .description(
+      "repair each user's list of uploads and the list of all uploads: write missing entries and remove stale ones",
+    )
     .action(() => printFromStore(context, rebuildListings));
 }

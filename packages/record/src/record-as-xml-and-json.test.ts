@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { anyText, anyUserId } from './any-text.fixture.ts';
 import { parseExactJson } from './exact-json.ts';
 import type { MediaRecord } from './media-record.ts';
-import { recordsToJson, recordsToXml, recordToJson, recordToXml } from './record-spellings.ts';
+import { recordsToJson, recordsToXml, recordToJson, recordToXml } from './record-as-xml-and-json.ts';
 import { xmlParsers } from './xml-parsers.fixture.ts';
 
 const record: MediaRecord = {
