@@ -11,8 +11,8 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .command('sweep')
     .summary('remove orphans and unfinished uploads')
     .description(
-      'Find orphans (media and renditions without a record), unfinished uploads, remains of interrupted removals, and published uploads ' +
-        'that the lists of uploads lack. With --yes, remove the first three and repair the lists; otherwise a dry run. ' +
+      'Find orphans (media and renditions without a record), unfinished uploads and remains of interrupted removals; with --yes, remove ' +
+        'them. Find published uploads that are missing from the lists of uploads; with --yes, list them. Without --yes, a dry run. ' +
         'Safe while uploads run; not while a backup is being restored. Removes nothing while a record is unreadable.',
     )
     .option('--yes', 'apply the changes (default: dry run)')
@@ -45,8 +45,8 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .command('verify-store')
     .summary('check records, media and lists for faults and orphans')
     .description(
-      'Check every record with its media and list entries, every list entry, and all media and renditions. Changes nothing. The exit ' +
-        'status is 1 if there are faults; orphans are not faults.',
+      'Check that every record has its media and list entries and that every list entry has a published upload, and report media and ' +
+        'renditions without a record. Changes nothing. The exit status is 1 if there are faults; orphans are not faults.',
     )
     .option('--moved', 'the store was copied from another kind of store: do not compare ETags')
     .option('--bytes', 'read all media; compare lengths and checksums')

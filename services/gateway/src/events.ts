@@ -114,7 +114,7 @@ function createAdmissionEvents(log: Log, metrics: Metrics) {
 function createPublishingEvents(log: Log, metrics: Metrics) {
   const orphans = metrics.counter(
     'echodrop_orphaned_media_total',
-    'Media of failed uploads that could not be deleted; the sweep removes it.',
+    'Media that a failed upload left because its deletion failed; the next sweep deletes it.',
   );
   const enqueueFailures = metrics.counter(
     'echodrop_rendition_enqueue_failures_total',

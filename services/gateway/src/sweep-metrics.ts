@@ -22,7 +22,7 @@ export function registerSweepMetrics(metrics: Metrics, store: ObjectStore): void
   );
   const relisted = metrics.gauge(
     'echodrop_sweep_relisted_uploads',
-    'Published uploads whose list entries the last sweep added.',
+    'Published uploads that got missing list entries from the last sweep.',
   );
   metrics.gaugesOnScrape(helps, 'kind', async () => {
     for (const gauge of [completed, unlisted, relisted]) gauge.remove();
