@@ -15,7 +15,7 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     .command('provider-test')
     .summary('test an identity provider and explain what is wrong')
     .description(
-      'Query an identity provider and report, one finding per line, whether it is reachable, whether its clock agrees, and whether it ' +
+      'Query an identity provider and report, one finding per line, whether it is reachable, whether its clock agrees with this machine, and whether it ' +
         'responds as its profile says. For a provider that is queried at an internal address, also report whether it accepts the Host ' +
         'header of its public address. To verify a user of an OAuth 1.0a provider, set PROVIDER_TEST_CONSUMER_KEY, ' +
         'PROVIDER_TEST_CONSUMER_SECRET, PROVIDER_TEST_TOKEN and PROVIDER_TEST_TOKEN_SECRET; for other providers set ' +

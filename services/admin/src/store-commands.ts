@@ -12,7 +12,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .summary('remove orphans and unfinished uploads')
     .description(
       'Find orphans (media and renditions without a record), unfinished uploads and remains of interrupted removals; with --yes, remove ' +
-        'them. Find published uploads that are missing from the lists of uploads; with --yes, list them. Without --yes, a dry run. ' +
+        'them. Find published uploads that are missing from the lists of uploads; with --yes, add them to the lists. Without --yes, a dry run. ' +
         'Safe while uploads run; not while a backup is being restored. Removes nothing while a record is unreadable.',
     )
     .option('--yes', 'apply the changes (default: dry run)')

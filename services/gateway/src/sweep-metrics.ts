@@ -22,7 +22,7 @@ export function registerSweepMetrics(metrics: Metrics, store: ObjectStore): void
   );
   const relisted = metrics.gauge(
     'echodrop_sweep_relisted_uploads',
-    'Published uploads that got missing list entries from the last sweep.',
+    'Published uploads to which the last sweep added missing list entries.',
   );
   metrics.gaugesOnScrape(helps, 'kind', async () => {
     for (const gauge of [completed, unlisted, relisted]) gauge.remove();
