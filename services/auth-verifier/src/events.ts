@@ -13,7 +13,7 @@ export type VerifierEvents = ReturnType<typeof createVerifierEvents>;
 export function createVerifierEvents(log: Log, metrics: Metrics) {
   const verifications = metrics.counter(
     'echodrop_verifications_total',
-    'Verifications by provider, outcome, and what decided them (provider, cache, ...).',
+    'Verifications by provider, outcome and source (the provider itself, the cache, ...).',
     ['provider', 'outcome', 'source'],
   );
   const providerSeconds = metrics.histogram(

@@ -33,7 +33,7 @@ export function createSandboxEvents(log: Log, metrics: Metrics) {
   return {
     identityRequested(request: IdentityRequest): void {
       requests.inc({ ...request });
-      log.info(request, 'Identity request handled');
+      log.info(request, 'Identity request received');
     },
     behaviourChanged(behaviour: BehaviourName, slowSeconds: number): void {
       changes.inc({ behaviour });

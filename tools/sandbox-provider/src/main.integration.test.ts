@@ -66,7 +66,7 @@ test('reads users from the file, and logs and counts without credentials', async
   }
   const { all, exitCode } = await sandbox;
   expect(exitCode).toBe(0);
-  expect(all).toContain('"msg":"Identity request handled"');
+  expect(all).toContain('"msg":"Identity request received"');
   expect(all).not.toContain('marked');
 }, 60_000);
 

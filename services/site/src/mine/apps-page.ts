@@ -3,7 +3,7 @@ import type { Page } from '../pages/page.ts';
 import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
 import type { WebUpload } from '../site.ts';
 
-/** The page at `/mine/apps`: its script makes files with which other programs upload. Their token never leaves the browser. */
+/** The page at `/mine/apps`: `browser/app-files.js` makes files with which other programs upload. Their token never leaves the browser. */
 export function appsPage(upload: WebUpload, siteName: string): Page {
   return {
     title: `Upload from other programs · ${siteName}`,
