@@ -20,10 +20,10 @@ export function readCaller(body: string, { advertised, profile }: Provider, secr
 }
 
 /** What is missing in a response without a caller (`readCaller` returns undefined). */
-export function missingIn(body: string, { profile }: Provider): 'JSON object' | 'id' | 'name' {
+export function findMissing(body: string, { profile }: Provider): 'a JSON object' | 'an id' | 'a name' {
   const fields = objectIn(body) ?? {};
-  if (Object.keys(fields).length === 0) return 'JSON object';
-  return subjectIn(fields, profile) === undefined ? 'id' : 'name';
+  if (Object.keys(fields).length === 0) return 'a JSON object';
+  return subjectIn(fields, profile) === undefined ? 'an id' : 'a name';
 }
 
 /** The public integer for a subject: the same if it is a 64-bit integer, else a stable one of 63 bits. */

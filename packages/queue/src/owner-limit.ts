@@ -39,12 +39,12 @@ async function placeIn(waiting: Set<() => void>, { waitMs, signal }: Wait): Prom
     resolve();
   };
   // At once, so that no place is handed to it.
-  const leave = (reason: unknown) => {
+  const stopWaiting = (reason: unknown) => {
     waiting.delete(take);
     reject(reason);
   };
-  const abort = () => leave(signal.reason);
-  const timer = setTimeout(leave, waitMs, new QueueUnavailable("waited too long behind the owner's other jobs"));
+  const abort = () => stopWaiting(signal.reason);
+  const timer = setTimeout(stopWaiting, waitMs, new QueueUnavailable("waited too long behind the owner's other jobs"));
   signal.addEventListener('abort', abort);
   waiting.add(take);
   try {

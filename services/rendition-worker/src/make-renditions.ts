@@ -32,7 +32,7 @@ export async function makeRenditions(
         .map((rendition) => ({ recipe, path: rendition.path })),
     );
     const rendered = await renderPictures(media, pictures, { ...options, ...limits.pictures });
-    return { rendered, made: rendered.outcome === 'made' ? pictures : await existing(pictures) };
+    return { rendered, made: rendered.outcome === 'made' ? pictures : await findExisting(pictures) };
   }
   const [video] = renditions;
   if (!video || !isVideo(media)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
@@ -40,7 +40,7 @@ export async function makeRenditions(
   return { rendered, made: rendered.outcome === 'made' ? [video] : [] };
 }
 
-async function existing(pictures: readonly RenditionToMake[]): Promise<RenditionToMake[]> {
+async function findExisting(pictures: readonly RenditionToMake[]): Promise<RenditionToMake[]> {
   const found = await Promise.all(pictures.map(({ path }) => lstat(path).catch(() => undefined)));
   return pictures.filter((_, n) => found[n] !== undefined);
 }

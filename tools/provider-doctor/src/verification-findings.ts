@@ -1,6 +1,6 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
-import { missingIn, objectIn, readCaller } from '@echodrop/identity-provider/read-caller';
+import { findMissing, objectIn, readCaller } from '@echodrop/identity-provider/read-caller';
 import { Secret } from '@echodrop/service/secret';
 import type { Queries } from './exchange.ts';
 import { type Finding, note, ok, printable, wrong } from './finding.ts';
@@ -68,7 +68,7 @@ function* callerFindings(body: string, provider: Provider, user: TestUser, userI
 function missingFields(body: string, provider: Provider, user: TestUser): Finding {
   const { subject, screenName } = provider.profile;
   const fields = objectIn(body) ?? {};
-  const hasId = missingIn(body, provider) === 'name';
+  const hasId = findMissing(body, provider) === 'a name';
   const hasName = !hasId && typeof fields[screenName] === 'string' && fields[screenName] !== '';
   const missing = [
     ...(hasId ? [] : [`the user's id (${subject.join(' or ')})`]),

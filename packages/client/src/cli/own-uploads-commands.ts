@@ -57,12 +57,12 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
   if (next === undefined) return;
   const { profile, url } = options;
   const named = Object.entries({ count, profile, url, after: next });
-  const words = named.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, quoted(String(value))]));
+  const words = named.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, quoteWord(String(value))]));
   printNote(context, `More: echodrop list ${words.join(' ')}`);
 }
 
 /** One word for a shell. The service's cursor is untrusted. */
-function quoted(word: string): string {
+function quoteWord(word: string): string {
   return /^[\w.:/@%+=-]+$/.test(word) ? word : `'${visible(word).replaceAll("'", "'\\''")}'`;
 }
 

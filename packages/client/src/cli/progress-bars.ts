@@ -32,7 +32,7 @@ export function createBars({ stdout, stderr, env }: CommandContext): Bars {
       let bar: SingleBar | undefined;
       return {
         onProgress(sent, total) {
-          bar ??= bars.create(1, 0, { name: shortened(visible(name)) });
+          bar ??= bars.create(1, 0, { name: shorten(visible(name)) });
           bar.setTotal(total ?? sent);
           bar.update(sent);
         },
@@ -47,6 +47,6 @@ export function createBars({ stdout, stderr, env }: CommandContext): Bars {
   };
 }
 
-function shortened(name: string): string {
+function shorten(name: string): string {
   return name.length > longestName ? `…${name.slice(1 - longestName)}` : name.padEnd(longestName);
 }

@@ -16,19 +16,19 @@ export interface SourceCoding {
 export function encode(picture: Sharp, recipe: PictureRecipe, source: SourceCoding): Sharp {
   const { extension, quality, size } = recipe;
   const isWhole = size === 'whole';
-  const onWhite = () => picture.flatten({ background: '#ffffff' });
+  const blendOnWhite = () => picture.flatten({ background: '#ffffff' });
   switch (extension) {
     case 'jpg': {
       const isFine = isWhole && source.chromaSubsampling !== '4:2:0';
       const chromaSubsampling = isFine ? '4:4:4' : '4:2:0';
-      return onWhite().jpeg({ quality, progressive: isWhole, optimiseCoding: isWhole, chromaSubsampling });
+      return blendOnWhite().jpeg({ quality, progressive: isWhole, optimiseCoding: isWhole, chromaSubsampling });
     }
     case 'png':
       return picture.png();
     case 'gif':
       return picture.gif({ effort: 1 });
     case 'webp':
-      if (!isWhole) return onWhite().webp({ quality, effort: 2 });
+      if (!isWhole) return blendOnWhite().webp({ quality, effort: 2 });
       return source.isLossless ? picture.webp({ lossless: true, effort: 1 }) : picture.webp({ quality });
     case 'avif':
       return picture.avif({ quality, effort: 0 });

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Verdict } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { canHaveArrived, ProviderConnections } from '@echodrop/identity-provider/provider-connections';
-import { missingIn, readCaller } from '@echodrop/identity-provider/read-caller';
+import { findMissing, readCaller } from '@echodrop/identity-provider/read-caller';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { networkOf } from '@echodrop/service/network-of';
 import type { Secret } from '@echodrop/service/secret';
@@ -116,7 +116,7 @@ export class IdentityProviders implements AsyncDisposable {
     if (status >= 500) throw new Error(`provider responded with ${status}`);
     if (status !== 200) throw new InvalidResponse(`provider responded with ${status}`);
     const caller = readCaller(body, provider, this.#options.userIdSecret);
-    if (!caller) throw new InvalidResponse(`provider responded with 200, but without ${missingIn(body, provider)}`);
+    if (!caller) throw new InvalidResponse(`provider responded with 200, but without ${findMissing(body, provider)}`);
     this.#known.set(token, caller.subject);
     return { outcome: 'verified', caller };
   }

@@ -73,8 +73,8 @@ function photo(
 function video(record: PublishedMedia, max: MaxSize, publicSite: string): Oembed {
   const video = videoSize(record);
   const scale = Math.min(1, (max.width ?? video.width) / video.width, (max.height ?? video.height) / video.height);
-  const scaled = (side: number) => Math.max(1, Math.floor(side * scale));
-  const size = { width: scaled(video.width), height: scaled(video.height) };
+  const scaleSide = (side: number) => Math.max(1, Math.floor(side * scale));
+  const size = { width: scaleSide(video.width), height: scaleSide(video.height) };
   return { type: 'video', html: playerFrame(record, size, publicSite).toString(), ...size };
 }
 

@@ -1,7 +1,7 @@
 import { createdAt, idAsNumber, type SandboxProfile } from './profile.ts';
 
 // RFC 5849 section 3.5.1: the scheme's challenge. Error codes and messages of X, which old clients know.
-function refused(code: number, message: string) {
+function refuse(code: number, message: string) {
   return {
     status: 401,
     headers: { 'WWW-Authenticate': 'OAuth realm="sandbox"' },
@@ -9,7 +9,7 @@ function refused(code: number, message: string) {
   };
 }
 
-const bad = refused(215, 'Bad Authentication data');
+const bad = refuse(215, 'Bad Authentication data');
 
 /** GET account/verify_credentials of X (API 1.1), with the fields of its user object. */
 export const oauth1: SandboxProfile = {
@@ -63,10 +63,10 @@ export const oauth1: SandboxProfile = {
   refusals: {
     missing: bad,
     malformed: bad,
-    unknown: refused(89, 'Invalid or expired token'),
-    signature_invalid: refused(32, 'Could not authenticate you'),
-    timestamp_off: refused(135, 'Timestamp out of bounds'),
-    nonce_reused: refused(32, 'Could not authenticate you'),
+    unknown: refuse(89, 'Invalid or expired token'),
+    signature_invalid: refuse(32, 'Could not authenticate you'),
+    timestamp_off: refuse(135, 'Timestamp out of bounds'),
+    nonce_reused: refuse(32, 'Could not authenticate you'),
   },
 };
 

@@ -1,7 +1,7 @@
 import { createdAt, type ProviderResponse, type SandboxProfile } from './profile.ts';
 
 // RFC 6750, section 3: the same error in the challenge and in the body.
-function refused(status: number, error: string, error_description: string): ProviderResponse {
+function refuse(status: number, error: string, error_description: string): ProviderResponse {
   const challenge = `Bearer realm="sandbox", error="${error}", error_description="${error_description}"`;
   return { status, headers: { 'WWW-Authenticate': challenge }, body: { error, error_description } };
 }
@@ -26,7 +26,7 @@ export const oidc: SandboxProfile = {
   refusals: {
     // Section 3.1: no error code without credentials.
     missing: { status: 401, headers: { 'WWW-Authenticate': 'Bearer realm="sandbox"' }, body: {} },
-    malformed: refused(400, 'invalid_request', 'The Authorization header is malformed'),
-    unknown: refused(401, 'invalid_token', 'The access token is unknown or has expired'),
+    malformed: refuse(400, 'invalid_request', 'The Authorization header is malformed'),
+    unknown: refuse(401, 'invalid_token', 'The access token is unknown or has expired'),
   },
 };

@@ -1,6 +1,6 @@
 import { idAsNumber, type ProviderResponse, type SandboxProfile } from './profile.ts';
 
-function refused(code: string, message: string): ProviderResponse {
+function refuse(code: string, message: string): ProviderResponse {
   return { status: 401, body: { code, message, data: { status: 401 } } };
 }
 
@@ -23,12 +23,12 @@ export const wordpress: SandboxProfile = {
     },
   }),
   refusals: {
-    missing: refused('rest_not_logged_in', 'You are not currently logged in.'),
-    malformed: refused('json_oauth1_missing_parameter', 'Missing OAuth parameters'),
-    unknown: refused('json_oauth1_consumer_mismatch', 'Token is not registered for the given consumer'),
-    signature_invalid: refused('json_oauth1_signature_mismatch', 'OAuth signature does not match'),
-    timestamp_off: refused('json_oauth1_invalid_timestamp', 'Invalid timestamp'),
-    nonce_reused: refused('json_oauth1_nonce_already_used', 'Invalid nonce - nonce has already been used'),
+    missing: refuse('rest_not_logged_in', 'You are not currently logged in.'),
+    malformed: refuse('json_oauth1_missing_parameter', 'Missing OAuth parameters'),
+    unknown: refuse('json_oauth1_consumer_mismatch', 'Token is not registered for the given consumer'),
+    signature_invalid: refuse('json_oauth1_signature_mismatch', 'OAuth signature does not match'),
+    timestamp_off: refuse('json_oauth1_invalid_timestamp', 'Invalid timestamp'),
+    nonce_reused: refuse('json_oauth1_nonce_already_used', 'Invalid nonce - nonce has already been used'),
   },
 };
 

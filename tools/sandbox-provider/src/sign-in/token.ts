@@ -30,7 +30,7 @@ interface Dependencies {
 export function issueToken({ clients, grants, idTokens }: Dependencies): RequestHandler {
   return (request, response) => {
     const fields = readForm(request);
-    const client = fields && authenticated(fields, clients);
+    const client = fields && authenticate(fields, clients);
     if (!fields) return refuse(response, 400, 'invalid_request', 'The form has a repeated or too long parameter');
     if (!client) return refuse(response, 401, 'invalid_client', 'The client is unknown, or its secret is wrong');
     if (fields.grant_type === 'client_credentials' && client.secret !== undefined)
@@ -52,7 +52,7 @@ export function issueToken({ clients, grants, idTokens }: Dependencies): Request
 export function revokeToken({ clients, grants }: Dependencies): RequestHandler {
   return (request, response) => {
     const fields = readForm(request);
-    const client = fields && authenticated(fields, clients);
+    const client = fields && authenticate(fields, clients);
     if (!client) return refuse(response, 403, 'unauthorized_client', 'You are not authorized to revoke this token');
     grants.revokeToken(fields.token, client);
     response.json({});
@@ -64,15 +64,15 @@ function readForm({ body, headers: { authorization = '' } }: Request): Form | un
   const { data } = form.safeParse(body ?? {});
   const [, encoded] = /^Basic ([\w+/]+=*)$/i.exec(authorization) ?? [];
   if (!data || encoded === undefined) return data;
-  const [id = '', secret = ''] = Buffer.from(encoded, 'base64').toString('latin1').split(':').map(formDecoded);
+  const [id = '', secret = ''] = Buffer.from(encoded, 'base64').toString('latin1').split(':').map(decodeForm);
   return { ...data, client_id: id, client_secret: secret };
 }
 
-function formDecoded(value: string): string {
+function decodeForm(value: string): string {
   return new URLSearchParams(`v=${value}`).get('v') ?? '';
 }
 
-function authenticated({ client_id: id, client_secret: secret }: Form, clients: Clients): Client | undefined {
+function authenticate({ client_id: id, client_secret: secret }: Form, clients: Clients): Client | undefined {
   const client = clients.find(id);
   return client && (client.secret === undefined || client.secret === secret) ? client : undefined;
 }

@@ -42,10 +42,10 @@ export function shareXFile({ address, provider, authorization, key }, name) {
  * @param {Access} access
  */
 export function curlCommand({ address, provider, authorization, key }) {
-  return `curl ${quoted(address)} \\
-  -H ${quoted(`X-Auth-Service-Provider: ${provider}`)} \\
-  -H ${quoted(`X-Verify-Credentials-Authorization: ${authorization}`)} \\
-  --form-string ${quoted(`key=${key}`)} \\
+  return `curl ${quote(address)} \\
+  -H ${quote(`X-Auth-Service-Provider: ${provider}`)} \\
+  -H ${quote(`X-Verify-Credentials-Authorization: ${authorization}`)} \\
+  --form-string ${quote(`key=${key}`)} \\
   --form-string 'message=At the sea' \\
   -F media=@photo.jpg`;
 }
@@ -55,7 +55,7 @@ export function curlCommand({ address, provider, authorization, key }) {
  *
  * @param {string} text
  */
-export function quoted(text) {
+export function quote(text) {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 

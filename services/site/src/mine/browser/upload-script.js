@@ -1,5 +1,5 @@
 // @ts-check
-import { quoted } from './app-files.js';
+import { quote } from './app-files.js';
 
 /**
  * A shell script that uploads a file, or a screenshot that it takes, and copies the link. The token is in no argument of a process.
@@ -17,10 +17,10 @@ export function uploadScript({ address, provider, authorization, key }) {
 set -eu
 umask 077
 
-address=${quoted(address)}
-provider=${quoted(provider)}
-authorization=${quoted(authorization)}
-key=${quoted(key)}
+address=${quote(address)}
+provider=${quote(provider)}
+authorization=${quote(authorization)}
+key=${quote(key)}
 
 if [ $# -eq 0 ] || [ "\${1#-}" != "$1" ]; then
   echo "Usage: \${0##*/} FILE|flameshot|spectacle|grim [CAPTION]" >&2

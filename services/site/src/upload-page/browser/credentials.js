@@ -36,33 +36,33 @@ export function isSignedIn() {
 /** The API key, and the two headers of version 2 (docs/interface.md section 4.1). An OAuth signature is new each time. */
 export function credentials() {
   const session = currentSession();
-  if (session) return { key: settings().apiKey ?? typed('apiKey'), headers: credentialHeaders(session) };
-  return { key: typed('apiKey'), headers: typedHeaders() };
+  if (session) return { key: settings().apiKey ?? readField('apiKey'), headers: credentialHeaders(session) };
+  return { key: readField('apiKey'), headers: typedHeaders() };
 }
 
 function typedHeaders() {
-  const provider = typed('provider');
+  const provider = readField('provider');
   const proof = {
-    consumerKey: typed('consumerKey'),
-    consumerSecret: typed('consumerSecret'),
-    token: typed('token'),
-    tokenSecret: typed('tokenSecret'),
+    consumerKey: readField('consumerKey'),
+    consumerSecret: readField('consumerSecret'),
+    token: readField('token'),
+    tokenSecret: readField('tokenSecret'),
   };
   return {
     'X-Auth-Service-Provider': provider,
     'X-Verify-Credentials-Authorization':
-      typed('proof') === 'bearer' ? `Bearer ${typed('bearer')}` : signedGet(provider, proof),
+      readField('proof') === 'bearer' ? `Bearer ${readField('bearer')}` : signedGet(provider, proof),
   };
 }
 
 /** @param {string} name */
-function typed(name) {
+function readField(name) {
   const value = new FormData(form).get(name);
   return typeof value === 'string' ? value.trim() : '';
 }
 
 function showProof() {
-  const proof = typed('proof');
+  const proof = readField('proof');
   for (const kind of ['oauth', 'bearer']) {
     const secrets = element(`with-${kind}`, HTMLFieldSetElement);
     secrets.hidden = secrets.disabled = kind !== proof;
