@@ -34,8 +34,8 @@ const buildPictureProgram: Plugin = {
 
 export default defineConfig({
   test: {
-    // Many tests wait for processes and deadlines: three files per core keep the cores busy.
-    maxWorkers: 3 * availableParallelism(),
+    // Many tests wait for processes and deadlines: two files per core keep the cores busy. With three, deadlines pass.
+    maxWorkers: 2 * availableParallelism(),
     globalSetup: [
       'packages/testkit/src/servers/minio-global-setup.ts',
       'packages/testkit/src/samples/samples-global-setup.ts',

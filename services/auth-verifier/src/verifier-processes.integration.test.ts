@@ -81,7 +81,7 @@ test('a 429 blocks only its token, for the time of Retry-After', async () => {
 });
 
 test('other processes wait for a killed one no longer than the provider timeout', async () => {
-  const settings = { PROVIDER_TIMEOUT_MS: '1000' };
+  const settings = { PROVIDER_TIMEOUT_MS: '3000' };
   const [killed, other] = await Promise.all([verifier(settings), verifier(settings)]);
   standIn.behaviour = () => {};
   const lost = verify(killed, 'a').catch(() => 'lost');
@@ -91,6 +91,6 @@ test('other processes wait for a killed one no longer than the provider timeout'
   expect(await lost).toBe('lost');
   const begin = performance.now();
   expect(await waiting).toMatchObject({ outcome: 'provider_unavailable' });
-  expect(performance.now() - begin).toBeLessThan(3000);
+  expect(performance.now() - begin).toBeLessThan(6000);
   expect(standIn.requests).toHaveLength(1);
 });
