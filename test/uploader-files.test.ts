@@ -167,14 +167,22 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect((await stack.stored('records')).length).toBe(records + 1);
   });
 
-  test('without a response, the script reports that the upload failed', async () => {
+  test('the script reports that the upload failed, and what to do', async () => {
     const { path } = await downloaded(/Download echodrop-upload/);
     const bin = join(stack.folder, 'broken');
     await mkdir(bin);
-    await program(bin, 'curl', 'printf 000; exit 52');
-    const env = { PATH: `${bin}:${process.env['PATH']}` };
-    const { exitCode, stderr } = await execa('sh', [path, path], { env, reject: false });
-    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(/^Upload failed: no /) });
+    const run = async (response: string) => {
+      await program(bin, 'curl', `printf '%s' '${response}'; exit 52`);
+      const env = { PATH: `${bin}:${process.env['PATH']}` };
+      const { exitCode, stderr } = await execa('sh', [path, path], { env, reject: false });
+      expect(exitCode).toBe(1);
+      return stderr;
+    };
+    const refusal = '{"errors":[{"message":"The reason."}]}';
+    expect(await run('000')).toBe('Upload failed: no response from the server.');
+    expect(await run(`${refusal}403`)).toBe('Upload failed: The reason.');
+    expect(await run(`${refusal}401`)).toMatch(/^Upload failed: The reason\.\nSign in again /);
+    expect(await run(`${refusal}409`)).toMatch(/^Upload failed: The reason\.\nIt may have been published/);
   });
 
   test('escapes ShareX and shell syntax in addresses and keys', async () => {

@@ -1,6 +1,6 @@
 import { recordsToJson } from '@echodrop/record';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { EchodropClient } from './node.ts';
+import { EchodropClient, UnreadableResponse } from './node.ts';
 import { type FakeService, lose, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
 
 let service: FakeService;
@@ -13,8 +13,9 @@ beforeEach(() => {
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 
-const client = () =>
+const client = (options = {}) =>
   new EchodropClient({
+    ...options,
     service: service.address,
     provider: 'http://provider.example/v',
     credentials: { bearer: 't' },
@@ -36,6 +37,18 @@ test('finds an upload on a later page, but no unknown one', async () => {
   expect(await client().get(someRecord.id)).toEqual(someRecord);
   service.responses = pages;
   expect(await client().get('missing000')).toBeUndefined();
+});
+
+test('a search ends if the pages repeat', async () => {
+  const page = (next: string) => respond(200, recordsToJson({ records: [], next }));
+  service.responses = [page('c1'), page('c2'), page('c1')];
+  await expect(client().get('missing000')).rejects.toThrow('The pages of the list repeat.');
+  expect(service.received).toHaveLength(3);
+});
+
+test('a page with more records than a page can have is refused', async () => {
+  service.responses = [respond(200, recordsToJson({ records: Array(101).fill(someRecord) }))];
+  await expect(client({ retries: 0 }).list()).rejects.toThrow(UnreadableResponse);
 });
 
 test('removes an upload, or throws the reason', async () => {

@@ -69,6 +69,7 @@ describe('the tarball', () => {
       'src/oauth/signed-get.ts',
     ])
       expect(stdout.split('\n')).toContain(`package/${path}`);
+    expect(await readFile(join(built.built, 'README.md'), 'utf8')).not.toMatch(/\]\((?!https?:)/);
     for (const [, code] of await lib()) expect(code).not.toMatch(/\b(from|import) ?\(?['"]@echodrop\//);
   });
 

@@ -81,7 +81,7 @@ async function login(context: CommandContext, address: string, options: LoginOpt
   const provider = chooseProvider(settings.providers, options.provider);
   requireSecure('provider', provider.provider);
   const given = options.tokenStdin ? await readToken(context) : undefined;
-  const replaced = await readProfile(env, name).catch(ignoreDamage);
+  const replaced = await readProfile(env, name).catch(catchDamaged);
   const grant = given ?? (await grantInBrowser(context, provider, options.browser));
   const user = await identifyUser(
     { provider: provider.provider, credentials: { bearer: grant.token } },
@@ -152,14 +152,14 @@ async function showUser(context: CommandContext, { json, ...options }: Connectio
 
 async function logout(context: CommandContext, options: { readonly profile?: string }): Promise<void> {
   const name = profileName(options, context.env);
-  const profile = await readProfile(context.env, name).catch(ignoreDamage);
+  const profile = await readProfile(context.env, name).catch(catchDamaged);
   if (profile && profile !== 'damaged') await revokeToken(profile);
   await removeProfile(context.env, name);
   if (profile === 'damaged') throw new Error(damagedNote(name));
   print(context, profile ? visible(`Signed out ${profile.name}.`) : 'Not signed in.');
 }
 
-function ignoreDamage(error: unknown): 'damaged' {
+function catchDamaged(error: unknown): 'damaged' {
   if (error instanceof DamagedProfile) return 'damaged';
   throw error;
 }

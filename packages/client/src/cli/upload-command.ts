@@ -37,8 +37,8 @@ Examples:
   echodrop upload boats.mp4 --json | jq -r .record.url
 
 Without --again, the same file with the same message and alternative text is uploaded once: uploading it again prints
-the first record, or fails if that upload was deleted. The server recognizes repeats for 24 hours. This
-machine also keeps a list of its uploads in $XDG_STATE_HOME/echodrop, and recognizes repeats for longer.
+the first record, or fails if that upload was deleted. The server recognizes repeats for 24 hours. This machine also
+keeps a list of its uploads in $XDG_STATE_HOME/echodrop, and recognizes repeats for longer.
 `;
 const localExamples = `
 Examples:

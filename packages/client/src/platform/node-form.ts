@@ -26,8 +26,8 @@ export async function postForm(address: string, { headers, signal, fetch: own, .
 type Form = Pick<FormRequest, 'fields' | 'media' | 'onProgress'>;
 
 /**
- * The form as a Blob, whose length fetch sends, or as a stream, which goes in chunks. Not a FormData: while fetch reads one, a response that
- * comes early ends the process (undici 7.29 of Node 24).
+ * The form as a Blob, whose length fetch sends, or as a stream, which goes in chunks. A FormData is read whole into memory, and a response
+ * that comes early, or an abort, then ends the process (undici 7.29 of Node 24).
  */
 function formOf({ fields, media: { filename, content }, onProgress }: Form, onFailure: (cause: unknown) => void) {
   const boundary = `echodrop-${randomBytes(16).toString('hex')}`;

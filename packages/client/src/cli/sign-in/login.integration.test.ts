@@ -126,6 +126,16 @@ test('a token that the service refuses during an upload is renewed, once for all
   expect(new Set(tokens)).toEqual(new Set([tokens[0], `Bearer ${(await profile())?.token}`]));
 });
 
+test('list renews a token that the service refuses', async () => {
+  await using service = await startFakeService();
+  provider.settings.upload = service.address;
+  provider.behaviour.tokenSeconds = 3600;
+  await login(['--provider', 'Work']);
+  service.responses = [refuse(401, 'credentials_refused'), respond(200, '{"media":[]}')];
+  expect(await echodrop(['list'])).toEqual({ status: 0, stdout: '', stderr: '' });
+  expect(service.received).toHaveLength(2);
+});
+
 test('rm renews a token that expires between two removals', async () => {
   await using service = await startFakeService();
   provider.settings.upload = service.address;
