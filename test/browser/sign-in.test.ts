@@ -278,6 +278,7 @@ await describeWithBrowser('signing in', (browser) => {
 
   test.each([
     ['Town', 'expired', 'This sign-in has expired or was used already.'],
+    ['Town', 'no-account', 'The provider sent an invalid account.'],
     ['Town', 'no-registration', 'The provider did not register this site as an application. Try again later.'],
     ['Town hall', 'expired', 'This sign-in has expired or was used already.'],
     ['Town hall', 'other-nonce', /^Town hall sent an invalid response: .*nonce/],

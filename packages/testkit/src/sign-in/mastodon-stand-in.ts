@@ -14,7 +14,8 @@ interface Code {
   readonly challenge: string | null;
 }
 
-export interface MastodonStandIn extends SignInStandIn<'expired' | 'old-release' | 'no-registration' | 'overloaded'> {
+export interface MastodonStandIn
+  extends SignInStandIn<'expired' | 'old-release' | 'no-account' | 'no-registration' | 'overloaded'> {
   /** Names of registered applications and their scopes. */
   readonly registered: readonly string[];
   /** Removes all applications, as Mastodon does if they have no users. */
@@ -78,10 +79,12 @@ export async function startMastodonStandIn(token: string): Promise<MastodonStand
       revoked.push(form.get('token') ?? '');
       return {};
     },
-    'GET /api/v1/accounts/verify_credentials': ({ headers }) =>
-      headers.authorization === `Bearer ${token}`
+    'GET /api/v1/accounts/verify_credentials': ({ headers }) => {
+      if (state.flaw === 'no-account') return { json: {} };
+      return headers.authorization === `Bearer ${token}`
         ? { json: { id: '117', username: 'ada', acct: 'ada', display_name: 'Ada <b>L</b>' } }
-        : { status: 401, json: { error: 'The access token is invalid' } },
+        : { status: 401, json: { error: 'The access token is invalid' } };
+    },
   };
 
   const server = await startStandInServer(seen, (request) => {

@@ -12,20 +12,25 @@ const provider = pageSettings().providers.find((each) => each.provider === attem
 const name = provider?.name ?? 'The provider';
 if (progress) progress.textContent = `Signing in at ${name}.`;
 
-/** @type {typeof import('./fault.js') | undefined} */
-let faults;
-try {
-  faults = await import('./fault.js');
-  const { completeSignIn } = await import('./sign-in.js');
-  const { SignInFault } = faults;
-  if (!attempt || !provider) throw new SignInFault('No sign-in is in progress in this tab.');
-  // A provider that forwards the user to another one must not get the code of the other one.
-  if (provider.redirectPath !== location.pathname)
-    throw new SignInFault('This response is from another provider, so it was ignored.');
-  keepSession(await completeSignIn(response, attempt, provider));
-  location.replace(returnPath(attempt.returnTo));
-} catch (error) {
-  showFault(faults?.faultMessage(error, name) ?? 'The connection was lost. Try again.');
+const scripts = await Promise.all([import('./sign-in.js'), import('./fault.js')]).catch(() => undefined);
+if (scripts) await complete(...scripts);
+else showFault('The connection was lost. Try again.');
+
+/**
+ * @param {typeof import('./sign-in.js')} signIn
+ * @param {typeof import('./fault.js')} fault
+ */
+async function complete({ completeSignIn }, { faultMessage, SignInFault }) {
+  try {
+    if (!attempt || !provider) throw new SignInFault('No sign-in is in progress in this tab.');
+    // A provider that forwards the user to another one must not get the code of the other one.
+    if (provider.redirectPath !== location.pathname)
+      throw new SignInFault('This response is from another provider, so it was ignored.');
+    keepSession(await completeSignIn(response, attempt, provider));
+    location.replace(returnPath(attempt.returnTo));
+  } catch (error) {
+    showFault(faultMessage(error, name));
+  }
 }
 
 /** @param {string} sentence */

@@ -9,8 +9,7 @@ import { requestOptions } from './request-options.js';
 
 /** @import { Attempt } from './attempt.js' */
 /** @import { Connection } from './authorization-server.js' */
-/** @import { Provider } from './page-settings.js' */
-/** @import { Session } from './page-settings.js' */
+/** @import { Provider, Session } from './page-settings.js' */
 
 const maxName = 100;
 
