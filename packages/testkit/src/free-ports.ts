@@ -3,8 +3,8 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import getPort from 'get-port';
 
-// Below the ephemeral ports (Linux: from 32768), one of which an outgoing connection could take before the server listens. Above the
-// highest port that fetch blocks (10080, https://fetch.spec.whatwg.org/#port-blocking).
+// Not an ephemeral port (Linux: 32768 and above): an outgoing connection could take it before the server listens. Not a port that fetch
+// blocks (up to 10080, https://fetch.spec.whatwg.org/#port-blocking).
 const defaultRange = { lowest: 10_081, highest: 32_767 };
 const maxAttempts = 50;
 
