@@ -97,8 +97,8 @@ describeWithMinio('every service works with the rights from deploy/make-secrets'
     const refused = proxy.seen.filter(({ status, path }) => status === 403 && !path.endsWith('/clock'));
     expect(refused.map(({ method, path, query }) => `${method} ${path}?${query}`).join('\n')).toBe('');
     for (const role of ['QUEUE', 'CACHE'] as const) {
-      const login = ['--user', 'operator', '--pass', secrets.read('REDIS_OPERATOR_PASSWORD'), '--no-auth-warning'];
-      expect({ role, refused: await redis[role].command(...login, 'ACL', 'LOG') }).toEqual({ role, refused: '' });
+      const login = { user: 'operator', password: secrets.read('REDIS_OPERATOR_PASSWORD') };
+      expect({ role, refused: await redis[role].commandAs(login, 'ACL', 'LOG') }).toEqual({ role, refused: '' });
     }
   }
 

@@ -25,7 +25,7 @@ function of(role: string): RunningRedis {
 
 /** Runs a Redis command as a user. */
 function asUser(role: string, user: string, password: string, ...command: string[]): Promise<string> {
-  return of(role).command('--user', user, '--pass', password, '--no-auth-warning', ...command);
+  return of(role).commandAs({ user, password }, ...command);
 }
 
 function asService(role: string, user: string, ...command: string[]): Promise<string> {

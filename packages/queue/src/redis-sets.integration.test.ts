@@ -3,7 +3,7 @@ import { createLog } from '@echodrop/service/log';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { Secret } from '@echodrop/service/secret';
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
-import { startClusterSet, startSentinelSet } from '@echodrop/testkit/servers/start-redis-set';
+import { replicate, startClusterSet, startSentinelSet } from '@echodrop/testkit/servers/start-redis-set';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { msUntilSettled, testQueue } from './queue.fixture.ts';
@@ -61,7 +61,7 @@ test.concurrent.each([
     const first = await set.master();
     const active = `${queuePrefix}:${it.name}:active`;
     await waitUntil('the worker to take the job', 5000, async () => (await first.command('LLEN', active)) === '1');
-    await first.command('WAIT', '2', '5000');
+    await replicate(set, first);
     await first.kill();
     it.release();
     expect(await msUntilSettled(it.connection.get('{echodrop}:test'))).toBeLessThan(bounded);
@@ -72,7 +72,7 @@ test.concurrent.each([
 
     const second = await set.master();
     expect(second).not.toBe(first);
-    await second.command('WAIT', '1', '5000');
+    await replicate(set, second);
     await second.freeze();
     await it.waitUntilWorking(30_000);
   },

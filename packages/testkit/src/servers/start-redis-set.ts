@@ -16,6 +16,18 @@ export interface RedisSet extends AsyncDisposable {
 const downAfterMs = 1500;
 const startMs = 20_000;
 
+/** Waits until the replicas that respond have all writes of `master`. WAIT knows only the writes of its own connection. */
+export async function replicate({ servers }: Pick<RedisSet, 'servers'>, master: RunningRedis): Promise<void> {
+  const infoOf = (server: RunningRedis) => server.command('INFO', 'replication').catch(() => '');
+  const numberIn = (info: string, name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
+  const written = numberIn(await infoOf(master), 'master_repl_offset');
+  await waitUntil('replication', startMs, async () => {
+    const infos = await Promise.all(servers.map(infoOf));
+    const replicas = infos.filter((info) => numberIn(info, 'master_port') === master.port);
+    return replicas.length > 0 && replicas.every((info) => numberIn(info, 'slave_repl_offset') >= written);
+  });
+}
+
 /** A master with two replicas, and three sentinels with a quorum of two. */
 export async function startSentinelSet(): Promise<RedisSet> {
   await using parts = new AsyncDisposableStack();

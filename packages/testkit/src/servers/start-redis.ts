@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { access, constants, mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { execa } from 'execa';
+import { delimiter, join } from 'node:path';
 import { freePort } from '../free-ports.ts';
+import { type Login, redisCommand } from './redis-command.ts';
 import { ServerProcess, type StoppableServer } from './server-process.ts';
 
 export interface RunningRedis extends StoppableServer, AsyncDisposable {
@@ -12,8 +12,10 @@ export interface RunningRedis extends StoppableServer, AsyncDisposable {
   readonly pid: number | undefined;
   /** Stops it gracefully; `restart` starts it again. */
   stop(): Promise<void>;
-  /** Runs a command. @returns the output of redis-cli */
+  /** Runs a command. @returns the reply as redis-cli prints it */
   command(...words: string[]): Promise<string>;
+  /** Runs a command as a user. */
+  commandAs(login: Login, ...words: string[]): Promise<string>;
 }
 
 // As in docker-compose.yml.
@@ -58,7 +60,7 @@ export async function startRedis({
     kill: () => server.kill(),
     stop: () => server.stop(),
     restart: () => server.restart(),
-    command: async (...words) => (await execa('redis-cli', ['-p', `${port}`, ...words])).stdout,
+    ...commandsAt(port),
     async [Symbol.asyncDispose]() {
       await server.kill();
       await rm(directory, { recursive: true, force: true });
@@ -74,7 +76,14 @@ async function startRedisContainer(settings: Record<string, string>): Promise<Ru
     ...server,
     url: `redis://${server.host}:${server.port}`,
     pid: undefined,
-    command: (...words) => server.run(['redis-cli', ...words]),
+    ...commandsAt(server.port, server.host),
+  };
+}
+
+function commandsAt(port: number, host?: string): Pick<RunningRedis, 'command' | 'commandAs'> {
+  return {
+    command: (...words) => redisCommand(port, words, { host }),
+    commandAs: (login, ...words) => redisCommand(port, words, { host, login }),
   };
 }
 
@@ -88,8 +97,9 @@ function asArguments(settings: Record<string, string>): string[] {
  */
 export async function redisProgram(): Promise<string> {
   for (const program of ['redis-server', 'valkey-server']) {
-    const { failed } = await execa(program, ['--version'], { reject: false });
-    if (!failed) return program;
+    const isIn = (folder: string) => access(join(folder, program), constants.X_OK).then(() => true);
+    const found = await Promise.any((process.env['PATH'] ?? '').split(delimiter).map(isIn)).catch(() => false);
+    if (found) return program;
   }
   throw new Error('tests need redis-server or valkey-server in PATH (Debian: apt-get install redis-server)');
 }

@@ -1,9 +1,9 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { freePort } from '../free-ports.ts';
 import { waitUntil } from '../wait-until.ts';
+import { redisCommand } from './redis-command.ts';
 import { ServerProcess } from './server-process.ts';
 import { pongs, redisProgram } from './start-redis.ts';
 
@@ -46,8 +46,8 @@ export async function startSentinels({ name, masterPort, replicas, downAfterMs }
     return port;
   };
   const ports = await Promise.all(Array.from({ length: count }, start));
-  const send = async (port: number | undefined, ...words: string[]) =>
-    (await execa('redis-cli', ['-p', `${port}`, 'SENTINEL', ...words])).stdout.split('\n');
+  const send = async (port: number, ...words: string[]) =>
+    (await redisCommand(port, ['SENTINEL', ...words])).split('\n');
   await waitUntil('sentinels to discover each other', 20_000, async () => {
     const replies = await Promise.all(ports.map((port) => send(port, 'MASTER', name)));
     const says = (lines: string[], what: string) => Number(lines[lines.indexOf(what) + 1]);
@@ -58,7 +58,7 @@ export async function startSentinels({ name, masterPort, replicas, downAfterMs }
   const held = parts.move();
   return {
     ports,
-    masterPort: async () => Number((await send(ports[0], 'GET-MASTER-ADDR-BY-NAME', name))[1]),
+    masterPort: async () => Number((await send(ports[0] ?? 0, 'GET-MASTER-ADDR-BY-NAME', name))[1]),
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }

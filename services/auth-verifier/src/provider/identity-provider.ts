@@ -18,7 +18,8 @@ import {
 
 const defaultRetryMs = 10_000;
 const maxRetryMs = 60 * 60_000;
-const rememberedTokens = 100_000;
+// `maxSize` instead of `max`, which would allocate all entries at once.
+const tokenLimit = { maxSize: 100_000, sizeCalculation: () => 1, ttlResolution: 0 };
 const knownMs = 60 * 60_000;
 
 interface ProviderOptions {
@@ -46,9 +47,9 @@ export class IdentityProviders implements AsyncDisposable {
   readonly #options: ProviderOptions;
   readonly #connections: ProviderConnections;
   readonly #breakers = new Map<Provider, ProviderCircuitBreaker>();
-  readonly #resting = new LRUCache<string, true>({ max: rememberedTokens, perf: Date, ttlResolution: 0 });
+  readonly #resting = new LRUCache<string, true>({ ...tokenLimit, perf: Date });
   /** Subjects of recently verified tokens. */
-  readonly #known = new LRUCache<string, string>({ max: rememberedTokens, ttl: knownMs, perf: Date, ttlResolution: 0 });
+  readonly #known = new LRUCache<string, string>({ ...tokenLimit, perf: Date, ttl: knownMs });
 
   constructor(options: ProviderOptions) {
     this.#options = options;
