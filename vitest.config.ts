@@ -3,8 +3,9 @@ import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 
 const unitTests = ['{packages,services,tools}/**/!(*.integration).test.ts', 'deploy/**/!(*.integration).test.ts'];
-// These set how media tools run, for their whole process.
+// These set how media tools run, for their whole process, or leave it with a gigabyte of the bundler.
 const isolatedTests = [
+  'packages/{build/src/build,client/src/package}.integration.test.ts',
   'packages/media/src/sandbox/*.integration.test.ts',
   'packages/media/src/**/{ffprobe-bounds,picture-process}.integration.test.ts',
   'services/rendition-worker/src/{lanes,refused-output}.integration.test.ts',
@@ -26,7 +27,8 @@ if (process.platform === 'linux' && !process.env['TMPDIR'] && isUsable()) proces
 
 // Renditions start this program for each photo, which takes four times as long from source. Images run it built, too.
 const source = `fileURLToPath(new URL('picture-program.ts', import.meta.url))`;
-const built = `(await (await import('@echodrop/testkit/built-service')).builtProgram('picture-program', ${source})).path`;
+const worker = `(await (await import('@echodrop/testkit/built-service')).builtService('rendition-worker')).path`;
+const built = `${worker}.replace('main.js', 'picture-program.js')`;
 const buildPictureProgram: Plugin = {
   name: 'build-picture-program',
   enforce: 'pre',

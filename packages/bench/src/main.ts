@@ -38,7 +38,7 @@ if (process.argv.includes('--help')) process.stdout.write(`${usageOf(names)}\n`)
 else await run(readOptions(process.argv.slice(2), names));
 
 async function run(options: Options): Promise<void> {
-  await buildServices(measuredServices);
+  await buildServices(join(import.meta.dirname, '../../../built'), measuredServices);
   await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-bench-'));
   await using shared = await startSharedServers(folder.path);
   const figures = new Figures();

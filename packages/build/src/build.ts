@@ -1,5 +1,5 @@
 import { glob, realpath, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { entryOf } from './entry-of.ts';
 import { keepAddresses } from './keep-addresses.ts';
@@ -64,9 +64,12 @@ async function packageFolders(files: Iterable<string>): Promise<readonly string[
   return [...folders].map((folder) => relative(root, folder)).sort();
 }
 
-/** Builds services into `built/`, as images have them. */
-export async function buildServices(names: readonly string[]): Promise<void> {
-  for (const name of names) await build(entryOf(name), join(root, 'built', name));
+/** Builds services into `folder`, one folder each, as images have them. */
+export async function buildServices(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) await build(entryOf(name), join(folder, name));
 }
 
-if (import.meta.main) await buildServices(process.argv.slice(2));
+if (import.meta.main) {
+  const [folder = '', ...names] = process.argv.slice(2);
+  await buildServices(resolve(folder), names);
+}
