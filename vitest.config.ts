@@ -25,6 +25,9 @@ const isUsable = () => {
 };
 if (process.platform === 'linux' && !process.env['TMPDIR'] && isUsable()) process.env['TMPDIR'] = memory;
 
+// Starting a program copies the page tables of its parent, so test processes return freed memory (`restore-process.ts`).
+process.env['MALLOC_TRIM_THRESHOLD_'] = String(64 * 1024);
+
 // Renditions start this program for each photo, which takes four times as long from source. Images run it built, too.
 const source = `fileURLToPath(new URL('picture-program.ts', import.meta.url))`;
 const worker = `(await (await import('@echodrop/testkit/built-service')).builtService('rendition-worker')).path`;
@@ -37,8 +40,8 @@ const buildPictureProgram: Plugin = {
 
 export default defineConfig({
   test: {
-    // Many tests wait for processes and deadlines: two files per core keep the cores busy. With three, deadlines pass.
-    maxWorkers: 2 * availableParallelism(),
+    // Many tests wait for processes and deadlines: with two files per core, cores are idle.
+    maxWorkers: 3 * availableParallelism(),
     globalSetup: [
       'packages/testkit/src/servers/minio-global-setup.ts',
       'packages/testkit/src/samples/samples-global-setup.ts',

@@ -1,26 +1,37 @@
 import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import { describeUnlessMissing } from '../describe-with-ops-checkers.ts';
 import { findBrowser } from './find-browser.ts';
 
-/** A `describe` for tests in Chromium, with its back/forward cache if `keepsPages`. Without Chromium, skips them with a warning, or fails if REQUIRE_BROWSER=1. */
+const launched = new Map<string, Promise<Browser>>();
+
+/**
+ * A `describe` for tests in Chromium, with its back/forward cache if `keepsPages`. Test files of a process share a browser, which ends
+ * with the process. Without Chromium, skips them with a warning, or fails if REQUIRE_BROWSER=1.
+ */
 export async function describeWithBrowser(
   name: string,
   tests: (browser: () => Browser) => void,
   { keepsPages = false } = {},
 ): Promise<void> {
-  const executablePath = await findBrowser({ needsWhole: keepsPages });
-  const missing = executablePath === undefined ? 'Chromium' : '';
+  const path = await findBrowser({ needsWhole: keepsPages });
+  const missing = path === undefined ? 'Chromium' : '';
   describeUnlessMissing(name, { missing, variable: 'REQUIRE_BROWSER' }, () => {
     let browser: Browser;
     beforeAll(async () => {
-      browser = await chromium.launch({
-        executablePath: executablePath ?? '',
-        args: ['--no-sandbox', '--disable-gpu'],
-        ...(keepsPages && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
-      });
+      const key = `${path} ${keepsPages}`;
+      const launch = launched.get(key) ?? launchBrowser(path ?? '', keepsPages);
+      launched.set(key, launch);
+      browser = await launch;
     });
-    afterAll(() => browser?.close());
     tests(() => browser);
+  });
+}
+
+function launchBrowser(executablePath: string, keepsPages: boolean): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu'],
+    ...(keepsPages && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
   });
 }
