@@ -2,7 +2,6 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 
-const unitTests = ['{packages,services,tools}/**/!(*.integration).test.ts', 'deploy/**/!(*.integration).test.ts'];
 // These set how media tools run, for their whole process, or leave it with a gigabyte of the bundler.
 const isolatedTests = [
   'packages/{build/src/build,client/src/package}.integration.test.ts',
@@ -48,17 +47,11 @@ export default defineConfig({
     ],
     projects: [
       { plugins: [buildPictureProgram], test: { ...shared, name: 'isolated', include: isolatedTests } },
-      // These replace no modules, so files may share a process, which saves its start.
+      // The others replace no modules, so files may share a process, which saves its start.
       {
         plugins: [buildPictureProgram],
-        test: {
-          ...shared,
-          name: 'system',
-          exclude: ['**/node_modules/**', ...unitTests, ...isolatedTests],
-          isolate: false,
-        },
+        test: { ...shared, name: 'shared', exclude: ['**/node_modules/**', ...isolatedTests], isolate: false },
       },
-      { test: { ...shared, name: 'unit', include: unitTests, isolate: false } },
     ],
   },
 });

@@ -193,6 +193,18 @@ test('refuses anything but regular files, without waiting for it', async () => {
     await expect(client().upload(path)).rejects.toThrow(`${path} is ${what}.`);
 });
 
+test.each([
+  ['retries', () => client({ retries: Number.NaN })],
+  ['retries', () => client({ retries: -1 })],
+  ['version', () => client().upload(file, { version: 3 as 2 })],
+  ['format', () => client().upload(file, { format: 'yaml' as 'xml' })],
+  ['Media', () => client().upload(null as unknown as string)],
+  ['Media', () => client().upload({} as Blob)],
+] as const)('names an invalid option: %s (%#)', async (name, use) => {
+  await expect(async () => use()).rejects.toThrow(new RegExp(`^\`?${name}\`? must be `));
+  expect(service.received).toEqual([]);
+});
+
 test('needs an API key for uploads only', async () => {
   await expect(client({ apiKey: undefined }).upload(file)).rejects.toThrow('API key');
   service.responses = [respond(200, '{"media":[]}')];

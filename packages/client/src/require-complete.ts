@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 
 const address = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' });
+const countError = 'must be a whole number, 0 or more';
 const given = z.string().check(z.minLength(1, { abort: true }));
 const optionsShape = z.object({
   service: address,
@@ -12,15 +13,25 @@ const optionsShape = z.object({
     ],
     { error: 'must be { bearer } or { consumerKey, consumerSecret, token, tokenSecret }' },
   ),
+  retries: z.optional(z.int(countError).check(z.minimum(0, countError))),
+});
+
+const uploadShape = z.object({
+  version: z.optional(z.literal([1, 2], { error: 'must be 1 or 2' })),
+  format: z.optional(z.literal(['json', 'xml'], { error: "must be 'json' or 'xml'" })),
 });
 
 /** @throws TypeError that names an option which is missing or invalid, for callers without types */
-export function requireComplete({
-  service,
-  provider,
-  credentials,
-}: Record<'service' | 'provider' | 'credentials', unknown>): void {
-  const { error } = optionsShape.safeParse({ service: String(service), provider, credentials });
-  const [issue] = error?.issues ?? [];
+export function requireComplete({ service, ...options }: Record<keyof typeof optionsShape.shape, unknown>): void {
+  requireShape(optionsShape, { service: String(service), ...options });
+}
+
+/** As `requireComplete`, for the options of an upload. */
+export function requireUploadOptions(options: Record<keyof typeof uploadShape.shape, unknown>): void {
+  requireShape(uploadShape, options);
+}
+
+function requireShape(shape: z.ZodMiniType, options: unknown): void {
+  const [issue] = shape.safeParse(options).error?.issues ?? [];
   if (issue) throw new TypeError(`\`${String(issue.path[0])}\` ${issue.message}.`);
 }

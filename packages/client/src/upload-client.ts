@@ -5,7 +5,7 @@ import { idempotencyHeader, newIdempotencyKey } from './idempotency-key.ts';
 import type { Platform, Progress } from './platform/platform.ts';
 import { maxBodyBytes, readBody } from './read-body.ts';
 import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
-import { requireComplete } from './require-complete.ts';
+import { requireComplete, requireUploadOptions } from './require-complete.ts';
 import { type OnRetry, withRetries } from './retry.ts';
 
 export interface ClientOptions extends Proof {
@@ -65,7 +65,7 @@ export class UploadClient<Source> {
 
   /** @throws TypeError for an option that is missing or invalid */
   constructor(options: ClientOptions, platform: Platform<Source>) {
-    requireComplete(options);
+    requireComplete({ ...options, retries: options.retries });
     this.#options = options;
     this.#service = String(options.service).replace(/\/+$/, '');
     this.#platform = platform;
@@ -77,6 +77,7 @@ export class UploadClient<Source> {
    */
   async upload(source: Source, options: UploadOptions = {}): Promise<MediaRecord> {
     const { version = 2, format = 'json', onProgress, onRetry, signal = AbortSignal.timeout(maxUploadMs) } = options;
+    requireUploadOptions({ version, format });
     const idempotencyKey = idempotencyHeader(options.idempotencyKey ?? newIdempotencyKey());
     const fields = this.#fieldsOf(version, options);
     const media = await this.#platform.open(source, options.filename);

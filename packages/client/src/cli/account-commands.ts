@@ -11,7 +11,7 @@ import {
   isToken,
   profileName,
 } from './connection.ts';
-import { DamagedProfile, type Profile, readProfile, removeProfile, writeProfile } from './profiles.ts';
+import { DamagedProfile, draftProfile, type Profile, readProfile, removeProfile } from './profiles.ts';
 import { identifyUser } from './sign-in/identify-user.ts';
 import { openBrowser } from './sign-in/open-browser.ts';
 import { expiryOf, revokeToken } from './sign-in/renew-token.ts';
@@ -82,6 +82,8 @@ async function login(context: CommandContext, address: string, options: LoginOpt
   requireSecure('provider', provider.provider);
   const given = options.tokenStdin ? await readToken(context) : undefined;
   const replaced = await readProfile(env, name).catch(catchDamaged);
+  // Before the sign-in, which would be lost if the folder is not writable.
+  await using draft = await draftProfile(env, name);
   const grant = given ?? (await grantInBrowser(context, provider, options.browser));
   const user = await identifyUser(
     { provider: provider.provider, credentials: { bearer: grant.token } },
@@ -96,7 +98,7 @@ async function login(context: CommandContext, address: string, options: LoginOpt
     ...user,
     ...grant,
   };
-  await writeProfile(env, name, profile);
+  await draft.store(profile);
   if (replaced === 'damaged') printNote(context, damagedNote(name));
   else if (replaced && !mayShareGrant(replaced, profile)) await revokeToken(replaced);
   print(context, visible(`Signed in as ${user.name} (${provider.name}).`));

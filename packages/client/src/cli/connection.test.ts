@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { UsageError } from './command-context.ts';
 import { connect } from './connection.ts';
-import { readProfile, writeProfile } from './profiles.ts';
+import { draftProfile, type Profile, readProfile } from './profiles.ts';
 import { run } from './run-cli.fixture.ts';
 
 let home: string;
@@ -23,6 +23,11 @@ const profile = {
   name: 'mia',
   subject: '7',
 };
+async function writeProfile(env: NodeJS.ProcessEnv, name: string, profile: Profile): Promise<void> {
+  await using draft = await draftProfile(env, name);
+  await draft.store(profile);
+}
+
 const context = (env: NodeJS.ProcessEnv = {}) => ({ env: { XDG_CONFIG_HOME: home, ...env } }) as never;
 
 test('a profile has service, key, provider and token', async () => {

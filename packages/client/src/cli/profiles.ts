@@ -66,18 +66,15 @@ export async function requirePrivate(env: NodeJS.ProcessEnv, name: string): Prom
   );
 }
 
-/** Writes a profile in a file that only this user can read. */
-export async function writeProfile(env: NodeJS.ProcessEnv, name: string, profile: Profile): Promise<void> {
-  await using draft = await draftProfile(env, name);
-  await draft.store(profile);
-}
-
 interface ProfileDraft extends AsyncDisposable {
   /** Replaces the profile. */
   store(profile: Profile): Promise<void>;
 }
 
-/** Opens a file for a new version of a profile, which disposing removes unless it was stored. @throws Error if the folder is not writable */
+/**
+ * Opens a file that only this user can read, for a new version of a profile. Disposing removes it unless it was stored.
+ * @throws Error if the folder is not writable
+ */
 export async function draftProfile(env: NodeJS.ProcessEnv, name: string): Promise<ProfileDraft> {
   const path = profilePath(env, name);
   const folder = configFolder(env);

@@ -21,8 +21,13 @@ interface Xhr {
 
 /** Opens media for sending. A stream is read to its end first, because browsers cannot send one. */
 export async function openMedia(source: MediaSource, filename: string | undefined): Promise<OpenMedia> {
-  const content = inMemory(source) ?? (await new Response(source as ReadableStream).blob());
+  const content = inMemory(source) ?? (await new Response(requireStream(source)).blob());
   return { filename: filenameOf(source, filename), content };
+}
+
+function requireStream(source: unknown): ReadableStream {
+  if (source instanceof ReadableStream) return source;
+  throw new TypeError('Media must be bytes, a Blob, or a stream of bytes.');
 }
 
 /** Posts a form. Only XMLHttpRequest reports progress, so a custom fetch reports none until its end. */

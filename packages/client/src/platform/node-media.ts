@@ -7,14 +7,19 @@ import { filenameOf, inMemory, type MediaSource, type OpenMedia } from './platfo
 /** A path, a `file:` URL, bytes, a Blob, or a stream of bytes. */
 export type NodeMediaSource = string | URL | MediaSource | AsyncIterable<Uint8Array>;
 
-/** Opens media for sending. Files are streamed. @throws the system's error if a file cannot be opened, or TypeError if it is no regular file */
+/** Opens media for sending. Files are streamed. @throws the system's error if a file cannot be opened, or TypeError for anything else */
 export async function openMedia(source: NodeMediaSource, filename: string | undefined): Promise<OpenMedia> {
   if (typeof source === 'string' || source instanceof URL) {
     const path = source instanceof URL ? fileURLToPath(source) : source;
     return { filename: filename ?? basename(path), content: await openFile(path) };
   }
-  const name = filenameOf(source, filename);
-  return { filename: name, content: inMemory(source) ?? (source as AsyncIterable<Uint8Array>) };
+  return { filename: filenameOf(source, filename), content: inMemory(source) ?? requireStream(source) };
+}
+
+function requireStream(source: unknown): AsyncIterable<Uint8Array> {
+  if (typeof source === 'object' && source !== null && Symbol.asyncIterator in source)
+    return source as AsyncIterable<Uint8Array>;
+  throw new TypeError('Media must be a path, a file: URL, bytes, a Blob, or a stream of bytes.');
 }
 
 /**

@@ -36,6 +36,12 @@ async function login(args: readonly string[], visit: (address: string) => Promis
   return result;
 }
 
+test('reports a folder that is not writable before the sign-in', async () => {
+  const command = ['login', provider.origin, '--provider', 'town', '--no-browser'];
+  const { status, stderr } = await run(command, { env: { XDG_CONFIG_HOME: '/sys' } });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^\/sys\/echodrop: .*\n$/) });
+});
+
 test('signs in at Mastodon, shows the user and signs out', async () => {
   const { status, stdout } = await login(['--provider', 'town']);
   expect({ status, stdout }).toEqual({ status: 0, stdout: 'Signed in as mia (Town).\n' });
