@@ -178,11 +178,15 @@ await describeWithBrowser('files for other programs', (browser) => {
       expect(exitCode).toBe(1);
       return stderr;
     };
-    const refusal = '{"errors":[{"message":"The reason."}]}';
-    expect(await run('000')).toBe('Upload failed: no response from the server.');
-    expect(await run(`${refusal}403`)).toBe('Upload failed: The reason.');
-    expect(await run(`${refusal}401`)).toMatch(/^Upload failed: The reason\.\nSign in again /);
-    expect(await run(`${refusal}409`)).toMatch(/^Upload failed: The reason\.\nIt may have been published/);
+    const refuse = (status: number, reason: string) =>
+      run(`{"errors":[{"message":"The text.","reason":"${reason}"}]}${status}`);
+    expect(await run('000')).toMatch(/^Upload failed: no response from the server\.\nIt may have been published/);
+    expect(await refuse(403, 'blocked')).toBe('Upload failed: The text.');
+    expect(await refuse(401, 'provider_unavailable')).toBe('Upload failed: The text.');
+    expect(await refuse(401, 'api_key_unknown')).toMatch(/^Upload failed: The text\.\nSet key in this file/);
+    expect(await refuse(401, 'credentials_refused')).toMatch(/^Upload failed: The text\.\nSign in again /);
+    for (const status of [409, 502])
+      expect(await refuse(status, 'any')).toMatch(/^Upload failed: The text\.\nIt may have been published/);
   });
 
   test('escapes ShareX and shell syntax in addresses and keys', async () => {

@@ -87,7 +87,8 @@ async function withBrowser(executablePath: string, upload: ClientUpload): Promis
 
 // Our programs print the status on one line, then the body.
 async function run(command: string, args: readonly string[]): Promise<ClientResponse> {
-  const { stdout } = await execa(command, args, { timeout: runMs });
+  // Java reads arguments in the encoding of the locale.
+  const { stdout } = await execa(command, args, { timeout: runMs, env: { LC_ALL: 'C.UTF-8' } });
   const end = stdout.indexOf('\n');
   return { status: Number(stdout.slice(0, end)), text: stdout.slice(end + 1) };
 }

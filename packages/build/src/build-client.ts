@@ -96,7 +96,7 @@ async function publishedManifest({ version, description, license, dependencies }
     license,
     keywords: ['echodrop', 'upload', 'photo', 'video', 'oauth-echo'],
     type: 'module',
-    engines: { node: '>=20.3' },
+    engines: { node: '>=20.4' },
     sideEffects: false,
     exports: { '.': { node: entry('node'), default: entry('browser') }, './package.json': './package.json' },
     bin: { echodrop: 'lib/cli.js' },

@@ -194,6 +194,8 @@ test('refuses anything but regular files, without waiting for it', async () => {
 });
 
 test.each([
+  ['credentials', () => client({ credentials: { bearer: 'tok\nen' } })],
+  ['service', () => client({ service: 'https://me:password@upload.example' })],
   ['retries', () => client({ retries: Number.NaN })],
   ['retries', () => client({ retries: -1 })],
   ['version', () => client().upload(file, { version: 3 as 2 })],

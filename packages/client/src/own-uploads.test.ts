@@ -58,10 +58,12 @@ test('removes an upload, or throws the reason', async () => {
   await expect(client().remove('a')).rejects.toMatchObject({ status: 403, reason: 'not_yours' });
 });
 
-test('after a lost response, a removal that finds nothing has succeeded; otherwise it fails', async () => {
-  service.responses = [lose, refuse(404, 'not_found')];
-  await client().remove('a1B2c3D4e5');
-  for (const earlier of [[], [refuse(503, 'unavailable')]]) {
+test('after a lost response or a failure, a removal that finds nothing has succeeded; otherwise it fails', async () => {
+  for (const earlier of [lose, refuse(503, 'unavailable')]) {
+    service.responses = [earlier, refuse(404, 'not_found')];
+    await client().remove('a1B2c3D4e5');
+  }
+  for (const earlier of [[], [refuse(429, 'too_many_requests')]]) {
     service.responses = [...earlier, refuse(404, 'not_found')];
     await expect(client().remove('a1B2c3D4e5')).rejects.toMatchObject({ reason: 'not_found' });
   }

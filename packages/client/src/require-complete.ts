@@ -1,6 +1,9 @@
 import * as z from 'zod/mini';
 
-const address = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' });
+const hasNoLogin = (text: string) => !URL.canParse(text) || !(new URL(text).username || new URL(text).password);
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+  .check(z.refine(hasNoLogin, 'must be an address without user and password'));
 const countError = 'must be a whole number, 0 or more';
 const given = z.string().check(z.minLength(1, { abort: true }));
 const optionsShape = z.object({
@@ -8,10 +11,10 @@ const optionsShape = z.object({
   provider: address,
   credentials: z.union(
     [
-      z.object({ bearer: given }),
+      z.object({ bearer: z.string().check(z.regex(/^[\x21-\x7e]+$/, { abort: true })) }),
       z.object({ consumerKey: given, consumerSecret: given, token: given, tokenSecret: given }),
     ],
-    { error: 'must be { bearer } or { consumerKey, consumerSecret, token, tokenSecret }' },
+    { error: 'must be { bearer } without blanks or { consumerKey, consumerSecret, token, tokenSecret }' },
   ),
   retries: z.optional(z.int(countError).check(z.minimum(0, countError))),
 });

@@ -2,7 +2,6 @@ import { RequestRefused, ServiceUnreachable, UnreadableResponse } from './client
 
 const firstPauseMs = 250;
 const longestPauseMs = 120_000;
-const temporaryStatuses = [408, 429, 500, 502, 503, 504];
 
 /** Called before each pause: the error of the last attempt, and the length of the pause in milliseconds. */
 export type OnRetry = (error: unknown, pauseMs: number) => void;
@@ -40,7 +39,10 @@ function isTemporary(error: unknown): boolean {
   if (error instanceof ServiceUnreachable || error instanceof UnreadableResponse) return true;
   if (!(error instanceof RequestRefused)) return false;
   const { status, reason } = error;
-  return ['idempotency_key_in_use', 'provider_unavailable'].includes(reason) || temporaryStatuses.includes(status);
+  // Proxies also respond with unregistered statuses, such as 520 to 524.
+  return (
+    ['idempotency_key_in_use', 'provider_unavailable'].includes(reason) || status >= 500 || [408, 429].includes(status)
+  );
 }
 
 /** @throws the signal's reason */

@@ -95,11 +95,13 @@ export class UploadClient<Source> {
 
   /** Lists the user's uploads, newest first. `next` is absent on the last page. */
   async list({ after, count, signal = AbortSignal.timeout(maxRequestMs) }: ListOptions = {}): Promise<RecordPage> {
-    const query = new URLSearchParams({
-      ...(after !== undefined && { after }),
-      ...(count !== undefined && { count: String(count) }),
-    });
-    const path = `/2/media.json${query.size > 0 ? `?${query}` : ''}`;
+    const query = String(
+      new URLSearchParams({
+        ...(after !== undefined && { after }),
+        ...(count !== undefined && { count: String(count) }),
+      }),
+    );
+    const path = `/2/media.json${query && `?${query}`}`;
     return withRetries(async () => readPage(await this.#request('GET', path, signal)), {
       retries: this.#retries,
       signal,
@@ -128,9 +130,9 @@ export class UploadClient<Source> {
       try {
         await this.#request('DELETE', `/2/media/${encodeURIComponent(id)}`, signal);
       } catch (error) {
-        // An attempt whose response was lost has removed it.
+        // An attempt without a response, or one that failed later, has removed it.
         if (isLost && error instanceof RequestRefused && error.reason === 'not_found') return;
-        isLost ||= !(error instanceof RequestRefused);
+        isLost ||= !(error instanceof RequestRefused) || error.status >= 500;
         throw error;
       }
     };

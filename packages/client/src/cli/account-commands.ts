@@ -138,10 +138,16 @@ function tokensOf({ server, client, secret, token, refreshToken, expiresInSecond
       id: client.client_id,
       secret,
       issuer: server.issuer,
-      tokenEndpoint: server.token_endpoint,
-      revocationEndpoint: server.revocation_endpoint,
+      tokenEndpoint: addressOf(server.token_endpoint),
+      revocationEndpoint: addressOf(server.revocation_endpoint),
+      algorithms: server.id_token_signing_alg_values_supported,
     },
   };
+}
+
+// The metadata of a provider is not validated further.
+function addressOf(endpoint: unknown): string | undefined {
+  return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
 }
 
 async function showUser(context: CommandContext, { json, ...options }: ConnectionOptions & { json?: boolean }) {

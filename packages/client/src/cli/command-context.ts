@@ -54,5 +54,8 @@ export function parseUpTo(max: number): (text: string) => number {
 export function webAddress(name: string, address: string, example = 'https://upload.example'): string {
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
     throw new UsageError(`${name} must be an http(s) address, such as ${example}.`);
+  const { username, password } = new URL(address);
+  // It would be shown in messages.
+  if (username || password) throw new UsageError(`${name} must contain no user or password.`);
   return address.replace(/\/+$/, '');
 }

@@ -171,6 +171,7 @@ test.each([
   [{ provider: 'example.com' }],
   [{ provider: 'https://id.example/v' }],
   [{ provider: 'https://id.example/v', url: 'ftp://example.com' }],
+  [{ provider: 'https://id.example/v', url: 'https://me:password@gateway.example' }],
 ])('rejects %j', async (options) => {
   await expect(connect(context(), { bearer: 'b', ...options })).rejects.toThrow(UsageError);
 });

@@ -24,6 +24,8 @@ const profileShape = z.object({
       issuer: z.string(),
       tokenEndpoint: z.optional(z.string()),
       revocationEndpoint: z.optional(z.string()),
+      /** Of ID tokens. */
+      algorithms: z.optional(z.array(z.string())),
     }),
   ),
   refreshToken: z.optional(z.string()),

@@ -37,7 +37,9 @@ export async function postForm(address: string, request: FormRequest): Promise<R
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) body.set(name, value);
   body.set('media', content, filename);
-  if (onProgress && !own) return sendMeasured(address, { ...request, onProgress, body, size: content.size });
+  // Service workers have none.
+  const hasXhr = Reflect.has(globalThis, 'XMLHttpRequest');
+  if (onProgress && !own && hasXhr) return sendMeasured(address, { ...request, onProgress, body, size: content.size });
   const response = await (own ?? fetch)(address, { method: 'POST', headers, body, redirect: 'error', signal });
   onProgress?.(content.size, content.size);
   return response;

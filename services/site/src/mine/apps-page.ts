@@ -19,7 +19,7 @@ ${signInSection(upload)}
 <noscript><p class="refusal">This page requires JavaScript: your browser makes the files. <a href="/documentation">For developers</a> describes the requests.</p></noscript>
 <div id="apps" hidden>
 <p class="warning">Every file, script and command on this page contains your token. Anyone who has one of them can upload, list and delete as you. Keep them private.</p>
-<p>The files work until the token expires. Then sign in and download them again. Signing out, here or after a later sign-in, may revoke the token; the files then stop working. To keep them, close the tab without signing out. This browser makes the files, and the server never gets them.</p>
+${upload.apiKey ? undefined : html`<p class="warning">This site publishes no API key. Replace <code>YOUR_API_KEY</code> by the key from its operator.</p>\n`}<p>The files work until the token expires. Then sign in and download them again. Signing out, here or after a later sign-in, may revoke the token; the files then stop working. To keep them, close the tab without signing out. This browser makes the files, and the server never gets them.</p>
 ${shareX}
 ${screenshotScript}
 ${shortcut}

@@ -57,7 +57,7 @@ async function registerAtMastodon({ provider, scope }: SiteProvider, redirectUri
         isOpenId: false,
       };
     } catch (error) {
-      const isRefused = error instanceof StatusError && error.status >= 400 && error.status < 500;
+      const isRefused = error instanceof StatusError && [400, 422].includes(error.status);
       if (!isRefused || n === scopes.length - 1) throw error;
     }
   }

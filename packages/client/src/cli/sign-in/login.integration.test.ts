@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { recordToJson } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { refuse, respond, someRecord, startFakeService } from '../../service.fixture.ts';
-import { readProfile } from '../profiles.ts';
+import { type Profile, readProfile } from '../profiles.ts';
 import { run } from '../run-cli.fixture.ts';
 import { type ProviderStandIn, startProvider } from './provider.fixture.ts';
+import { freshProfile } from './renew-token.ts';
 
 let provider: ProviderStandIn;
 let folder: string;
@@ -162,6 +163,29 @@ test('two processes can renew a token concurrently, although its refresh token i
   const both = await Promise.all([echodrop(['whoami']), echodrop(['whoami'])]);
   expect(both.map(({ status, stderr }) => ({ status, stderr }))).toEqual(Array(2).fill({ status: 0, stderr: '' }));
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
+});
+
+test('a token that another command renewed is used, and a profile that it ended or replaced is not stored again', async () => {
+  provider.behaviour.tokenSeconds = 3600;
+  await login(['--provider', 'Work']);
+  const old = (await profile()) as Profile;
+  const fresh = () => freshProfile(environment(), 'default', old, old.token);
+  const renewed = await fresh();
+  const requests = provider.requests.length;
+  expect(await fresh()).toEqual(renewed);
+  expect(provider.requests).toHaveLength(requests);
+  await login(['--provider', 'Town']);
+  await expect(fresh()).rejects.toThrow('Another command has signed out the profile default or changed its user.');
+  expect(await profile()).toMatchObject({ name: 'mia' });
+  await echodrop(['logout']);
+  await expect(fresh()).rejects.toThrow('Another command has signed out');
+  expect(await profile()).toBeUndefined();
+});
+
+test.each([null, '/revoke'])('a provider with the revocation endpoint %j can be left', async (endpoint) => {
+  provider.behaviour.revocationEndpoint = endpoint;
+  await login(['--provider', 'Work']);
+  expect(await echodrop(['logout'])).toEqual({ status: 0, stdout: 'Signed out max.\n', stderr: '' });
 });
 
 test('a token with an expiry beyond the maximum date does not expire', async () => {

@@ -25,6 +25,7 @@ export interface Behaviour {
   /** The status of every renewal. */
   renewalStatus: number | undefined;
   authorizationEndpoint: string | undefined;
+  revocationEndpoint: unknown;
 }
 
 /**
@@ -45,7 +46,7 @@ const json = (response: ServerResponse, body: unknown, status = 200) =>
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 
 export async function startProvider(): Promise<ProviderStandIn> {
-  const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const registered = new Map<string, { secret: string; redirect: string; scope: string }>();
   const codes = new Map<string, Grant>();
   const validTokens = new Set<string>();
@@ -60,6 +61,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
     rotates: false,
     renewalStatus: undefined,
     authorizationEndpoint: undefined,
+    revocationEndpoint: undefined,
   };
 
   const authorize = (query: URLSearchParams, response: ServerResponse) => {
@@ -115,7 +117,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
       token_type: 'Bearer',
       scope: grant?.scope,
       ...(behaviour.tokenSeconds && { expires_in: behaviour.tokenSeconds, refresh_token: refreshToken }),
-      ...(nonce && { id_token: idToken(origin(), client, nonce, keys.privateKey) }),
+      ...(client === 'public' && { id_token: idToken(origin(), client, nonce, keys.privateKey) }),
     });
   };
 
@@ -173,22 +175,22 @@ const providersOf = (origin: string) => [
   { name: 'Later', profile: 'unknown', provider: `${origin}/later` },
 ];
 
-const metadataOf = (origin: string, { authorizationEndpoint }: Behaviour) => ({
+const metadataOf = (origin: string, { authorizationEndpoint, revocationEndpoint }: Behaviour) => ({
   issuer: origin,
   authorization_endpoint: authorizationEndpoint ?? `${origin}/oauth/authorize`,
   token_endpoint: `${origin}/oauth/token`,
-  revocation_endpoint: `${origin}/oauth/revoke`,
+  revocation_endpoint: revocationEndpoint === undefined ? `${origin}/oauth/revoke` : revocationEndpoint,
   userinfo_endpoint: `${origin}/userinfo`,
   jwks_uri: `${origin}/jwks`,
   response_types_supported: ['code'],
   subject_types_supported: ['public'],
-  id_token_signing_alg_values_supported: ['RS256'],
+  id_token_signing_alg_values_supported: ['ES256'],
 });
 
-function idToken(issuer: string, audience: string, nonce: string, key: KeyObject): string {
+function idToken(issuer: string, audience: string, nonce: string | null | undefined, key: KeyObject): string {
   const now = Math.floor(Date.now() / 1000);
   const claims = { iss: issuer, aud: audience, sub: 'u-1', iat: now, exp: now + 60, nonce };
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const signed = `${encode({ alg: 'RS256' })}.${encode(claims)}`;
-  return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
+  const signed = `${encode({ alg: 'ES256' })}.${encode(claims)}`;
+  return `${signed}.${sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }

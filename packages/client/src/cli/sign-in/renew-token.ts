@@ -24,15 +24,30 @@ export async function freshProfile(
     if (!isEnding) return profile;
     throw new UsageError('The sign-in has expired. Run `echodrop login` again.');
   }
-  const { id, secret, issuer, tokenEndpoint } = client;
+  const stored = await readProfile(env, name);
+  if (!stored || !isSameAccount(stored, profile))
+    throw new UsageError(
+      `Another command has signed out the profile ${name} or changed its user. Run this command again.`,
+    );
+  if (stored.token !== token) return freshProfile(env, name, stored, refused);
+  const renewing = { ...client, tokenEndpoint: client.tokenEndpoint };
+  return renewProfile(env, name, profile, () => renew(renewing, refreshToken));
+}
+
+async function renewProfile(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  profile: Profile,
+  request: () => Promise<oauth.TokenEndpointResponse>,
+): Promise<Profile> {
   // Opened first: a refresh token may be valid once, so a new one that could not be stored would end the sign-in.
   await using draft = await draftProfile(env, name);
   try {
-    const tokens = await renew({ id, secret, issuer, tokenEndpoint }, refreshToken);
+    const tokens = await request();
     const renewed: Profile = {
       ...profile,
       token: tokens.access_token,
-      refreshToken: tokens.refresh_token ?? refreshToken,
+      refreshToken: tokens.refresh_token ?? profile.refreshToken,
       expiresAt: expiryOf(tokens.expires_in),
     };
     await draft.store(renewed);
@@ -45,15 +60,15 @@ export async function freshProfile(
   }
 }
 
-interface RenewingClient {
-  readonly id: string;
-  readonly secret: string | undefined;
-  readonly issuer: string;
-  readonly tokenEndpoint: string;
-}
+type RenewingClient = NonNullable<Profile['client']> & { readonly tokenEndpoint: string };
 
-async function renew({ id, secret, issuer, tokenEndpoint }: RenewingClient, refreshToken: string) {
-  const server = { issuer, token_endpoint: tokenEndpoint };
+async function renew({ id, secret, issuer, tokenEndpoint, algorithms }: RenewingClient, refreshToken: string) {
+  // A response may contain an ID token.
+  const server = {
+    issuer,
+    token_endpoint: tokenEndpoint,
+    ...(algorithms && { id_token_signing_alg_values_supported: [...algorithms] }),
+  };
   const known = { client_id: id };
   try {
     const options = requestOptions(tokenEndpoint);
@@ -78,11 +93,14 @@ function isRefusal(error: unknown): boolean {
 async function renewedElsewhere(env: NodeJS.ProcessEnv, name: string, old: Profile): Promise<Profile | undefined> {
   for (let n = 0; n < 10; n += 1) {
     const stored = await readProfile(env, name);
-    const isSameUser = stored?.provider === old.provider && stored.subject === old.subject;
-    if (isSameUser && stored.service === old.service && stored.token !== old.token) return stored;
+    if (stored && isSameAccount(stored, old) && stored.token !== old.token) return stored;
     await setTimeout(100);
   }
   return undefined;
+}
+
+function isSameAccount(one: Profile, other: Profile): boolean {
+  return one.provider === other.provider && one.subject === other.subject && one.service === other.service;
 }
 
 /** Ends the token at the provider, if it can. A failure is ignored: the provider may be away, and the token is forgotten here. */

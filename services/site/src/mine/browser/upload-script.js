@@ -65,9 +65,10 @@ END
 if [ "\${response##*\\}}" != 200 ]; then
   message=$(printf '%s' "$response" | sed -n 's/.*"message":"\\([^"]*\\)".*/\\1/p')
   echo "Upload failed: \${message:-no response from the server.}" >&2
-  case \${response##*\\}} in
-    401) echo "Sign in again and download this file again." >&2 ;;
-    409) echo "It may have been published: check your uploads before you try again." >&2 ;;
+  case $response in
+    *'"api_key_unknown"'*) echo "Set key in this file to the API key from the operator of the site." >&2 ;;
+    *'"credentials_refused"'*) echo "Sign in again and download this file again." >&2 ;;
+    *000 | *409 | *5??) echo "It may have been published: check your uploads before you try again." >&2 ;;
   esac
   exit 1
 fi

@@ -45,10 +45,22 @@ export async function requireApplication(server, redirectUri, scope) {
   for (const each of scopes) {
     const application = await register(server, redirectUri, each);
     if (!application) continue;
-    localStorage.setItem(keyOf(server, redirectUri), JSON.stringify(application));
+    keepApplication(keyOf(server, redirectUri), application);
     return application;
   }
   throw new SignInFault('The provider did not register this site as an application. Try again later.');
+}
+
+/**
+ * Full or blocked storage only means another registration at the next sign-in.
+ *
+ * @param {string} key
+ * @param {Application} application
+ */
+function keepApplication(key, application) {
+  try {
+    localStorage.setItem(key, JSON.stringify(application));
+  } catch {}
 }
 
 /**
@@ -143,7 +155,9 @@ async function register({ issuer }, redirectUri, scope) {
   });
   const { signal } = requestOptions(issuer);
   const response = await fetch(`${issuer}/api/v1/apps`, { method: 'POST', body, signal });
-  if (!response.ok) return undefined;
+  if ([400, 422].includes(response.status)) return undefined;
+  if (!response.ok)
+    throw new SignInFault('The provider did not register this site as an application. Try again later.');
   const { client_id: clientId, client_secret: clientSecret } = await response.json();
   if (typeof clientId !== 'string' || typeof clientSecret !== 'string') return undefined;
   return { clientId, clientSecret, scope };
