@@ -33,7 +33,7 @@ test.each<[string, () => Promise<unknown>]>([
     () => {
       const { address } = service;
       return prepareClient(
-        { profile: 'oidc', name: 'Work', provider: address, issuer: address, clientId: 'public' },
+        { profile: 'oidc', name: 'Work', provider: address, issuer: address, clientId: 'public', redirectPath: '/' },
         'http://127.0.0.1/',
       );
     },

@@ -18,6 +18,7 @@ import { expiryOf, revokeToken } from './sign-in/renew-token.ts';
 import { requireSecure } from './sign-in/secure-address.ts';
 import { type Grant, signIn } from './sign-in/sign-in.ts';
 import { chooseProvider, fetchSiteSettings, type SiteProvider } from './sign-in/site-settings.ts';
+import { withRenewal } from './with-client.ts';
 
 interface LoginOptions {
   readonly profile?: string;
@@ -153,7 +154,7 @@ function addressOf(endpoint: unknown): string | undefined {
 async function showUser(context: CommandContext, { json, ...options }: ConnectionOptions & { json?: boolean }) {
   const connection = await connect(context, options);
   const { provider, service } = connection;
-  const user = await identifyUser(connection);
+  const user = await withRenewal(connection, (proof) => identifyUser(proof));
   if (json) print(context, toExactJson({ ...user, provider, service }));
   else print(context, visible(`${user.name} at ${provider}, uploading to ${service}`));
 }

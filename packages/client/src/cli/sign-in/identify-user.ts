@@ -22,15 +22,18 @@ const userShape = z.object({
   slug: z.optional(z.string()),
 });
 
+/** The provider does not accept the credentials. */
+export class ProofRefused extends UsageError {}
+
 const loginAdvice = 'does not accept the credentials. Run `echodrop login` again.';
 
-/** Queries the provider for the user of a proof, as the service does. @throws UsageError that says `refusal` if it refuses the proof */
+/** Queries the provider for the user of a proof, as the service does. @throws ProofRefused that says `refusal` if it refuses the proof */
 export async function identifyUser(proof: Proof, refusal = loginAdvice): Promise<User> {
   const { provider, credentials } = proof;
   const headers = { Authorization: authorizationOf(provider, credentials) };
   const found = await fetchJson(provider, { headers }).catch((error: unknown) => {
     if (!(error instanceof StatusError && [401, 403].includes(error.status))) throw error;
-    throw new UsageError(`${new URL(provider).host} ${refusal}`);
+    throw new ProofRefused(`${new URL(provider).host} ${refusal}`);
   });
   const { data } = userShape.safeParse(found);
   const subject = data?.sub ?? data?.user_id ?? data?.id_str ?? data?.id;

@@ -54,7 +54,7 @@ test('signs in at Mastodon, shows the user and signs out', async () => {
   });
   const registration = provider.requests.find(({ path }) => path === 'POST /api/v1/apps');
   expect(registration?.form.get('scopes')).toBe('profile');
-  expect(registration?.form.get('redirect_uris')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/signed-in$/);
+  expect(registration?.form.get('redirect_uris')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/sign-in\/town$/);
 
   expect((await echodrop(['whoami'])).stdout).toMatch(/^mia at http.*, uploading to https:\/\/upload\.example\n$/);
   expect(provider.validTokens.size).toBe(1);
@@ -111,7 +111,7 @@ test('a token that expires soon is renewed', async () => {
   provider.validTokens.clear();
   expect((await echodrop(['whoami'])).status).toBe(0);
   const renewed = (await profile())?.token;
-  expect([...provider.validTokens]).toEqual([renewed]);
+  expect([...provider.validTokens].at(-1)).toBe(renewed);
   expect(renewed).not.toBe(first);
 });
 
@@ -131,6 +131,14 @@ test('a token that the service refuses during an upload is renewed, once for all
   expect(tokens).toHaveLength(4);
   expect(tokens[1]).toBe(tokens[0]);
   expect(new Set(tokens)).toEqual(new Set([tokens[0], `Bearer ${(await profile())?.token}`]));
+});
+
+test('whoami renews a token that the provider refuses', async () => {
+  provider.behaviour.tokenSeconds = 3600;
+  await login(['--provider', 'Work']);
+  provider.validTokens.clear();
+  expect((await echodrop(['whoami'])).status).toBe(0);
+  expect([...provider.validTokens]).toEqual([(await profile())?.token]);
 });
 
 test('list renews a token that the service refuses', async () => {
@@ -212,6 +220,25 @@ test('a denial ends the login with a message, and stores nothing', async () => {
   expect(status).toBe(1);
   expect(stderr).toMatch(/^The request was denied\. Run `echodrop login` to try again\.$/m);
   expect(await profile()).toBeUndefined();
+});
+
+test('a redirect to the path of another provider does not end the login', async () => {
+  const { status } = await login(['--provider', 'Town'], async (address) => {
+    const response = await fetch(address, { redirect: 'manual' });
+    const location = response.headers.get('location') ?? '';
+    expect((await fetch(location.replace('/sign-in/town', '/sign-in/work'))).status).toBe(404);
+    await fetch(location);
+  });
+  expect(status).toBe(0);
+});
+
+test('shows why the provider refused the code', async () => {
+  provider.behaviour.refusesCode = true;
+  const { status, stderr } = await login(['--provider', 'Town']);
+  expect({ status, stderr }).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^127\.0\.0\.1:\d+ refused the sign-in: invalid_grant\./m),
+  });
 });
 
 test('an id token of another sign-in is refused', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { listenOnLoopback } from './loopback.ts';
 
 test('closes idle browser connections after the last response of a sign-in', async () => {
-  const loopback = await listenOnLoopback();
+  const loopback = await listenOnLoopback('/sign-in/town');
   const spare = connect(Number(new URL(loopback.redirectUri).port), '127.0.0.1');
   await once(spare, 'connect');
   const closed = once(spare.resume(), 'close');

@@ -10,11 +10,10 @@ export interface Loopback {
   close(): void;
 }
 
-const path = '/signed-in';
 const maxWaitMs = 10 * 60_000;
 
-/** Starts to listen on a free port of 127.0.0.1. */
-export async function listenOnLoopback(): Promise<Loopback> {
+/** Starts to listen on a free port of 127.0.0.1, for a redirect to `path`. */
+export async function listenOnLoopback(path: string): Promise<Loopback> {
   const pending: { handle?: (request: IncomingMessage, response: ServerResponse) => void } = {};
   const server = createServer((request, response) => {
     if (pending.handle) pending.handle(request, response);

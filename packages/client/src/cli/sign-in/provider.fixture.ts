@@ -22,6 +22,8 @@ export interface Behaviour {
   tokenSeconds: number | undefined;
   /** A refresh token is valid once. */
   rotates: boolean;
+  /** Refuses every code. */
+  refusesCode: boolean;
   /** The status of every renewal. */
   renewalStatus: number | undefined;
   authorizationEndpoint: string | undefined;
@@ -59,6 +61,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
     wrongNonce: false,
     tokenSeconds: undefined,
     rotates: false,
+    refusesCode: false,
     renewalStatus: undefined,
     authorizationEndpoint: undefined,
     revocationEndpoint: undefined,
@@ -86,7 +89,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
   // A code works once, and only with its own client, redirect URI and verifier.
   const takeGrant = (client: string, form: URLSearchParams): Grant | undefined => {
     const code = form.get('code') ?? '';
-    const grant = codes.get(code);
+    const grant = behaviour.refusesCode ? undefined : codes.get(code);
     codes.delete(code);
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
@@ -170,8 +173,20 @@ export async function startProvider(): Promise<ProviderStandIn> {
 }
 
 const providersOf = (origin: string) => [
-  { name: 'Town', profile: 'mastodon', provider: `${origin}/api/v1/accounts/verify_credentials` },
-  { name: 'Work', profile: 'oidc', provider: `${origin}/userinfo`, issuer: origin, clientId: 'public' },
+  {
+    name: 'Town',
+    profile: 'mastodon',
+    provider: `${origin}/api/v1/accounts/verify_credentials`,
+    redirectPath: '/sign-in/town',
+  },
+  {
+    name: 'Work',
+    profile: 'oidc',
+    provider: `${origin}/userinfo`,
+    issuer: origin,
+    clientId: 'public',
+    redirectPath: '/sign-in/work',
+  },
   { name: 'Later', profile: 'unknown', provider: `${origin}/later` },
 ];
 

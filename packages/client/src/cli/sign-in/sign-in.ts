@@ -18,10 +18,11 @@ export class SignInDenied extends Error {
 
 /**
  * Signs in at a provider: authorization code with PKCE (RFC 7636) and a redirect to loopback (RFC 8252). `show` gets the address that the
- * user must open. @throws SignInDenied, or an error of the provider or the protocol
+ * user must open. Each provider has a redirect URI of its own, so that none gets the code of another one (RFC 8252 section 8.10).
+ * @throws SignInDenied, or an error of the provider or the protocol
  */
 export async function signIn(provider: SiteProvider, show: (address: string) => void): Promise<Grant> {
-  const loopback = await listenOnLoopback();
+  const loopback = await listenOnLoopback(provider.redirectPath);
   try {
     const prepared = await prepareClient(provider, loopback.redirectUri);
     const { server, client, scope, isOpenId } = prepared;
@@ -45,18 +46,7 @@ export async function signIn(provider: SiteProvider, show: (address: string) => 
     const redirected = loopback.receive(state);
     show(address.href);
     const code = acceptedCode(prepared, await redirected, state);
-    const response = await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      authenticationOf(prepared),
-      code,
-      loopback.redirectUri,
-      verifier,
-      requestOptions(server.token_endpoint ?? server.issuer),
-    );
-    const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
-      ...(nonce && { expectedNonce: nonce, requireIdToken: true }),
-    });
+    const tokens = await redeem(prepared, code, { redirectUri: loopback.redirectUri, verifier, nonce });
     return {
       ...prepared,
       token: tokens.access_token,
@@ -65,6 +55,40 @@ export async function signIn(provider: SiteProvider, show: (address: string) => 
     };
   } finally {
     loopback.close();
+  }
+}
+
+interface Redemption {
+  readonly redirectUri: string;
+  readonly verifier: string;
+  readonly nonce: string | undefined;
+}
+
+async function redeem(
+  prepared: AuthorizationClient,
+  code: URLSearchParams,
+  { redirectUri, verifier, nonce }: Redemption,
+): Promise<oauth.TokenEndpointResponse> {
+  const { server, client } = prepared;
+  const authentication = authenticationOf(prepared);
+  const options = requestOptions(server.token_endpoint ?? server.issuer);
+  try {
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      authentication,
+      code,
+      redirectUri,
+      verifier,
+      options,
+    );
+    return await oauth.processAuthorizationCodeResponse(server, client, response, {
+      ...(nonce && { expectedNonce: nonce, requireIdToken: true }),
+    });
+  } catch (error) {
+    if (!(error instanceof oauth.ResponseBodyError)) throw error;
+    const { host } = new URL(server.issuer);
+    throw new SignInDenied(`${host} refused the sign-in: ${error.error_description ?? error.error}.`);
   }
 }
 

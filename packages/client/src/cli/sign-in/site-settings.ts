@@ -3,7 +3,13 @@ import { UsageError } from '../command-context.ts';
 import { fetchJson, StatusError } from './fetch-json.ts';
 
 const address = z.url({ protocol: /^https?$/ });
-const common = { name: z.string(), provider: address, scope: z.optional(z.string()) };
+const common = {
+  name: z.string(),
+  provider: address,
+  scope: z.optional(z.string()),
+  /** Of the redirect URI, for each provider another one. */
+  redirectPath: z.string().check(z.regex(/^\/sign-in\/\w{1,64}$/)),
+};
 const providerShape = z.discriminatedUnion('profile', [
   z.object({ ...common, profile: z.literal('mastodon') }),
   z.object({ ...common, profile: z.literal('oidc'), issuer: address, clientId: z.string() }),

@@ -52,7 +52,7 @@ export async function requireApplication(server, redirectUri, scope) {
 }
 
 /**
- * Full or blocked storage only means another registration at the next sign-in.
+ * If storage is full or blocked, the next sign-in registers again.
  *
  * @param {string} key
  * @param {Application} application
