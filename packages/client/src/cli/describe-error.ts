@@ -7,6 +7,8 @@ const ownMessages: Readonly<Record<string, string>> = {
 };
 const advice: Readonly<Record<string, string>> = {
   credentials_refused: 'Check the credentials, or sign in again.',
+  api_key_unknown: 'Check the API key, or run `echodrop login` again.',
+  provider_unknown: 'Check --provider, or run `echodrop login` again.',
 };
 
 /** What happened and what to do, on one line. */

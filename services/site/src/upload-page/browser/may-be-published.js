@@ -13,7 +13,8 @@ const settled = [400, 410, 413, 415, 422];
  */
 export function mayBePublished(response, before) {
   const { status } = response;
-  if (settled.includes(status)) return false;
+  // A proxy, whose refusals have no reason, knows nothing about earlier attempts.
+  if (settled.includes(status) && reasonOf(response) !== undefined) return false;
   const isRefusal = status >= 400 && status < 500 && status !== 409;
   return before || !(isRefusal || reasonOf(response) === 'overloaded');
 }

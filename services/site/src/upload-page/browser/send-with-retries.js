@@ -32,7 +32,7 @@ export async function sendWithRetries(send, { signal, onWait }) {
     const growing = Math.min(2 ** (attempt - 1), longestSeconds);
     const seconds = Math.max(growing, retryAfter);
     onWait(response ? refusalOf(response).replace(' Try again later.', '') : 'The connection was lost.', seconds);
-    await pause(seconds, signal);
+    await pause(seconds, { signal, endsOnline: retryAfter === 0 });
   }
 }
 
@@ -55,13 +55,13 @@ function responseOrNothing(sending) {
 }
 
 /**
- * Ends early when the browser is online again.
+ * Ends early when the browser is online again, if `endsOnline`.
  *
  * @param {number} seconds
- * @param {AbortSignal} signal
+ * @param {{ signal: AbortSignal, endsOnline: boolean }} options
  * @returns {Promise<void>}
  */
-function pause(seconds, signal) {
+function pause(seconds, { signal, endsOnline }) {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);
@@ -71,7 +71,8 @@ function pause(seconds, signal) {
       else resolve();
     };
     const timer = setTimeout(end, seconds * 1000);
-    window.addEventListener('online', end);
+    if (endsOnline) window.addEventListener('online', end);
     signal.addEventListener('abort', end);
+    if (signal.aborted) end();
   });
 }

@@ -91,7 +91,7 @@ function outcomeOf(response, row) {
     return { page };
   }
   if (isSignedIn() && isSignInExpired(response)) {
-    row.stop('Not uploaded.');
+    row.stop(row.mayBePublished ? '' : 'Not uploaded.');
     return 'sign-in expired';
   }
   row.refuse(refusalOf(response));
