@@ -141,7 +141,7 @@ function tokensOf({ server, client, secret, token, refreshToken, expiresInSecond
       issuer: server.issuer,
       tokenEndpoint: addressOf(server.token_endpoint),
       revocationEndpoint: addressOf(server.revocation_endpoint),
-      algorithms: server.id_token_signing_alg_values_supported,
+      algorithms: namesIn(server.id_token_signing_alg_values_supported),
     },
   };
 }
@@ -149,6 +149,10 @@ function tokensOf({ server, client, secret, token, refreshToken, expiresInSecond
 // The metadata of a provider is not validated further.
 function addressOf(endpoint: unknown): string | undefined {
   return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
+}
+
+function namesIn(list: unknown): string[] | undefined {
+  return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : undefined;
 }
 
 async function showUser(context: CommandContext, { json, ...options }: ConnectionOptions & { json?: boolean }) {

@@ -190,8 +190,12 @@ test('a token that another command renewed is used, and a profile that it ended 
   expect(await profile()).toBeUndefined();
 });
 
-test.each([null, '/revoke'])('a provider with the revocation endpoint %j can be left', async (endpoint) => {
-  provider.behaviour.revocationEndpoint = endpoint;
+test.each([
+  { revocation_endpoint: null },
+  { revocation_endpoint: '/revoke' },
+  { id_token_signing_alg_values_supported: ['ES256', null] },
+])('a user can leave a provider with the metadata %j', async (metadata) => {
+  provider.behaviour.metadata = metadata;
   await login(['--provider', 'Work']);
   expect(await echodrop(['logout'])).toEqual({ status: 0, stdout: 'Signed out max.\n', stderr: '' });
 });
@@ -250,7 +254,7 @@ test('an id token of another sign-in is refused', async () => {
 test.each(['file:///tmp/a.desktop', 'http://social.example/authorize'])(
   'does not send the user to %s',
   async (address) => {
-    provider.behaviour.authorizationEndpoint = address;
+    provider.behaviour.metadata = { authorization_endpoint: address };
     const { status, stderr } = await login(['--provider', 'Work']);
     expect({ status, stderr }).toEqual({
       status: 2,

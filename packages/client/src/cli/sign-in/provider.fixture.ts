@@ -26,8 +26,8 @@ export interface Behaviour {
   refusesCode: boolean;
   /** The status of every renewal. */
   renewalStatus: number | undefined;
-  authorizationEndpoint: string | undefined;
-  revocationEndpoint: unknown;
+  /** Overrides the metadata of the OpenID provider. */
+  metadata: Record<string, unknown>;
 }
 
 /**
@@ -63,8 +63,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
     rotates: false,
     refusesCode: false,
     renewalStatus: undefined,
-    authorizationEndpoint: undefined,
-    revocationEndpoint: undefined,
+    metadata: {},
   };
 
   const authorize = (query: URLSearchParams, response: ServerResponse) => {
@@ -190,16 +189,17 @@ const providersOf = (origin: string) => [
   { name: 'Later', profile: 'unknown', provider: `${origin}/later` },
 ];
 
-const metadataOf = (origin: string, { authorizationEndpoint, revocationEndpoint }: Behaviour) => ({
+const metadataOf = (origin: string, { metadata }: Behaviour) => ({
   issuer: origin,
-  authorization_endpoint: authorizationEndpoint ?? `${origin}/oauth/authorize`,
+  authorization_endpoint: `${origin}/oauth/authorize`,
   token_endpoint: `${origin}/oauth/token`,
-  revocation_endpoint: revocationEndpoint === undefined ? `${origin}/oauth/revoke` : revocationEndpoint,
+  revocation_endpoint: `${origin}/oauth/revoke`,
   userinfo_endpoint: `${origin}/userinfo`,
   jwks_uri: `${origin}/jwks`,
   response_types_supported: ['code'],
   subject_types_supported: ['public'],
   id_token_signing_alg_values_supported: ['ES256'],
+  ...metadata,
 });
 
 function idToken(issuer: string, audience: string, nonce: string | null | undefined, key: KeyObject): string {

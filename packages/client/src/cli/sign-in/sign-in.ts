@@ -88,7 +88,8 @@ async function redeem(
   } catch (error) {
     if (!(error instanceof oauth.ResponseBodyError)) throw error;
     const { host } = new URL(server.issuer);
-    throw new SignInDenied(`${host} refused the sign-in: ${error.error_description ?? error.error}.`);
+    const reason = (error.error_description ?? error.error).replace(/\.$/, '');
+    throw new SignInDenied(`${host} refused the sign-in: ${reason}.`);
   }
 }
 
