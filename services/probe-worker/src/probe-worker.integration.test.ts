@@ -9,6 +9,7 @@ import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys'
 import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
   folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'probe-worker-test-'))).path;
   stack = parts.use(await startStack({ services: ['probe-worker'], settings: { OBJECT_STORE_DIR: folder } }));
   client = parts.use(new ProbeClient(queueOptionsFor(stack.redis.url, queueSecrets.PROBE_QUEUE_SECRET)));
+  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
 });
 afterAll(() => parts.disposeAsync());
 

@@ -19,6 +19,7 @@ import { mediaObjectKey, newMediaKey, renditionKey } from '@echodrop/object-stor
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const waitMs = 15_000;
@@ -41,6 +42,7 @@ beforeAll(async () => {
   );
   const { redis } = stack;
   client = parts.use(new RenditionClient(queueOptionsFor(redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
+  await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 4);
   store = parts.use(new FilesystemObjectStore(settings.OBJECT_STORE_DIR));
 });
 afterAll(() => parts.disposeAsync());
