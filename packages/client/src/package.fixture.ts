@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildClient } from '@echodrop/build/build-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { listen } from '@echodrop/testkit/servers/listen';
 import { execa } from 'execa';
 import { endless } from './service.fixture.ts';
 
@@ -74,16 +73,6 @@ export async function startPages(): Promise<AsyncDisposable & { readonly origin:
     else if (name) response.setHeader('Content-Type', 'text/javascript').end(await readFile(join(pages.folder, name)));
     else response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>A page</title>');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const pages = {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    folder: '',
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const pages = { ...(await listen(server)), folder: '' };
   return pages;
 }

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordToJson } from '@echodrop/record';
+import { listen } from '@echodrop/testkit/servers/listen';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { EchodropClient, type RequestRefused, ServiceUnreachable } from './node.ts';
 import { type FakeService, lose, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
@@ -22,16 +21,8 @@ beforeEach(() => {
 afterAll(() => service?.[Symbol.asyncDispose]());
 
 async function startServer(onRequest: RequestListener) {
-  const server = createServer(onRequest);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    address: `http://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  const { origin: address, [Symbol.asyncDispose]: dispose } = await listen(createServer(onRequest));
+  return { address, [Symbol.asyncDispose]: dispose };
 }
 
 /** Refuses after the first bytes, and closes the connection soon after. */

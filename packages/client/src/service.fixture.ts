@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { MediaRecord } from '@echodrop/record';
+import { listen } from '@echodrop/testkit/servers/listen';
 
 export interface Received {
   readonly method: string | undefined;
@@ -36,18 +35,8 @@ export async function startFakeService(): Promise<FakeService> {
     if (rest.length > 0) service.responses = rest;
     send?.(response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const service: FakeService = {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received,
-    responses: [],
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const { origin: address, [Symbol.asyncDispose]: dispose } = await listen(server);
+  const service: FakeService = { address, received, responses: [], [Symbol.asyncDispose]: dispose };
   return service;
 }
 

@@ -8,6 +8,8 @@ export interface ListeningServer extends AsyncDisposable {
 
 /** Makes a server listen on a free loopback port. Disposing closes it and its connections. */
 export async function listen(server: Server): Promise<ListeningServer> {
+  // Clients pool connections: one that closes while they send a request fails it.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

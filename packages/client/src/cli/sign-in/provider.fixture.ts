@@ -1,8 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from '@echodrop/testkit/servers/listen';
 
 interface Grant {
   readonly client: string;
@@ -158,17 +157,9 @@ export async function startProvider(): Promise<ProviderStandIn> {
     if (route) route();
     else json(response, {}, 404);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const origin = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    ...{ origin: origin(), behaviour, settings, requests, validTokens },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const listening = await listen(server);
+  const origin = () => listening.origin;
+  return { ...listening, behaviour, settings, requests, validTokens };
 }
 
 const providersOf = (origin: string) => [
