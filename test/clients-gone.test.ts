@@ -7,6 +7,8 @@ import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+type UploadRequest = ReturnType<typeof uploadRequest>;
+
 const queues = ['probe-photos', 'probe-films'];
 
 let stack: Stack;
@@ -24,8 +26,9 @@ test('100 aborted uploads leave no socket, job or media', async () => {
   const before = await countOpenFiles();
   const cuts = Array.from({ length: 100 }, (_, i) => [0, 500, 200_000, large.length - 5][i % 4] ?? 0);
   for (const version of [1, 2] as const) {
+    const request = uploadRequest(stack, { version, media: large });
     await Promise.all(
-      cuts.slice(version === 1 ? 0 : 50, version === 1 ? 50 : 100).map((cut) => abortAfter(version, large, cut)),
+      cuts.slice(version === 1 ? 0 : 50, version === 1 ? 50 : 100).map((cut) => abortAfter(request, cut, stack)),
     );
   }
   await waitUntil('closed sockets', 10_000, async () => (await countOpenFiles()) <= before);
@@ -63,7 +66,8 @@ describeWithMinio('100 aborted uploads', {}, (startMinio) => {
     const inFirst = [500, 200_000];
     const cuts = Array.from({ length: 50 }, (_, i) => (i % 5 === 0 ? inParts[i % 3] : inFirst[i % 2]) ?? 0);
     for (const version of [1, 2] as const) {
-      await Promise.all(cuts.map((cut) => abortAfter(version, media, cut, system)));
+      const request = uploadRequest(system, { version, media });
+      await Promise.all(cuts.map((cut) => abortAfter(request, cut, system)));
     }
     const begun = () => proxy.seen.filter(({ method, query }) => method === 'POST' && query.has('uploads'));
     const ended = (uploads: SeenRequest[]) =>
@@ -91,9 +95,8 @@ async function isIdle(stack: Stack): Promise<boolean> {
   return Number(/^echodrop_uploads_in_flight\{[^}]*\} (\d+)/m.exec(metrics)?.[1]) === 0;
 }
 
-async function abortAfter(version: 1 | 2, media: Buffer, bytes: number, system = stack): Promise<void> {
-  const { path, headers, body } = uploadRequest(system, { version, media });
-  const client = await RawClient.connect(system.gateway);
+async function abortAfter({ path, headers, body }: UploadRequest, bytes: number, { gateway }: Stack): Promise<void> {
+  const client = await RawClient.connect(gateway);
   client.head(path, headers, body.length);
   await client.flush(body.subarray(0, bytes));
   client.destroy();

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { glob, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { glob, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FormPart } from '@echodrop/testkit/multipart-form';
@@ -65,7 +65,7 @@ afterEach(async () => {
   await expectNoMarker();
 });
 
-// Length of the output already searched: it cannot contain markers created later.
+// Length of the output, and size and time of the files, that were searched: they cannot contain markers created later.
 const searched = new Map<string, number>();
 
 async function expectNoMarker(): Promise<void> {
@@ -94,7 +94,11 @@ async function readEverythingWritten(): Promise<ReadonlyMap<string, string>> {
   written.set('Redis', await dumpRedis(stack.redis).catch(() => ''));
   for await (const entry of glob('**', { cwd: stack.folder, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
-    if (entry.isFile()) written.set(file, file + (await readFile(file, 'latin1').catch(() => '')));
+    if (!entry.isFile()) continue;
+    const { size, mtimeMs } = await stat(file).catch(() => ({ size: 0, mtimeMs: 0 }));
+    if (searched.get(file) === size + mtimeMs) continue;
+    written.set(file, file + (await readFile(file, 'latin1').catch(() => '')));
+    searched.set(file, size + mtimeMs);
   }
   for (const process of await readdir('/proc').then((names) => names.filter((name) => /^\d+$/.test(name))))
     written.set(`/proc/${process}/cmdline`, await readFile(`/proc/${process}/cmdline`, 'latin1').catch(() => ''));

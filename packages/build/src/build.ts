@@ -34,6 +34,8 @@ export async function build(entry: string, folder: string): Promise<void> {
     comments: { legal: true, annotation: false, jsdoc: false },
   });
   const folders = await packageFolders(external);
+  // Otherwise Node parses the entry as CommonJS first: 20 of 190 ms of a start.
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n');
   await writeFile(join(folder, 'external-packages'), folders.map((path) => `${path}\n`).join(''));
 }
 

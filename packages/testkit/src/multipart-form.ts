@@ -20,7 +20,8 @@ export function multipartForm(
   boundary = `boundary-${randomBytes(8).toString('hex')}`,
 ): MultipartForm {
   const chunks = parts.flatMap((part) => [`--${boundary}\r\n${headersOf(part)}\r\n\r\n`, part.content, '\r\n']);
-  const body = Buffer.concat([...chunks, `--${boundary}--\r\n`].map((chunk) => Buffer.from(chunk as string)));
+  const bytes = [...chunks, `--${boundary}--\r\n`].map((each) => (typeof each === 'string' ? Buffer.from(each) : each));
+  const body = Buffer.concat(bytes);
   return { contentType: `multipart/form-data; boundary=${boundary}`, body };
 }
 

@@ -34,36 +34,29 @@ const owners = {
   xmlbuilder2: 'packages/record',
 };
 
-test.each(Object.entries(owners))('%s is imported by %s only', async (name, owner) => {
-  const importers = new Set<string>();
-  for await (const file of glob('{packages,services,tools,deploy,test}/**/*.ts', {
-    cwd: root,
-    exclude: ['**/node_modules', 'packages/client/dist'],
-  })) {
-    if (isTestCode(file)) continue;
-    const code = (await readFile(join(root, file), 'utf8')).replace(/^import type .*$/gm, '');
-    if (new RegExp(`(from|import|import\\() ?'${name}(/[^']*)?'`).test(code))
-      importers.add(file.split('/', 2).join('/'));
-  }
-  expect([...importers].sort()).toEqual([owner].flat());
+const isTestCode = /\.(test|fixture)\.ts$|^(test|packages\/(testkit|bench)|tools\/prose-lint)\//;
+const exclude = ['**/node_modules', 'packages/client/dist'];
+const files = (await Array.fromAsync(glob('{packages,services,tools,deploy,test}/**/*.ts', { cwd: root, exclude })))
+  .filter((file) => !isTestCode.test(file))
+  .sort();
+const sources = await Promise.all(
+  files.map(async (file) => ({ file, code: await readFile(join(root, file), 'utf8') })),
+);
+
+test.each(Object.entries(owners))('%s is imported by %s only', (name, owner) => {
+  const importing = new RegExp(`(from|import|import\\() ?'${name}(/[^']*)?'`);
+  const importers = sources.filter(({ code }) => importing.test(code.replace(/^import type .*$/gm, '')));
+  expect([...new Set(importers.map(({ file }) => file.split('/', 2).join('/')))]).toEqual([owner].flat());
 });
 
-test('only config.ts, entry points and tests read the environment', async () => {
-  const readers: string[] = [];
-  for await (const file of glob('{packages,services}/**/*.ts', {
-    cwd: root,
-    exclude: ['**/node_modules', 'packages/client/dist'],
-  })) {
-    if (!isTestCode(file) && (await readFile(join(root, file), 'utf8')).includes('process.env')) readers.push(file);
-  }
-  expect(readers.sort()).toEqual([
+test('only config.ts, entry points and tests read the environment', () => {
+  const readers = sources.filter(
+    ({ file, code }) => /^(packages|services)\//.test(file) && code.includes('process.env'),
+  );
+  expect(readers.map(({ file }) => file)).toEqual([
     'packages/client/src/cli/main.ts',
     'packages/client/src/local-cli.ts',
     'packages/service/src/run-service.ts',
     'services/admin/src/main.ts',
   ]);
 });
-
-function isTestCode(file: string): boolean {
-  return /\.(test|fixture)\.ts$|^(test|packages\/(testkit|bench)|tools\/prose-lint)\//.test(file);
-}
