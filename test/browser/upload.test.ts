@@ -201,6 +201,32 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(await tab.getByRole('alert').filter({ hasText: /./ }).textContent()).toBe('Choose a photo or video first.');
   });
 
+  test('when a focused file is published, the focus moves to its link', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    const held: Route[] = [];
+    await tab.route('**/2/upload.json', (route) => void held.push(route));
+    await choose(tab, file('a.jpg', photo), file('b.jpg', photo));
+    await submit(tab);
+    await expect.poll(() => held.length, soon).toBe(2);
+    await tab.getByRole('button', { name: 'Cancel a.jpg' }).focus();
+    await held.find((route) => route.request().postDataBuffer()?.includes('"a.jpg"'))?.continue();
+    await expect.poll(() => focused(tab), soon).toBe('a.jpg');
+  });
+
+  test('the browser asks before typed texts are lost', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    const asks = () => tab.evaluate("!dispatchEvent(new Event('beforeunload', { cancelable: true }))");
+    await choose(tab, file('a.jpg', photo));
+    expect(await asks()).toBe(false);
+    await row(tab, 'a.jpg').getByLabel('Caption').fill('At the sea');
+    expect(await asks()).toBe(true);
+    await submit(tab);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
+    expect(await asks()).toBe(false);
+  });
+
   test('a caption whose encoded form is too long is not sent, and the reason is shown', async () => {
     await using watched = await opened();
     const { tab, problems } = watched;
@@ -398,7 +424,8 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     ['121', '3 minutes'],
     ['86400', '24 hours'],
     ['2592000', '720 hours'],
-  ])('does not wait %s seconds, and shows when to retry', async (retryAfter, time) => {
+    [new Date(Date.now() + 24.5 * 3600 * 1000).toUTCString(), '25 hours'],
+  ])('does not wait until %s, and shows when to retry', async (retryAfter, time) => {
     await using watched = await opened();
     const { tab } = watched;
     await tab.route('**/2/upload.json', refusal(429, 'too_many_requests', retryAfter));

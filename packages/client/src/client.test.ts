@@ -102,6 +102,14 @@ test('sends the whole file with name and length, and reports progress', async ()
   expect(progress.at(-1)).toBe(1);
 });
 
+test('an error of `onProgress` ends the upload', async () => {
+  const onProgress = () => {
+    throw new Error('no bar');
+  };
+  await expect(client().upload(file, { onProgress })).rejects.toThrow('no bar');
+  expect(service.received).toEqual([]);
+});
+
 test.each([
   ['a file: URL', () => new URL(`file://${file.replace(' ', '%20')}`), 'a photo.jpg'],
   ['bytes', () => Uint8Array.from(media), 'media'],

@@ -73,14 +73,15 @@ export class UploadClient<Source> {
 
   /**
    * Uploads media and returns its record. A stream cannot be read twice, so its upload is not retried.
-   * @throws also TypeError for invalid options, or the source's error if it cannot be read
+   * @throws also TypeError for invalid options, the source's error if it cannot be read, or the error of `onProgress`
    */
   async upload(source: Source, options: UploadOptions = {}): Promise<MediaRecord> {
-    const { version = 2, format = 'json', onProgress, onRetry, signal = AbortSignal.timeout(maxUploadMs) } = options;
+    const { version = 2, format = 'json', onRetry } = options;
     requireUploadOptions({ version, format });
     const idempotencyKey = idempotencyHeader(options.idempotencyKey ?? newIdempotencyKey());
     const fields = this.#fieldsOf(version, options);
-    const media = await this.#platform.open(source, options.filename);
+    const { signal, onProgress } = endedByProgress(options);
+    const media = await this.#platform.open(source, options.filename, signal);
     const attempt = async () => {
       const headers = { ...(version === 2 && echoHeaders(this.#options)), 'Idempotency-Key': idempotencyKey };
       const request = { headers, fields, media, signal, onProgress, fetch: this.#options.fetch };
@@ -162,6 +163,20 @@ export class UploadClient<Source> {
       ...(version === 1 && secretFields(credentials)),
     };
   }
+}
+
+/** A signal that also aborts if `onProgress` throws, with its error. */
+function endedByProgress({ signal = AbortSignal.timeout(maxUploadMs), onProgress }: UploadOptions) {
+  if (!onProgress) return { signal, onProgress };
+  const failure = new AbortController();
+  const report: Progress = (sent, total) => {
+    try {
+      onProgress(sent, total);
+    } catch (error) {
+      failure.abort(error);
+    }
+  };
+  return { signal: AbortSignal.any([signal, failure.signal]), onProgress: report };
 }
 
 /** Sends a request and reads the response. @throws ServiceUnreachable, UnreadableResponse, the signal's reason, or the source's error */

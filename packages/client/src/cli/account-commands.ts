@@ -166,10 +166,14 @@ async function showUser(context: CommandContext, { json, ...options }: Connectio
 async function logout(context: CommandContext, options: { readonly profile?: string }): Promise<void> {
   const name = profileName(options, context.env);
   const profile = await readProfile(context.env, name).catch(catchDamaged);
-  if (profile && profile !== 'damaged') await revokeToken(profile);
+  const isRevoked = profile && profile !== 'damaged' && (await revokeToken(profile));
   await removeProfile(context.env, name);
   if (profile === 'damaged') throw new Error(damagedNote(name));
-  print(context, profile ? visible(`Signed out ${profile.name}.`) : 'Not signed in.');
+  if (!profile) return print(context, 'Not signed in.');
+  print(context, visible(`Signed out ${profile.name}.`));
+  const place = visible(profile.providerName);
+  if (!isRevoked)
+    printNote(context, `${place} did not revoke the token. It stays valid until it expires or you revoke it there.`);
 }
 
 function catchDamaged(error: unknown): 'damaged' {

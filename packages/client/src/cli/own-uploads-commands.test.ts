@@ -5,12 +5,13 @@ import { run } from './run-cli.fixture.ts';
 
 test('list prints the command for the next page, into which a hostile cursor cannot inject options', async () => {
   await using service = await startFakeService();
-  const env = { ECHODROP_PROVIDER: 'https://social.example/verify', ECHODROP_BEARER: 'token' };
+  const env = { ECHODROP_BEARER: 'token' };
   const hintFor = async (next: string) => {
     service.responses = [respond(200, recordsToJson({ records: [someRecord], next }))];
-    return (await run(['list', '--count', '5', '--url', service.address], { env })).stderr;
+    const named = ['--url', service.address, '--provider', 'https://social.example/verify', '--allow-http'];
+    return (await run(['list', '--count', '5', ...named], { env })).stderr;
   };
-  const command = `More: echodrop list --count 5 --url ${service.address} --after`;
+  const command = `More: echodrop list --allow-http --count 5 --url ${service.address} --provider https://social.example/verify --after`;
   expect(await hintFor('9-x')).toBe(`${command} 9-x\n`);
   expect(await hintFor("x'; touch owned #")).toBe(`${command} 'x'\\''; touch owned #'\n`);
 });

@@ -55,9 +55,11 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
     print(context, visible(`${id}  ${time}  ${type} ${width}x${height}  ${url}  ${text}`).trimEnd());
   }
   if (next === undefined) return;
-  const { profile, url } = options;
-  const named = Object.entries({ count, profile, url, after: next });
+  // Not the credentials: a terminal keeps what it shows.
+  const { profile, url, provider, allowHttp } = options;
+  const named = Object.entries({ count, profile, url, provider, after: next });
   const words = named.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, quoteWord(String(value))]));
+  if (allowHttp) words.unshift('--allow-http');
   printNote(context, `More: echodrop list ${words.join(' ')}`);
 }
 

@@ -13,6 +13,12 @@ test.each([
   expect(showRecord(record, output, undefined)).toBe(expected);
 });
 
+test('Markdown shows a caption as it was written, and links any address', () => {
+  const unusual = { ...record, type: 'mp4', text: 'a ~~b~~ | c', url: 'http://site.example/photos_(sea)/a b' };
+  const shown = '[a \\~\\~b\\~\\~ \\| c](http://site.example/photos_%28sea%29/a%20b)';
+  expect(showRecord(unusual, 'markdown', undefined)).toBe(shown);
+});
+
 test('JSON has all digits of the user id', () => {
   expect(showRecord(record, 'json', undefined)).toContain('"user":{"id":1059182745930317825,"screen_name":"sandbox"}');
 });

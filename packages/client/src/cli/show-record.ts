@@ -19,7 +19,7 @@ export function showRecord(record: MediaRecord, output: Output, alt: string | un
     case 'json':
       return recordToExactJson(record);
     case 'markdown':
-      return picture ? `[![${escapeMarkdown(words)}](${picture})](${url})` : `[${escapeMarkdown(words)}](${url})`;
+      return linkMarkdown(picture ? `!${linkMarkdown(escapeMarkdown(words), picture)}` : escapeMarkdown(words), url);
     case 'html': {
       const shown = picture ? `<img src="${escapeHtml(picture)}" alt="${escapeHtml(words)}">` : escapeHtml(words);
       return `<a href="${escapeHtml(url)}">${shown}</a>`;
@@ -41,8 +41,12 @@ export function recordFields({ user, timestamp, ...rest }: MediaRecord): Record<
   };
 }
 
+function linkMarkdown(words: string, address: string): string {
+  return `[${words}](${new URL(address).href.replace(/[()]/g, (char) => (char === '(' ? '%28' : '%29'))})`;
+}
+
 function escapeMarkdown(text: string): string {
-  return text.replace(/[\\[\]<>`*_!&]/g, '\\$&');
+  return text.replace(/[\\[\]<>`*_!&~|]/g, '\\$&');
 }
 
 function escapeHtml(text: string): string {

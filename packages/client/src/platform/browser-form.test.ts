@@ -1,6 +1,11 @@
 import { expect, test, vi } from 'vitest';
 import { EchodropClient } from '../browser.ts';
 
+const options = {
+  ...{ service: 'https://upload.example', apiKey: 'key', retries: 0 },
+  ...{ provider: 'https://social.example/verify', credentials: { bearer: 'token' } },
+};
+
 test.each([
   [205, 'The service responded with 205.'],
   [304, 'The service responded with 304.'],
@@ -26,9 +31,16 @@ test.each([
       );
   }
   vi.stubGlobal('XMLHttpRequest', XhrStub);
-  const client = new EchodropClient({
-    ...{ service: 'https://upload.example', apiKey: 'key', retries: 0 },
-    ...{ provider: 'https://social.example/verify', credentials: { bearer: 'token' } },
-  });
+  const client = new EchodropClient(options);
   await expect(client.upload(new Blob(['photo']), { onProgress() {} })).rejects.toThrow(message);
+});
+
+test('an abort ends the reading of a stream', async () => {
+  const cancelled = Promise.withResolvers<unknown>();
+  const stream = new ReadableStream({ cancel: cancelled.resolve });
+  const stop = new AbortController();
+  const uploading = new EchodropClient(options).upload(stream, { signal: stop.signal });
+  stop.abort(new Error('stopped'));
+  await expect(uploading).rejects.toThrow('stopped');
+  expect(await cancelled.promise).toEqual(new Error('stopped'));
 });

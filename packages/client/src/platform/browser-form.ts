@@ -20,9 +20,17 @@ interface Xhr {
 }
 
 /** Opens media for sending. A stream is read to its end first, because browsers cannot send one. */
-export async function openMedia(source: MediaSource, filename: string | undefined): Promise<OpenMedia> {
-  const content = inMemory(source) ?? (await new Response(requireStream(source)).blob());
+export async function openMedia(
+  source: MediaSource,
+  filename: string | undefined,
+  signal: AbortSignal,
+): Promise<OpenMedia> {
+  const content = inMemory(source) ?? (await readStream(requireStream(source), signal));
   return { filename: filenameOf(source, filename), content };
+}
+
+function readStream(stream: ReadableStream, signal: AbortSignal): Promise<Blob> {
+  return new Response(stream.pipeThrough(new TransformStream(), { signal })).blob();
 }
 
 function requireStream(source: unknown): ReadableStream {

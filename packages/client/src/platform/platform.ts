@@ -23,7 +23,8 @@ export interface FormRequest {
 
 /** What differs between Node and browsers. */
 export interface Platform<Source> {
-  open(source: Source, filename: string | undefined): Promise<OpenMedia>;
+  /** @throws the signal's reason, or the source's error */
+  open(source: Source, filename: string | undefined, signal: AbortSignal): Promise<OpenMedia>;
   /** Posts a form. A redirect is an error. */
   post(address: string, request: FormRequest): Promise<Response>;
 }

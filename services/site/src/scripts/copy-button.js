@@ -8,15 +8,16 @@ const shownMs = 2000;
  *
  * @param {string} what is copied, like "link"
  * @param {() => string} text
- * @param {{ hidesWhat?: boolean }} [options] whether only screen readers get `what`
+ * @param {{ hidesWhat?: boolean, of?: string }} [options] whether only screen readers get `what`, and whose it is, for screen readers
  * @returns {HTMLButtonElement}
  */
-export function copyButton(what, text, { hidesWhat = false } = {}) {
+export function copyButton(what, text, { hidesWhat = false, of } = {}) {
   const button = document.createElement('button');
   const verb = document.createTextNode('Copy');
   button.type = 'button';
   button.className = 'button copy';
   button.append(verb, hidesWhat ? unseen(` ${what}`) : ` ${what}`);
+  if (of !== undefined) button.append(unseen(` of ${of}`));
   let restoring = 0;
   button.addEventListener('click', async () => {
     const isCopied = await copy(text());

@@ -28,6 +28,18 @@ export function refusalOf({ status, text }) {
 }
 
 /**
+ * The seconds that a response asks to wait. Proxies may name a date instead (RFC 9110 section 10.2.3).
+ *
+ * @param {ServiceResponse | undefined} response
+ * @returns {number} 0 if it names none
+ */
+export function retryAfterOf(response) {
+  const wait = response?.retryAfter ?? '';
+  const seconds = /^\d+$/.test(wait) ? Number(wait) : (Date.parse(wait) - Date.now()) / 1000;
+  return Math.max(0, Math.ceil(seconds)) || 0;
+}
+
+/**
  * Whether the same request may succeed later.
  *
  * @param {ServiceResponse} response

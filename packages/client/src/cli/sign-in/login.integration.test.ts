@@ -190,15 +190,26 @@ test('a token that another command renewed is used, and a profile that it ended 
   expect(await profile()).toBeUndefined();
 });
 
-test.each([
-  { revocation_endpoint: null },
-  { revocation_endpoint: '/revoke' },
-  { id_token_signing_alg_values_supported: ['ES256', null] },
-])('a user can leave a provider with the metadata %j', async (metadata) => {
-  provider.behaviour.metadata = metadata;
+const keptToken = 'Work did not revoke the token. It stays valid until it expires or you revoke it there.\n';
+
+test('logout reports that the provider refused to revoke the token', async () => {
+  provider.behaviour.metadata = { revocation_endpoint: `${provider.origin}/nowhere` };
   await login(['--provider', 'Work']);
-  expect(await echodrop(['logout'])).toEqual({ status: 0, stdout: 'Signed out max.\n', stderr: '' });
+  expect(await echodrop(['logout'])).toEqual({ status: 0, stdout: 'Signed out max.\n', stderr: keptToken });
 });
+
+test.each([
+  [{ revocation_endpoint: null }, keptToken],
+  [{ revocation_endpoint: '/revoke' }, keptToken],
+  [{ id_token_signing_alg_values_supported: ['ES256', null] }, ''],
+])(
+  'a user can leave a provider with the metadata %j, and learns if the token stays valid',
+  async (metadata, stderr) => {
+    provider.behaviour.metadata = metadata;
+    await login(['--provider', 'Work']);
+    expect(await echodrop(['logout'])).toEqual({ status: 0, stdout: 'Signed out max.\n', stderr });
+  },
+);
 
 test('a token with an expiry beyond the maximum date does not expire', async () => {
   provider.behaviour.tokenSeconds = 1e13;

@@ -103,16 +103,27 @@ function isSameAccount(one: Profile, other: Profile): boolean {
   return one.provider === other.provider && one.subject === other.subject && one.service === other.service;
 }
 
-/** Ends the token at the provider, if it can. A failure is ignored: the provider may be away, and the token is forgotten here. */
-export async function revokeToken({ client, token, refreshToken }: Profile): Promise<void> {
-  if (!client?.revocationEndpoint) return;
+/** Ends the tokens at the provider. Returns whether it confirmed that; it may be away, or have no such endpoint. */
+export async function revokeToken({
+  client,
+  token,
+  refreshToken,
+}: Pick<Profile, 'client' | 'token' | 'refreshToken'>): Promise<boolean> {
+  if (!client?.revocationEndpoint) return false;
   const server = { issuer: client.issuer, revocation_endpoint: client.revocationEndpoint };
   const authentication = authenticationOf({ secret: client.secret });
   const options = { ...requestOptions(client.revocationEndpoint), signal: AbortSignal.timeout(5000) };
   const known = { client_id: client.id };
+  let isRevoked = true;
   for (const each of [refreshToken, token]) {
-    if (each !== undefined) await oauth.revocationRequest(server, known, authentication, each, options).catch(() => {});
+    if (each === undefined) continue;
+    const revoke = async () =>
+      oauth.processRevocationResponse(await oauth.revocationRequest(server, known, authentication, each, options));
+    await revoke().catch(() => {
+      isRevoked = false;
+    });
   }
+  return isRevoked;
 }
 
 /** The time at which a token ends, as profiles store it; undefined if it is unknown or later than a date can be. */

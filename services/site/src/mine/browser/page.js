@@ -39,6 +39,7 @@ async function showMore(session) {
   more.disabled = true;
   const response = await expectResponse(listUploads(session, next));
   more.disabled = false;
+  if (hadFocus) more.focus();
   const page = response && pageOf(response);
   if (!page) {
     if (response) refusal.textContent = refusalOf(response);

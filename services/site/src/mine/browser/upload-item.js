@@ -27,8 +27,7 @@ export function uploadItem(upload, onDelete) {
   button.className = 'button';
   button.append('Delete', unseen(` ${title}`));
   button.addEventListener('click', onDelete);
-  const copy = copyButton('link', () => upload.url);
-  copy.append(unseen(` of ${title}`));
+  const copy = copyButton('link', () => upload.url, { of: title });
   partOf(item, '.ways', HTMLElement).append(copy, button);
   return item;
 }

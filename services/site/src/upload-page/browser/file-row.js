@@ -62,6 +62,11 @@ export class FileRow {
     return this.#cancelling.signal;
   }
 
+  /** Whether a person has typed texts that are not published. */
+  get hasTexts() {
+    return this.state !== 'published' && Boolean(this.caption.value || this.alt.value);
+  }
+
   cancel() {
     this.#cancelling.abort();
   }
@@ -112,7 +117,6 @@ export class FileRow {
   publish() {
     this.sent = this.file.size;
     this.state = 'published';
-    this.root.remove();
   }
 
   /**

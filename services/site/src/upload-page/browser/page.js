@@ -30,6 +30,7 @@ const batch = new Set();
 
 enableCredentials();
 onFiles(addFiles);
+list.addEventListener('input', guardLeaving);
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   startUploads();
@@ -65,6 +66,7 @@ function removeRow(row) {
   rows.delete(row);
   row.root.remove();
   clearPreview(row.preview);
+  guardLeaving();
   say(`${row.file.name} removed.`);
   if (next) partOf(next, 'button', HTMLButtonElement).focus();
   else element('media', HTMLInputElement).focus();
@@ -83,7 +85,7 @@ function startUploads() {
     batch.add(row);
     enqueue(() => runUpload(row, signal), signal);
   }
-  window.onbeforeunload = (event) => event.preventDefault();
+  guardLeaving();
   sending.hidden = false;
   showProgress();
   say(`Uploading ${formatCount(waiting.length, 'file')}.`);
@@ -101,8 +103,11 @@ async function runUpload(row, signal) {
     const lost = ' Signing in again clears the chosen files and their texts.';
     showSignInExpired(refusal, lost);
   } else if (typeof outcome === 'object') {
+    const hadFocus = row.root.contains(document.activeElement);
     rows.delete(row);
-    showPublished(row, outcome.page);
+    row.root.remove();
+    const link = showPublished(row, outcome.page);
+    if (hadFocus) link.focus();
     say(`${row.file.name} published.`);
   }
   // Several may end at the same moment.
@@ -116,7 +121,7 @@ function endBatch() {
   const published = batch.size - rest.length;
   const unclear = rest.filter(({ mayBePublished }) => mayBePublished).length;
   batch.clear();
-  window.onbeforeunload = null;
+  guardLeaving();
   const isTyping = document.activeElement?.matches('textarea, input:not([type=file])');
   sending.hidden = true;
   const counts = { published, 'not published': rest.length - unclear, 'possibly published': unclear };
@@ -140,17 +145,26 @@ function showProgress() {
 /**
  * @param {FileRow} row
  * @param {string} page
+ * @returns {HTMLElement} the link to the page
  */
 function showPublished(row, page) {
   const item = fromTemplate('published-row');
   const link = partOf(item, 'a', HTMLAnchorElement);
+  const title = shortenCaption(row.caption.value) || row.file.name;
   link.href = page;
-  link.textContent = shortenCaption(row.caption.value) || row.file.name;
+  link.textContent = title;
   partOf(item, '.preview', HTMLElement).replaceWith(row.preview);
   if (row.preview.hidden) showPublishedPreview(row.preview, page, row.file);
-  void addCopyButtons(partOf(item, '.codes', HTMLElement), page);
+  void addCopyButtons(partOf(item, '.codes', HTMLElement), page, title);
   element('published', HTMLElement).prepend(item);
   done.hidden = false;
+  return link;
+}
+
+/** Lets the browser ask before a person leaves running uploads or typed texts. */
+function guardLeaving() {
+  const losesWork = batch.size > 0 || [...rows].some(({ hasTexts }) => hasTexts);
+  window.onbeforeunload = losesWork ? (event) => event.preventDefault() : null;
 }
 
 /** @param {string} sentence */

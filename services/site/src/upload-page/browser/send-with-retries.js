@@ -1,6 +1,6 @@
 // @ts-check
 import { formatCount } from '/scripts/format.js';
-import { isTemporary, refusalOf } from '/scripts/service-response.js';
+import { isTemporary, refusalOf, retryAfterOf } from '/scripts/service-response.js';
 import { Cancelled, NoResponse } from './send-upload.js';
 
 const maxAttempts = 8;
@@ -26,7 +26,7 @@ export async function sendWithRetries(send, { signal, onWait }) {
       if (response) return response;
       throw new NoResponse();
     }
-    const retryAfter = Number(response?.retryAfter) || 0;
+    const retryAfter = retryAfterOf(response);
     if (response && retryAfter > longestRetryAfter)
       throw new LongWait(`${refusalOf(response)} Try again in ${formatWait(retryAfter)}.`);
     const growing = Math.min(2 ** (attempt - 1), longestSeconds);

@@ -11,13 +11,14 @@ let before = Promise.resolve();
  *
  * @param {HTMLElement} place
  * @param {string} page the address of the page
+ * @param {string} title
  */
-export async function addCopyButtons(place, page) {
-  place.append(copyButton('link', () => page));
+export async function addCopyButtons(place, page, title) {
+  place.append(copyButton('link', () => page, { of: title }));
   // One at a time: a fetch that the browser delays behind others would use up its time limit.
   const reading = before.then(() => embedCodes(page));
   before = reading.then(() => {});
-  for (const [name, code] of await reading) place.append(copyButton(name, () => code));
+  for (const [name, code] of await reading) place.append(copyButton(name, () => code, { of: title }));
 }
 
 /**
