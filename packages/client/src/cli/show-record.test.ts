@@ -1,3 +1,4 @@
+import { isPhoto, mediaTypes } from '@echodrop/media/media-type';
 import { expect, test } from 'vitest';
 import { someRecord } from '../service.fixture.ts';
 import { showRecord } from './show-record.ts';
@@ -31,6 +32,10 @@ test('a video is a link, because it may have no picture yet', () => {
   const video = { ...record, type: 'mp4', text: 'Waves' };
   expect(showRecord(video, 'markdown', undefined)).toBe(`[Waves](${url})`);
   expect(showRecord(video, 'html', undefined)).toBe(`<a href="${url}">Waves</a>`);
+});
+
+test.each(mediaTypes)('shows a picture of %s if it is a photo', (type) => {
+  expect(showRecord({ ...record, type }, 'html', undefined).includes('<img')).toBe(isPhoto(type));
 });
 
 test('control sequences do not reach a terminal', () => {

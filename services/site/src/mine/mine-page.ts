@@ -1,7 +1,10 @@
+import { isPhoto, mediaTypes } from '@echodrop/media/media-type';
 import { html } from '../pages/html.ts';
 import type { Page } from '../pages/page.ts';
 import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
 import type { WebUpload } from '../site.ts';
+
+const videoTypes = mediaTypes.filter((type) => !isPhoto(type));
 
 /** The page at `/mine`: its script lists the uploads of who has signed in, and deletes them at the gateway. */
 export function minePage(upload: WebUpload, siteName: string): Page {
@@ -20,7 +23,7 @@ ${signInSection(upload)}
 <div id="mine" hidden>
 <p class="ways"><a class="button" href="/mine/apps">Upload from other programs</a></p>
 <p class="lead" id="empty" hidden>No uploads yet.</p>
-<ul id="uploads" aria-label="Uploads, newest first"></ul>
+<ul id="uploads" data-video-types="${videoTypes.join(' ')}" aria-label="Uploads, newest first"></ul>
 <p class="news" id="news" role="status"></p>
 <div class="refusal" id="refusal" role="alert"></div>
 <p><button class="button" type="button" id="more" hidden>Show more</button></p>

@@ -1,11 +1,11 @@
 // @ts-check
 import { copyButton } from '/scripts/copy-button.js';
-import { fromTemplate, partOf, unseen } from '/scripts/elements.js';
+import { element, fromTemplate, partOf, unseen } from '/scripts/elements.js';
 import { shortenCaption } from '/scripts/format.js';
 import { showRendition } from '/scripts/rendition.js';
 
 const spelled = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short' });
-const videoTypes = ['mp4', 'mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'];
+const videoTypes = element('uploads', HTMLElement).dataset['videoTypes']?.split(' ') ?? [];
 
 /**
  * An upload in the list: picture, caption, time, and buttons.
