@@ -54,7 +54,8 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
   say('site', site);
   if (plan.environments.get('site')?.['WEB_UPLOAD'] === '1') say('upload page', `${site}/upload`);
   if (hasSandbox(env)) say('sandbox-provider', localAddress('sandbox-provider', env));
-  say('logs', relative('.', logDir(plan)) || logDir(plan));
+  const logs = relative('.', logDir(plan));
+  say('logs', logs.startsWith('..') ? logDir(plan) : logs);
 
   const target = sampleTarget(env);
   const reason = hasSandbox(env) ? 'SANDBOX_USERS_FILE or SANDBOX_BEHAVIOUR is set' : 'IDENTITY_PROVIDERS is set';

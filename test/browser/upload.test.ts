@@ -216,12 +216,14 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
 
   test('the browser asks before typed texts are lost', async () => {
     await using watched = await opened();
-    const { tab } = watched;
+    const { tab, problems } = watched;
     const asks = () => tab.evaluate("!dispatchEvent(new Event('beforeunload', { cancelable: true }))");
     await choose(tab, file('a.jpg', photo));
     expect(await asks()).toBe(false);
     await row(tab, 'a.jpg').getByLabel('Caption').fill('At the sea');
     expect(await asks()).toBe(true);
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    expect(problems).toEqual(['dialog: Some texts are not published. Discard them and sign out?']);
     await submit(tab);
     await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect(await asks()).toBe(false);
@@ -463,6 +465,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await using watched = await opened({}, 'expired');
     const { tab } = watched;
     await choose(tab, file('a.jpg', photo));
+    await row(tab, 'a.jpg').getByLabel('Caption').fill('At the sea');
     await submit(tab);
     const alert = tab.getByRole('alert').filter({ hasText: 'Your sign-in has expired.' });
     await alert.waitFor(soon);

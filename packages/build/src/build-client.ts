@@ -37,10 +37,12 @@ export async function buildClient(folder: string): Promise<void> {
   }
   await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   const page = await readFile(join(root, 'docs/client.md'), 'utf8');
-  // The files that it links to are not in the package.
+  // The files that it links to are not in the package; the last section is about this repository.
   await writeFile(
     join(folder, 'README.md'),
-    page.replaceAll(/ \(\[[^\]]*\]\((?!http)[^)]*\)\)|\[([^\]]*)\]\((?!http)[^)]*\)/g, '$1'),
+    page
+      .replace(/\n## Build\n.*$/s, '')
+      .replaceAll(/ \(\[[^\]]*\]\((?!http)[^)]*\)\)|\[([^\]]*)\]\((?!http)[^)]*\)/g, '$1'),
   );
   await writeFile(join(folder, 'THIRD-PARTY-LICENSES'), await licencesOf(modules));
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(await publishedManifest(manifest), undefined, 2)}\n`);

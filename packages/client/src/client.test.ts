@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { recordToJson, recordToXml } from '@echodrop/record';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ClientOptions, EchodropClient, RequestRefused, ServiceUnreachable, UnreadableResponse } from './node.ts';
+import {
+  type ClientOptions,
+  EchodropClient,
+  RequestRefused,
+  ServiceUnreachable,
+  UnreadableResponse,
+  type UploadOptions,
+} from './node.ts';
 import { type FakeService, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
 
 const media = randomBytes(300_000);
@@ -68,6 +75,20 @@ test.each([
 ])('reports an invalid option: `%s` in %j', (name, options) => {
   expect(() => withoutTypes(options)).toThrow(TypeError);
   expect(() => withoutTypes(options)).toThrow(`\`${name}\` must be `);
+});
+
+test.each([
+  [{ caption: 'At the sea' }, 'There is no option `caption`.'],
+  [{ message: 5 }, '`message` must be a string.'],
+  [{ signal: {} }, '`signal` must be an AbortSignal.'],
+])('refuses the options %j of an upload', async (options, message) => {
+  const refused = client().upload(file, options as UploadOptions);
+  await expect(refused).rejects.toThrow(new TypeError(message));
+  expect(service.received).toEqual([]);
+});
+
+test('refuses to remove an upload without an id', async () => {
+  await expect(client().remove('')).rejects.toThrow(TypeError);
 });
 
 test('a bearer token is sent unchanged', async () => {

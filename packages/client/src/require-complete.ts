@@ -19,9 +19,15 @@ const optionsShape = z.object({
   retries: z.optional(z.int(countError).check(z.minimum(0, countError))),
 });
 
-const uploadShape = z.object({
+const text = z.optional(z.string('must be a string'));
+const callback = z.optional(z.custom((value) => typeof value === 'function', 'must be a function'));
+const signal = z.custom((value) => value instanceof EventTarget && 'aborted' in value, 'must be an AbortSignal');
+// Strict: with a misspelt name, the upload would be published without its caption.
+const uploadShape = z.strictObject({
+  ...{ message: text, alt: text, filename: text, idempotencyKey: text, onProgress: callback, onRetry: callback },
   version: z.optional(z.literal([1, 2], { error: 'must be 1 or 2' })),
   format: z.optional(z.literal(['json', 'xml'], { error: "must be 'json' or 'xml'" })),
+  signal: z.optional(signal),
 });
 
 /** @throws TypeError that names an option which is missing or invalid, for callers without types */
@@ -30,11 +36,17 @@ export function requireComplete({ service, ...options }: Record<keyof typeof opt
 }
 
 /** As `requireComplete`, for the options of an upload. */
-export function requireUploadOptions(options: Record<keyof typeof uploadShape.shape, unknown>): void {
+export function requireUploadOptions(options: object): void {
   requireShape(uploadShape, options);
+}
+
+/** @throws TypeError if `id` is no id */
+export function requireId(id: unknown): void {
+  if (typeof id !== 'string' || id === '') throw new TypeError('The id of an upload must be a string, not empty.');
 }
 
 function requireShape(shape: z.ZodMiniType, options: unknown): void {
   const [issue] = shape.safeParse(options).error?.issues ?? [];
+  if (issue?.code === 'unrecognized_keys') throw new TypeError(`There is no option \`${issue.keys[0]}\`.`);
   if (issue) throw new TypeError(`\`${String(issue.path[0])}\` ${issue.message}.`);
 }

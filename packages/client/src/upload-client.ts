@@ -5,7 +5,7 @@ import { idempotencyHeader, newIdempotencyKey } from './idempotency-key.ts';
 import type { Platform, Progress } from './platform/platform.ts';
 import { maxBodyBytes, readBody } from './read-body.ts';
 import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
-import { requireComplete, requireUploadOptions } from './require-complete.ts';
+import { requireComplete, requireId, requireUploadOptions } from './require-complete.ts';
 import { type OnRetry, withRetries } from './retry.ts';
 
 export interface ClientOptions extends Proof {
@@ -77,7 +77,7 @@ export class UploadClient<Source> {
    */
   async upload(source: Source, options: UploadOptions = {}): Promise<MediaRecord> {
     const { version = 2, format = 'json', onRetry } = options;
-    requireUploadOptions({ version, format });
+    requireUploadOptions(options);
     const idempotencyKey = idempotencyHeader(options.idempotencyKey ?? newIdempotencyKey());
     const fields = this.#fieldsOf(version, options);
     const { signal, onProgress } = endedByProgress(options);
@@ -111,6 +111,7 @@ export class UploadClient<Source> {
 
   /** Finds one of the user's uploads; undefined if no page of `list` has it. The service has no query by id, so this reads the pages. */
   async get(id: string, options: RequestOptions = {}): Promise<MediaRecord | undefined> {
+    requireId(id);
     const seen = new Set<string | undefined>();
     let after: string | undefined;
     do {
@@ -126,6 +127,7 @@ export class UploadClient<Source> {
 
   /** Removes one of the user's uploads, which cannot be undone. */
   async remove(id: string, { signal = AbortSignal.timeout(maxRequestMs) }: RequestOptions = {}): Promise<void> {
+    requireId(id);
     let isLost = false;
     const attempt = async () => {
       try {

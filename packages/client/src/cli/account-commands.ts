@@ -74,9 +74,9 @@ export function addAccountCommands(program: Command, context: CommandContext): v
 async function login(context: CommandContext, address: string, options: LoginOptions): Promise<void> {
   const { env } = context;
   const name = profileName(options, env);
-  const site = webAddress('<site>', address, 'https://photos.example');
-  requireSecure('site', site);
-  const settings = await fetchSiteSettings(site);
+  const page = webAddress('<site>', address, 'https://photos.example');
+  requireSecure('site', page);
+  const settings = await fetchSiteSettings(page);
   requireSecure('upload service', settings.upload);
   const apiKey = options.key ?? settings.apiKey;
   const provider = chooseProvider(settings.providers, options.provider);
@@ -91,7 +91,7 @@ async function login(context: CommandContext, address: string, options: LoginOpt
     options.tokenStdin ? 'rejected this token. Check the token and try again.' : undefined,
   );
   const profile: Profile = {
-    site,
+    site: settings.site,
     service: webAddress('upload service', settings.upload),
     apiKey,
     provider: provider.provider,

@@ -39,7 +39,8 @@ function describe(error: unknown, status = ''): string {
 // connection.
 function plainMessage(error: Error): string {
   if (error.name === 'NotReadableError') return 'The file changed while it was read. Upload it again.';
-  const { message, code, path } = error as NodeJS.ErrnoException;
+  const { message, code, path, reason } = error as NodeJS.ErrnoException & { readonly reason?: string };
+  if (code?.startsWith('ERR_SSL_')) return `TLS failed: ${reason}`;
   const fault = code && /^[A-Z]\w+: (.*), \w+(?: '|$)/.exec(message)?.[1];
   if (!fault) return message || String(code);
   return path ? `${path}: ${fault}` : fault;

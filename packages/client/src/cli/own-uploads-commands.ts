@@ -52,7 +52,8 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
     return print(context, toExactJson({ media: records.map(recordFields), ...(next !== undefined && { next }) }));
   for (const { id, timestamp, type, width, height, url, text } of records) {
     const time = timestamp.toISOString().replace(/\.\d+Z$/, 'Z');
-    print(context, visible(`${id}  ${time}  ${type} ${width}x${height}  ${url}  ${text}`).trimEnd());
+    const size = `${type} ${width}x${height}`.padEnd(14);
+    print(context, visible(`${id}  ${time}  ${size}  ${url}  ${text}`).trimEnd());
   }
   if (next === undefined) return;
   // Not the credentials: a terminal keeps what it shows.

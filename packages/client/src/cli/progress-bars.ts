@@ -2,7 +2,8 @@ import { MultiBar, Presets, type SingleBar } from 'cli-progress';
 import type { Progress } from '../platform/platform.ts';
 import { type CommandContext, visible } from './command-context.ts';
 
-const longestName = 28;
+const longestName = 20;
+const barColumns = 16;
 
 /** Progress bars, one for each file that is being sent. */
 export interface Bars {
@@ -19,7 +20,8 @@ export function createBars({ stdout, stderr, env }: CommandContext): Bars {
     return { add: () => ({ done() {} }), pause() {}, resume() {}, stop() {} };
   const bars = new MultiBar(
     {
-      format: '{name} {bar} {percentage}%  {value} of {total} bytes',
+      format: '{name} {bar} {percentage}%  {sizes} MB',
+      barsize: barColumns,
       // Without it, a signal that ends the process would leave the terminal without line wrap.
       linewrap: true,
       clearOnComplete: true,
@@ -34,7 +36,7 @@ export function createBars({ stdout, stderr, env }: CommandContext): Bars {
         onProgress(sent, total) {
           bar ??= bars.create(1, 0, { name: shorten(visible(name)) });
           bar.setTotal(total ?? sent);
-          bar.update(sent);
+          bar.update(sent, { sizes: [sent, total ?? sent].map((bytes) => (bytes / 1e6).toFixed(1)).join(' of ') });
         },
         done() {
           if (bar) bars.remove(bar);

@@ -19,7 +19,7 @@ ${signInSection(upload)}
 <noscript><p class="refusal">This page requires JavaScript: your browser makes the files. <a href="/documentation">For developers</a> describes the requests.</p></noscript>
 <div id="apps" hidden>
 <p class="warning">Every file, script and command on this page contains your token. Anyone who has one of them can upload, list and delete as you. Keep them private.</p>
-${upload.apiKey ? undefined : html`<p class="warning">This site publishes no API key. Replace <code>YOUR_API_KEY</code> by the key from its operator.</p>\n`}<p>The files work until the token expires. Then sign in and download them again. Signing out, here or after a later sign-in, may revoke the token; the files then stop working. To keep them, close the tab without signing out. This browser makes the files, and the server never gets them.</p>
+${upload.apiKey ? undefined : html`<p class="warning">This site publishes no API key. Replace <code>YOUR_API_KEY</code> by the key from its operator.</p>\n`}<p>The files work until the token expires. Then sign in and download them again. Signing out may revoke the token, also after another sign-in. The files then stop working. To keep them, close this tab and do not sign out. This browser makes the files, and the server never gets them.</p>
 ${shareX}
 ${screenshotScript}
 ${shortcut}
@@ -37,11 +37,12 @@ ${file('sharex', 'the ShareX file')}
 
 const screenshotScript = html`<section aria-labelledby="script">
 <h2 id="script">Flameshot, Spectacle and grim (Linux)</h2>
-<p>A shell script that needs curl 7.71 or newer. It uploads a file or takes a screenshot, prints the link, and copies it with wl-copy or xclip. Save it as <code>~/.local/bin/echodrop-upload</code> and make it executable for you alone:</p>
+<p>A shell script that needs curl 7.71 or newer. It uploads a file or takes a screenshot, prints the link, and copies it with wl-copy or xclip.</p>
+${file('script', 'the script')}
+<p>Save it as <code>~/.local/bin/echodrop-upload</code> and make it executable for you alone:</p>
 <pre><code>chmod 700 ~/.local/bin/echodrop-upload
 echodrop-upload flameshot</code></pre>
 <p>To start it with a keyboard shortcut, add one in the keyboard settings of your desktop, with the command <code>echodrop-upload flameshot</code>, <code>echodrop-upload spectacle</code> or <code>echodrop-upload grim</code>. In Flameshot, press Enter or the check mark after you have selected an area. Spectacle and grim upload the selected area at once; grim needs slurp.</p>
-${file('script', 'the script')}
 </section>`;
 
 const shortcut = html`<section aria-labelledby="shortcut">

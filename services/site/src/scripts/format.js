@@ -6,6 +6,7 @@
  * @param {number} bytes
  */
 export function formatSize(bytes) {
+  if (bytes < 1e3) return formatCount(bytes, 'byte');
   if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`;
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 }

@@ -14,6 +14,8 @@ export function showSignInExpired(place, more = '') {
   button.textContent = 'Sign in again';
   button.addEventListener('click', async () => {
     button.disabled = true;
+    // The alert said what is lost. A person who stays on the page would be signed out on it.
+    window.onbeforeunload = null;
     await signOut();
     location.reload();
   });

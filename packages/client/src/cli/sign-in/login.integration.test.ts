@@ -233,7 +233,7 @@ test('a denial ends the login with a message, and stores nothing', async () => {
   provider.behaviour.deniesUser = true;
   const { status, stderr } = await login(['--provider', 'Town']);
   expect(status).toBe(1);
-  expect(stderr).toMatch(/^The request was denied\. Run `echodrop login` to try again\.$/m);
+  expect(stderr).toMatch(/^The request was denied\. Run `echodrop login <site>` to try again\.$/m);
   expect(await profile()).toBeUndefined();
 });
 
@@ -319,10 +319,21 @@ test('reports an unknown provider', async () => {
   expect(stderr).toBe('Unknown provider "Nowhere". Choose one with --provider: "Town", "Work".\n');
 });
 
+test('finds the site of a page', async () => {
+  expect((await echodrop(['login', `${provider.origin}/upload`])).stderr).toMatch(/^Choose a provider/);
+});
+
 test('reports a site without sign-in', async () => {
-  const { status, stderr } = await echodrop(['login', `${provider.origin}/elsewhere`]);
+  await using service = await startFakeService();
+  service.responses = [respond(404)];
+  const { status, stderr } = await echodrop(['login', service.address]);
   expect(status).toBe(1);
-  expect(stderr).toContain('/elsewhere offers no sign-in');
+  expect(stderr).toContain(`${service.address} offers no sign-in`);
+});
+
+test('reports an address that does not speak TLS', async () => {
+  const { stderr } = await echodrop(['login', provider.origin.replace('http:', 'https:')]);
+  expect(stderr).toMatch(/ does not respond: fetch failed: TLS failed: [a-z ]+\n$/);
 });
 
 test('no output contains a token or a secret', async () => {

@@ -104,6 +104,6 @@ function acceptedCode({ server, client }: AuthorizationClient, redirect: URL, st
   } catch (error) {
     if (!(error instanceof oauth.AuthorizationResponseError)) throw error;
     const reason = error.error === 'access_denied' ? 'The request was denied' : `The provider reported ${error.error}`;
-    throw new SignInDenied(`${reason}. Run \`echodrop login\` to try again.`);
+    throw new SignInDenied(`${reason}. Run \`echodrop login <site>\` to try again.`);
   }
 }

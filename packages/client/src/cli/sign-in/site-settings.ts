@@ -24,19 +24,21 @@ const settingsShape = z.object({
 /** A provider at which users of the site sign in. */
 export type SiteProvider = z.infer<typeof providerShape>;
 export interface SiteSettings {
+  readonly site: string;
   readonly upload: string;
   readonly apiKey?: string | undefined;
   readonly providers: readonly SiteProvider[];
 }
 
-/** Reads what a site publishes for clients. @throws Error if it is no Echodrop site or has no sign-in */
-export async function fetchSiteSettings(site: string): Promise<SiteSettings> {
-  const { data } = settingsShape.safeParse(await fetchSettings(site));
-  if (!data)
-    throw new Error(
-      `${site} offers no sign-in. Use the address of the site (where the pages are), not of the upload service.`,
-    );
-  return { ...data, providers: data.providers.filter((each) => each !== null) };
+/** Reads what the site with this page publishes for clients. @throws Error if it is no Echodrop site or has no sign-in */
+export async function fetchSiteSettings(page: string): Promise<SiteSettings> {
+  for (const site of new Set([page, new URL(page).origin])) {
+    const { data } = settingsShape.safeParse(await fetchSettings(site));
+    if (data) return { site, ...data, providers: data.providers.filter((each) => each !== null) };
+  }
+  throw new Error(
+    `${page} offers no sign-in. Use the address of the site (where the pages are), not of the upload service.`,
+  );
 }
 
 /** The provider with this name or address, or the only one. @throws UsageError that lists the names */

@@ -33,6 +33,14 @@ trap 'exit 1' HUP INT TERM
 media=$folder/media.png
 
 case $1 in
+  flameshot | spectacle | grim)
+    if ! command -v "$1" > /dev/null; then
+      echo "Install $1 first." >&2
+      exit 1
+    fi
+    ;;
+esac
+case $1 in
   flameshot) flameshot gui --raw > "$media" ;;
   spectacle) spectacle --region --background --nonotify --output "$media" ;;
   grim) grim -g "$(slurp)" "$media" ;;

@@ -39,8 +39,9 @@ element('cancel', HTMLButtonElement).addEventListener('click', () => {
   for (const row of batch) row.cancel();
 });
 window.addEventListener('sign-out', (event) => {
-  if (batch.size > 0 && !confirm('Files are still being uploaded. Cancel them and sign out?'))
-    return event.preventDefault();
+  const question =
+    batch.size > 0 ? 'Files are still being uploaded. Cancel them' : 'Some texts are not published. Discard them';
+  if (losesWork() && !confirm(`${question} and sign out?`)) return event.preventDefault();
   for (const row of batch) row.cancel();
   window.onbeforeunload = null;
   element('fields', HTMLFieldSetElement).disabled = true;
@@ -156,15 +157,18 @@ function showPublished(row, page) {
   partOf(item, '.preview', HTMLElement).replaceWith(row.preview);
   if (row.preview.hidden) showPublishedPreview(row.preview, page, row.file);
   void addCopyButtons(partOf(item, '.codes', HTMLElement), page, title);
-  element('published', HTMLElement).prepend(item);
+  element('published', HTMLElement).append(item);
   done.hidden = false;
   return link;
 }
 
 /** Lets the browser ask before a person leaves running uploads or typed texts. */
 function guardLeaving() {
-  const losesWork = batch.size > 0 || [...rows].some(({ hasTexts }) => hasTexts);
-  window.onbeforeunload = losesWork ? (event) => event.preventDefault() : null;
+  window.onbeforeunload = losesWork() ? (event) => event.preventDefault() : null;
+}
+
+function losesWork() {
+  return batch.size > 0 || [...rows].some(({ hasTexts }) => hasTexts);
 }
 
 /** @param {string} sentence */
