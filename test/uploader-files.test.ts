@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { axeViolations } from '@echodrop/testkit/browser/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
@@ -140,6 +140,8 @@ await describeWithBrowser('files for other programs', (browser) => {
     }
 
     expect(await run([])).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/^Usage: echodrop-upload FILE/) });
+    await rm(join(bin, 'grim'));
+    expect(await run(['grim'])).toMatchObject({ exitCode: 1, stderr: 'Install grim first.' });
     expect(await run(['missing.png'])).toMatchObject({
       exitCode: 1,
       stderr: 'Nothing to upload: missing.png is missing or empty, or took no screenshot.',

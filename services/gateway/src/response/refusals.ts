@@ -28,7 +28,7 @@ export const malformedSentences = {
   incomplete: 'Malformed or incomplete multipart form.',
   contentType: 'Content-Type must be multipart/form-data with a boundary.',
   repeated: 'Duplicate parameter.',
-  tooLong: 'Parameter too long.',
+  tooLong: 'A field is too long: more than 65,536 bytes, or an `alt` of more than 1,500 characters.',
   tooMany: 'Too many parameters.',
   encoding: 'A parameter is not valid UTF-8.',
 } as const;
