@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Reason } from '@echodrop/contracts/refusals';
 import { publicRecord } from '@echodrop/record';
 import { wasCutOff } from '@echodrop/service/http-server';
 import cors from 'cors';
@@ -6,7 +7,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Req
 import type { GatewayEvents } from './events.ts';
 import { serveOpenApi } from './openapi/openapi.ts';
 import { ownUploadRoutes } from './own-uploads/own-upload-routes.ts';
-import { asRefusal, ClientGone, type Reason, Refusal } from './response/refusals.ts';
+import { asRefusal, ClientGone, Refusal } from './response/refusals.ts';
 import { type Format, methodNotAllowed, requestedFormat, sendRecord, sendRefusal } from './response/send-response.ts';
 import { type UploadDeps, upload } from './upload.ts';
 import { createUploadContext } from './upload-context.ts';

@@ -1,8 +1,8 @@
+import { refusals } from '@echodrop/contracts/refusals';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { expect, test, vi } from 'vitest';
 import { createGatewayEvents } from './events.ts';
-import { refusals } from './response/refusals.ts';
 
 const metrics = new Metrics('test');
 const events = createGatewayEvents(createLog('gateway', 'silent'), metrics);

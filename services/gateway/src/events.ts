@@ -1,9 +1,9 @@
+import { type Reason, refusals } from '@echodrop/contracts/refusals';
 import type { Probe } from '@echodrop/media/outcomes';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { type SlotLimit, slotLimits } from './admit/slots.ts';
-import { type Reason, refusals } from './response/refusals.ts';
 import type { UploadContext } from './upload-context.ts';
 
 export type GatewayEvents = ReturnType<typeof createGatewayEvents>;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Reason } from '@echodrop/contracts/refusals';
 import { trackRequests } from '@echodrop/service/http-server';
-import { type Reason, Refusal } from './response/refusals.ts';
+import { Refusal } from './response/refusals.ts';
 import { encodeRefusal, type Format, requestedFormat } from './response/send-response.ts';
 
 /**

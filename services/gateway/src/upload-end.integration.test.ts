@@ -1,3 +1,4 @@
+import { unsupportedSentences } from '@echodrop/contracts/refusals';
 import { type UnsupportedReason, unsupportedReasons } from '@echodrop/media/outcomes';
 import { readXml } from '@echodrop/testkit/read-xml';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
@@ -5,7 +6,6 @@ import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unsupportedSentences } from './response/refusals.ts';
 
 const size = { width: 30, height: 20 };
 

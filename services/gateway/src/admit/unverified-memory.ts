@@ -1,4 +1,5 @@
-import { Refusal, secretsFirst } from '../response/refusals.ts';
+import { secretsFirst } from '@echodrop/contracts/refusals';
+import { Refusal } from '../response/refusals.ts';
 
 /** The memory of one upload. Disposing returns it. */
 export interface MemoryShare extends Disposable {

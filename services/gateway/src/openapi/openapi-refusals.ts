@@ -1,4 +1,5 @@
-import { type Reason, Refusal, refusals, sentencesOf } from '../response/refusals.ts';
+import { type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusals';
+import { Refusal } from '../response/refusals.ts';
 import { encodeRefusal, type Format } from '../response/send-response.ts';
 import { requestIdHeader } from './openapi-record.ts';
 

@@ -1,7 +1,7 @@
+import { missingSentences } from '@echodrop/contracts/refusals';
 import { Secret } from '@echodrop/service/secret';
 import { expect, test } from 'vitest';
 import { ApiKeys } from '../admit/api-keys.ts';
-import { missingSentences } from '../response/refusals.ts';
 import { requireParameters } from './complete-upload.ts';
 import type { FieldName } from './part-headers.ts';
 import type { ReceivedMedia } from './received-media.ts';

@@ -1,7 +1,7 @@
+import { malformedSentences } from '@echodrop/contracts/refusals';
 import { multipartForm } from '@echodrop/testkit/multipart-form';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { malformedSentences } from '../response/refusals.ts';
 import { FormContent, maxAltCharacters, maxFieldBytes } from './form-content.ts';
 import { FormReader } from './read-form.ts';
 import { boundaryOf } from './receive-form.ts';

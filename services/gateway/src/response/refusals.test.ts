@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { type Reason, refusals, sentencesOf, unsupportedSentences } from '@echodrop/contracts/refusals';
 import { expect, test } from 'vitest';
 import { refusalResponses } from '../openapi/openapi-refusals.ts';
-import { type Reason, refusals, sentencesOf, unsupportedSentences } from './refusals.ts';
 
 const reasons = Object.keys(refusals) as Reason[];
 

@@ -1,0 +1,75 @@
+import type { UnsupportedReason } from '@echodrop/media/outcomes';
+
+/** Why media is refused; `{type}` is the detected type. */
+export const unsupportedSentences = {
+  unknown_type: 'Unsupported file type. Use JPEG, PNG, GIF, WebP, HEIC, MP4 or MOV.',
+  type_off: 'This server does not accept {type} files.',
+  broken: 'The file is damaged or incomplete.',
+  no_picture: 'The file has no video track. Audio files are not supported.',
+  codec: 'This codec is not supported. For video, use H.264 with AAC audio.',
+  too_many_pixels: 'The image dimensions exceed the limit.',
+  too_costly: 'The file is too complex to process. Re-encode it with another program.',
+} as const satisfies Record<UnsupportedReason, string>;
+
+/** Media that precedes its credentials and exceeds what the gateway buffers without them. */
+export const secretsFirst = 'Send the four credential fields before the file.';
+
+/** Why a parameter is missing; the default is the API key. */
+export const missingSentences = {
+  key: 'Missing parameter: key.',
+  message: 'Missing parameter: message.',
+  media: 'Missing parameter: media, a non-empty file.',
+} as const;
+
+/** Why a form is malformed; the default is a body that ends early or is not well-formed. */
+export const malformedSentences = {
+  incomplete: 'Malformed or incomplete multipart form.',
+  contentType: 'Content-Type must be multipart/form-data with a boundary.',
+  repeated: 'Duplicate parameter.',
+  tooLong: 'A field is too long: more than 65,536 bytes, or an `alt` of more than 1,500 characters.',
+  tooMany: 'Too many parameters.',
+  encoding: 'A parameter is not valid UTF-8.',
+} as const;
+
+/** Every error response to a client: its status and message. Messages never echo input. */
+export const refusals = {
+  parameter_missing: [400, missingSentences.key],
+  query_malformed: [400, "`count` must be 1 to 100; `after` must be a previous page's `next` cursor."],
+  idempotency_key_malformed: [400, 'Idempotency-Key must be a quoted string of 1 to 255 printable ASCII characters.'],
+  request_malformed: [400, 'The request is not well-formed HTTP.'],
+  form_malformed: [400, malformedSentences.incomplete],
+  credentials_missing: [
+    401,
+    'Missing credentials. Version 2 requires the headers X-Auth-Service-Provider and X-Verify-Credentials-Authorization; version 1 the fields consumer_token, consumer_secret, oauth_token and oauth_secret.',
+  ],
+  credentials_refused: [401, 'The credentials were rejected.'],
+  provider_unknown: [401, 'This server does not accept this identity provider.'],
+  provider_unavailable: [401, 'The identity provider is unavailable. Try again later.'],
+  api_key_unknown: [401, 'This server does not accept this API key. Check the parameter `key`.'],
+  not_yours: [403, 'This upload belongs to another user.'],
+  caller_blocked: [403, 'This user is blocked from uploading.'],
+  application_blocked: [403, 'This application is blocked from uploading.'],
+  not_found: [404, 'Not found.'],
+  method_not_allowed: [405, 'Method not allowed.'],
+  idempotency_key_in_use: [409, 'An upload with this Idempotency-Key may still be in progress.'],
+  too_slow: [408, 'The upload was too slow.'],
+  removed: [410, 'This upload was removed.'],
+  media_too_large: [413, 'The file exceeds the size limit.'],
+  media_unsupported: [415, unsupportedSentences.unknown_type],
+  expectation_failed: [417, 'Unsupported Expect header; only 100-continue is supported.'],
+  idempotency_key_reused: [422, 'This Idempotency-Key was used for another upload.'],
+  too_many_requests: [429, 'Upload rate or concurrency limit exceeded.'],
+  headers_too_large: [431, 'The headers of the request are too large.'],
+  overloaded: [503, 'The server is overloaded. Try again later.'],
+  unavailable: [503, 'The service is temporarily unavailable. Try again later.'],
+} as const satisfies Record<string, readonly [status: number, sentence: string]>;
+
+export type Reason = keyof typeof refusals;
+
+/** All messages of a reason. */
+export function sentencesOf(reason: Reason): readonly string[] {
+  if (reason === 'media_unsupported') return Object.values(unsupportedSentences);
+  if (reason === 'parameter_missing') return Object.values(missingSentences);
+  if (reason === 'form_malformed') return Object.values(malformedSentences);
+  return [refusals[reason][1], ...(reason === 'media_too_large' ? [secretsFirst] : [])];
+}
