@@ -144,7 +144,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect(await run(['grim'])).toMatchObject({ exitCode: 1, stderr: 'Install grim first.' });
     expect(await run(['missing.png'])).toMatchObject({
       exitCode: 1,
-      stderr: 'Nothing to upload: missing.png is missing or empty, or took no screenshot.',
+      stderr: 'Nothing to upload: missing.png is missing, empty or a folder, or took no screenshot.',
     });
     const refused = await run([path]);
     expect(refused).toMatchObject({

@@ -214,12 +214,15 @@ await describeWithBrowser('signing in', (browser) => {
     await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
   });
 
-  test('signing out is confirmed once', async () => {
+  test('signing out is confirmed once, and says if the token stays valid', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await signInAtTown(tab);
+    await tab.route('**/oauth/revoke', (route) => route.fulfill({ status: 503 }));
     await press(tab, 'Sign out');
-    const confirmation = tab.getByRole('status').filter({ hasText: 'Signed out.' });
+    const confirmation = tab
+      .getByRole('status')
+      .filter({ hasText: 'Signed out. The provider did not revoke the token' });
     await confirmation.waitFor(soon);
     expect(await axeViolations(tab)).toEqual([]);
     await tab.reload();

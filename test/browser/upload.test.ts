@@ -352,6 +352,35 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect((await stack.stored('records')).length).toBe(records + 1);
   });
 
+  test('offline, an upload waits, and goes on when the connection is back', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await choose(tab, file('a.jpg', photo));
+    await tab.context().setOffline(true);
+    await submit(tab);
+    await row(tab, 'a.jpg').getByText('Offline. The upload goes on').waitFor(soon);
+    await tab.context().setOffline(false);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
+  });
+
+  test('an upload that stalls is sent again', async () => {
+    let isHolding = true;
+    await using proxy = await startCountingProxy(stack.gateway, ({ method }) =>
+      method === 'POST' && isHolding ? 'held' : 'passes',
+    );
+    await using watched = await openedThrough(proxy);
+    const { tab } = watched;
+    await tab.clock.install();
+    await choose(tab, file('a.jpg', photo));
+    await submit(tab);
+    await row(tab, 'a.jpg').getByText('Sent. Processing.').waitFor(soon);
+    isHolding = false;
+    await tab.clock.runFor(121_000);
+    await row(tab, 'a.jpg').getByText('The connection was lost.').waitFor(soon);
+    await tab.clock.runFor(2000);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
+  });
+
   test('an upload cancelled after sending is reported as possibly published, with a link to "My uploads"', async () => {
     await using proxy = await startCountingProxy(stack.gateway, ({ method }) =>
       method === 'POST' ? 'held' : 'passes',

@@ -8,8 +8,16 @@ interface RefusalDetails {
   readonly requestId?: string | undefined;
 }
 
+/** A failed request. */
+class RequestFailed extends Error {
+  /** Of an upload: whether this or an earlier attempt may have published it. A repeat with `idempotencyKey` then returns its record. */
+  mayBePublished: boolean | undefined;
+  /** Of an upload. */
+  idempotencyKey: string | undefined;
+}
+
 /** The service responded without what was requested. Rely on `reason`; messages may change. */
-export class RequestRefused extends Error {
+export class RequestRefused extends RequestFailed {
   override readonly name = 'RequestRefused';
   /** The HTTP status. */
   readonly status: number;
@@ -28,12 +36,35 @@ export class RequestRefused extends Error {
   }
 }
 
-/** A response that is too large, or that reports success without a record. The media may have been published. */
-export class UnreadableResponse extends Error {
+/** A response that is too large, or that reports success without a record. */
+export class UnreadableResponse extends RequestFailed {
   override readonly name = 'UnreadableResponse';
 }
 
-/** No response arrived; `cause` says why. The media may have been published. */
-export class ServiceUnreachable extends Error {
+/** No response arrived; `cause` says why. */
+export class ServiceUnreachable extends RequestFailed {
   override readonly name = 'ServiceUnreachable';
+}
+
+// Faults of the media or its texts, which earlier attempts had too; and a published upload that was removed.
+const settled = [400, 410, 413, 415, 422];
+
+/**
+ * Notes on the error of an attempt to upload whether the upload may be published. `before`: whether an earlier attempt may have published it.
+ * @returns whether it may be
+ */
+export function noteDoubt(error: unknown, idempotencyKey: string, before: boolean): boolean {
+  if (!(error instanceof RequestFailed)) return before;
+  error.idempotencyKey = idempotencyKey;
+  error.mayBePublished = mayBePublished(error, before);
+  return error.mayBePublished;
+}
+
+function mayBePublished(error: RequestFailed, before: boolean): boolean {
+  if (!(error instanceof RequestRefused)) return true;
+  const { status, reason } = error;
+  // A proxy, whose refusals have no reason, knows nothing about earlier attempts.
+  if (settled.includes(status) && reason !== 'unknown') return false;
+  const isRefusal = status >= 400 && status < 500 && status !== 409;
+  return before || !(isRefusal || reason === 'overloaded');
 }

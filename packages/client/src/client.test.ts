@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { recordToJson, recordToXml } from '@echodrop/record';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import * as z from 'zod/mini';
 import {
   type ClientOptions,
   EchodropClient,
@@ -66,7 +67,13 @@ test('version 2 sends a signature in headers and no secrets', async () => {
 });
 
 const withoutTypes = (options: unknown) => new EchodropClient(options as ClientOptions);
+test('leaves the settings of zod as they are', () => {
+  expect(z.config().jitless).toBeUndefined();
+});
+
 test.each([
+  ['service', undefined],
+  ['apiKey', { service: 'https://upload.example', provider, credentials: oauth, apiKey: 5 }],
   ['service', {}],
   ['service', { service: 'x', provider, credentials: oauth }],
   ['provider', { service: 'https://upload.example', provider: 'y', credentials: oauth }],

@@ -3,35 +3,33 @@ import * as z from 'zod/mini';
 import { RequestRefused, UnreadableResponse } from './client-errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { parseXml } from './parse-xml.ts';
+import { withoutJit } from './without-jit.ts';
 
 export type Format = 'xml' | 'json';
 
-// Otherwise zod tries `new Function`, which a page's Content-Security-Policy reports.
-z.config({ jitless: true });
-
-const wholeNumber = z.coerce.number().check(z.multipleOf(1), z.nonnegative());
-const someText = z.string().check(z.minLength(1));
-
-// For both formats; in XML all values are strings.
-const recordShape = z.object({
-  id: someText,
-  text: z.string(),
-  // Programs link to it: no `javascript:`.
-  url: z.url({ protocol: /^https?$/ }),
-  width: wholeNumber,
-  height: wholeNumber,
-  size: wholeNumber,
-  type: someText,
-  timestamp: z.pipe(z.string(), z.coerce.date()),
-  user: z.object({ id: z.coerce.bigint(), screen_name: z.string() }),
-});
-
-// Checked first: a hostile page may have a million.
-const mostRecords = z.array(z.unknown()).check(z.maxLength(100));
-const pageShape = z.object({ media: z.pipe(mostRecords, z.array(recordShape)), next: z.optional(someText) });
-
-const refusalShape = z.object({
-  errors: z.tuple([z.object({ reason: z.string(), message: z.string() })], z.unknown()),
+const { recordShape, pageShape, refusalShape } = withoutJit(() => {
+  const wholeNumber = z.coerce.number().check(z.multipleOf(1), z.nonnegative());
+  const someText = z.string().check(z.minLength(1));
+  // For both formats; in XML all values are strings.
+  const recordShape = z.object({
+    id: someText,
+    text: z.string(),
+    // Programs link to it: no `javascript:`.
+    url: z.url({ protocol: /^https?$/ }),
+    width: wholeNumber,
+    height: wholeNumber,
+    size: wholeNumber,
+    type: someText,
+    timestamp: z.pipe(z.string(), z.coerce.date()),
+    user: z.object({ id: z.coerce.bigint(), screen_name: z.string() }),
+  });
+  // Checked first: a hostile page may have a million.
+  const mostRecords = z.array(z.unknown()).check(z.maxLength(100));
+  const pageShape = z.object({ media: z.pipe(mostRecords, z.array(recordShape)), next: z.optional(someText) });
+  const refusalShape = z.object({
+    errors: z.tuple([z.object({ reason: z.string(), message: z.string() })], z.unknown()),
+  });
+  return { recordShape, pageShape, refusalShape };
 });
 
 /** Reads the record of a 200 response, with exact 64-bit user ids. @throws UnreadableResponse */

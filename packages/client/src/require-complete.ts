@@ -1,38 +1,46 @@
 import * as z from 'zod/mini';
+import { withoutJit } from './without-jit.ts';
 
-const hasNoLogin = (text: string) => !URL.canParse(text) || !(new URL(text).username || new URL(text).password);
-const address = z
-  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
-  .check(z.refine(hasNoLogin, 'must be an address without user and password'));
-const countError = 'must be a whole number, 0 or more';
-const given = z.string().check(z.minLength(1, { abort: true }));
-const optionsShape = z.object({
-  service: address,
-  provider: address,
-  credentials: z.union(
-    [
-      z.object({ bearer: z.string().check(z.regex(/^[\x21-\x7e]+$/, { abort: true })) }),
-      z.object({ consumerKey: given, consumerSecret: given, token: given, tokenSecret: given }),
-    ],
-    { error: 'must be { bearer } without blanks or { consumerKey, consumerSecret, token, tokenSecret }' },
-  ),
-  retries: z.optional(z.int(countError).check(z.minimum(0, countError))),
-});
-
-const text = z.optional(z.string('must be a string'));
-const callback = z.optional(z.custom((value) => typeof value === 'function', 'must be a function'));
-const signal = z.custom((value) => value instanceof EventTarget && 'aborted' in value, 'must be an AbortSignal');
-// Strict: with a misspelt name, the upload would be published without its caption.
-const uploadShape = z.strictObject({
-  ...{ message: text, alt: text, filename: text, idempotencyKey: text, onProgress: callback, onRetry: callback },
-  version: z.optional(z.literal([1, 2], { error: 'must be 1 or 2' })),
-  format: z.optional(z.literal(['json', 'xml'], { error: "must be 'json' or 'xml'" })),
-  signal: z.optional(signal),
+const { optionsShape, uploadShape } = withoutJit(() => {
+  const hasNoLogin = (text: string) => !URL.canParse(text) || !(new URL(text).username || new URL(text).password);
+  const address = z
+    .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+    .check(z.refine(hasNoLogin, 'must be an address without user and password'));
+  const countError = 'must be a whole number, 0 or more';
+  const count = z.optional(z.int(countError).check(z.minimum(0, countError)));
+  const stallError = 'must be a whole number of milliseconds, 1 or more';
+  const given = z.string().check(z.minLength(1, { abort: true }));
+  const text = z.optional(z.string('must be a string'));
+  const callback = z.optional(z.custom((value) => typeof value === 'function', 'must be a function'));
+  const signal = z.custom((value) => value instanceof EventTarget && 'aborted' in value, 'must be an AbortSignal');
+  const optionsShape = z.object({
+    service: address,
+    provider: address,
+    apiKey: text,
+    credentials: z.union(
+      [
+        z.object({ bearer: z.string().check(z.regex(/^[\x21-\x7e]+$/, { abort: true })) }),
+        z.object({ consumerKey: given, consumerSecret: given, token: given, tokenSecret: given }),
+      ],
+      { error: 'must be { bearer } without blanks or { consumerKey, consumerSecret, token, tokenSecret }' },
+    ),
+    fetch: callback,
+    retries: count,
+    stallMs: z.optional(z.int(stallError).check(z.minimum(1, stallError))),
+  });
+  // Strict: with a misspelt name, the upload would be published without its caption.
+  const uploadShape = z.strictObject({
+    ...{ message: text, alt: text, filename: text, idempotencyKey: text, onProgress: callback, onRetry: callback },
+    version: z.optional(z.literal([1, 2], { error: 'must be 1 or 2' })),
+    format: z.optional(z.literal(['json', 'xml'], { error: "must be 'json' or 'xml'" })),
+    signal: z.optional(signal),
+  });
+  return { optionsShape, uploadShape };
 });
 
 /** @throws TypeError that names an option which is missing or invalid, for callers without types */
-export function requireComplete({ service, ...options }: Record<keyof typeof optionsShape.shape, unknown>): void {
-  requireShape(optionsShape, { service: String(service), ...options });
+export function requireComplete(options: object = {}): void {
+  requireShape(optionsShape, { ...options, service: String(Reflect.get(options, 'service')) });
 }
 
 /** As `requireComplete`, for the options of an upload. */

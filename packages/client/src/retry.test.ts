@@ -101,6 +101,32 @@ test('a refusal that arrives while the file is still sent ends the upload, not t
   }
 });
 
+test('an upload that stalls is sent again', async () => {
+  service.responses = [() => {}, published];
+  expect(await client({ stallMs: 200 }).upload(bytes)).toEqual(someRecord);
+  await using silent = await startServer((request) => request.pause());
+  const stalled = client({ service: silent.address, stallMs: 200, retries: 0 }).upload(new Uint8Array(30_000_000));
+  await expect(stalled).rejects.toMatchObject({
+    name: 'ServiceUnreachable',
+    cause: { message: 'no progress for 0.2 s' },
+  });
+});
+
+test.each([
+  ['a lost response', [lose, refuse(429, 'too_many_requests')], true],
+  ['a lost response, but the media is refused', [lose, refuse(415, 'media_unsupported')], false],
+  ['no loss', [refuse(429, 'too_many_requests')], false],
+  ['a failure of the service', [refuse(500, 'unknown')], true],
+])(
+  'after %s, the error says whether the upload may be published, and its key',
+  async (_, responses, mayBePublished) => {
+    service.responses = responses;
+    const failed = client({ retries: responses.length - 1 }).upload(bytes);
+    const idempotencyKey = expect.stringMatching(/^[0-9a-f]{32}$/);
+    await expect(failed).rejects.toMatchObject({ mayBePublished, idempotencyKey });
+  },
+);
+
 test('another attempt waits for Retry-After', async () => {
   service.responses = [refuse(503, 'overloaded', { 'Retry-After': '2' }), published];
   const began = performance.now();

@@ -1,5 +1,5 @@
 import type { MediaRecord, RecordPage } from '@echodrop/record';
-import { RequestRefused, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
+import { noteDoubt, RequestRefused, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
 import { echoHeaders, type Proof, secretFields } from './credentials.ts';
 import { idempotencyHeader, newIdempotencyKey } from './idempotency-key.ts';
 import type { Platform, Progress } from './platform/platform.ts';
@@ -17,6 +17,8 @@ export interface ClientOptions extends Proof {
   readonly fetch?: typeof fetch | undefined;
   /** Attempts after the first, for failures that may be temporary. Default: 4. */
   readonly retries?: number | undefined;
+  /** An attempt to upload fails, and is retried, after this long without progress. Default: 120000. */
+  readonly stallMs?: number | undefined;
 }
 
 export interface RequestOptions {
@@ -48,6 +50,7 @@ export interface ListOptions extends RequestOptions {
 }
 
 const defaultRetries = 4;
+const defaultStallMs = 120_000;
 const largestPage = 100;
 // 100 captions of 64 KiB, which JSON can escape to six times as much.
 const maxPageBytes = 40 * 2 ** 20;
@@ -65,7 +68,7 @@ export class UploadClient<Source> {
 
   /** @throws TypeError for an option that is missing or invalid */
   constructor(options: ClientOptions, platform: Platform<Source>) {
-    requireComplete({ ...options, retries: options.retries });
+    requireComplete(options);
     this.#options = options;
     this.#service = String(options.service).replace(/\/+$/, '');
     this.#platform = platform;
@@ -78,17 +81,25 @@ export class UploadClient<Source> {
   async upload(source: Source, options: UploadOptions = {}): Promise<MediaRecord> {
     const { version = 2, format = 'json', onRetry } = options;
     requireUploadOptions(options);
-    const idempotencyKey = idempotencyHeader(options.idempotencyKey ?? newIdempotencyKey());
+    const key = options.idempotencyKey ?? newIdempotencyKey();
+    const idempotencyKey = idempotencyHeader(key);
     const fields = this.#fieldsOf(version, options);
     const { signal, onProgress } = endedByProgress(options);
     const media = await this.#platform.open(source, options.filename, signal);
+    const { fetch, stallMs = defaultStallMs } = this.#options;
+    let mayBePublished = false;
     const attempt = async () => {
       const headers = { ...(version === 2 && echoHeaders(this.#options)), 'Idempotency-Key': idempotencyKey };
-      const request = { headers, fields, media, signal, onProgress, fetch: this.#options.fetch };
+      const request = { headers, fields, media, signal, onProgress, fetch, stallMs };
       const address = `${this.#service}/${version}/upload.${format}`;
-      const { response, body } = await exchange(signal, maxBodyBytes, () => this.#platform.post(address, request));
-      if (response.status !== 200) throw await readRefusal(format, body, response);
-      return readRecord(format, body);
+      try {
+        const { response, body } = await exchange(signal, maxBodyBytes, () => this.#platform.post(address, request));
+        if (response.status !== 200) throw await readRefusal(format, body, response);
+        return await readRecord(format, body);
+      } catch (error) {
+        mayBePublished = noteDoubt(error, key, mayBePublished);
+        throw error;
+      }
     };
     const retries = media.content instanceof Blob ? this.#retries : 0;
     return withRetries(attempt, { retries, signal, onRetry });

@@ -75,6 +75,7 @@ async function login(context: CommandContext, address: string, options: LoginOpt
   const { env } = context;
   const name = profileName(options, env);
   const page = webAddress('<site>', address, 'https://photos.example');
+  if (/[?#]/.test(page)) throw new UsageError('<site> must contain no "?" or "#".');
   requireSecure('site', page);
   const settings = await fetchSiteSettings(page);
   requireSecure('upload service', settings.upload);
@@ -84,12 +85,15 @@ async function login(context: CommandContext, address: string, options: LoginOpt
   const given = options.tokenStdin ? await readToken(context) : undefined;
   const replaced = await readProfile(env, name).catch(catchDamaged);
   // Before the sign-in, which would be lost if the folder is not writable.
-  await using draft = await draftProfile(env, name);
-  const grant = given ?? (await grantInBrowser(context, provider, options.browser));
+  await (await draftProfile(env, name))[Symbol.asyncDispose]();
+  const { tokens, subject } = given ?? (await grantInBrowser(context, provider, options.browser));
   const user = await identifyUser(
-    { provider: provider.provider, credentials: { bearer: grant.token } },
+    { provider: provider.provider, credentials: { bearer: tokens.token } },
     options.tokenStdin ? 'rejected this token. Check the token and try again.' : undefined,
   );
+  // OpenID Connect Core 5.3.2: the token could be another user's.
+  if (subject !== undefined && subject !== user.subject)
+    throw new Error(`${visible(provider.name)} returned another user than the one who signed in.`);
   const profile: Profile = {
     site: settings.site,
     service: webAddress('upload service', settings.upload),
@@ -97,8 +101,9 @@ async function login(context: CommandContext, address: string, options: LoginOpt
     provider: provider.provider,
     providerName: provider.name,
     ...user,
-    ...grant,
+    ...tokens,
   };
+  await using draft = await draftProfile(env, name);
   await draft.store(profile);
   if (replaced === 'damaged') printNote(context, damagedNote(name));
   else if (replaced && !mayShareGrant(replaced, profile)) await revokeToken(replaced);
@@ -113,13 +118,18 @@ function mayShareGrant(old: Profile, { provider, subject, client }: Profile): bo
 
 type Tokens = Pick<Profile, 'token' | 'client' | 'refreshToken' | 'expiresAt'>;
 
-async function readToken({ stdin }: CommandContext): Promise<Tokens> {
-  const token = (await text(stdin)).trim();
-  if (!isToken(token)) throw new UsageError('Standard input has no token, or more than one.');
-  return { token };
+interface Granted {
+  readonly tokens: Tokens;
+  readonly subject?: string | undefined;
 }
 
-async function grantInBrowser(context: CommandContext, provider: SiteProvider, opens: boolean): Promise<Tokens> {
+async function readToken({ stdin }: CommandContext): Promise<Granted> {
+  const token = (await text(stdin)).trim();
+  if (!isToken(token)) throw new UsageError('Standard input has no token, or more than one.');
+  return { tokens: { token } };
+}
+
+async function grantInBrowser(context: CommandContext, provider: SiteProvider, opens: boolean): Promise<Granted> {
   const grant = await signIn(provider, (address) => {
     printNote(
       context,
@@ -127,7 +137,7 @@ async function grantInBrowser(context: CommandContext, provider: SiteProvider, o
     );
     if (opens) openBrowser(address, context.env);
   });
-  return tokensOf(grant);
+  return { tokens: tokensOf(grant), subject: grant.subject };
 }
 
 function tokensOf({ server, client, secret, token, refreshToken, expiresInSeconds }: Grant): Tokens {

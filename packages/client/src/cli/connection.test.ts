@@ -81,6 +81,11 @@ test('an option overrides its variable, and both replace the profile', async () 
   expect(await connect(context(env), { profile: 'default' })).toMatchObject({ provider: profile.provider });
 });
 
+test('a profile together with credentials is refused', async () => {
+  const options = { profile: 'default', provider: 'https://option.example/v', bearer: 'b' };
+  await expect(connect(context(), options)).rejects.toThrow('not both');
+});
+
 test('the token of a profile is sent to no other server', async () => {
   await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
   const connectTo = (url: string) => connect(context({ ECHODROP_URL: url }), {});

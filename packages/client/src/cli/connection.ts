@@ -57,7 +57,11 @@ export async function connect({ env }: CommandContext, options: ConnectionOption
 /** Provider and credentials from options or variables; undefined if a profile has them. @throws UsageError if they are incomplete */
 export function directProof(options: ConnectionOptions, env: NodeJS.ProcessEnv): Proof | undefined {
   const provider = options.provider || env['ECHODROP_PROVIDER'];
-  if (options.profile !== undefined) return undefined;
+  if (options.profile !== undefined) {
+    const given = options.bearer ?? options.token ?? options.provider;
+    if (given) throw new UsageError('Pass --profile or credentials and --provider, not both.');
+    return undefined;
+  }
   if (!provider) {
     requireNoCredentials(options, env);
     return undefined;

@@ -11,10 +11,11 @@ export interface NamedFile {
 /**
  * The files that the arguments name. A shell expands patterns; where it did not (Windows, quotes), `*` and `?` in the last part of a path that does
  * not exist are expanded here. A file that does not exist stays, so that its upload fails with the system's error.
- * @throws UsageError if standard input is named twice
+ * @throws UsageError if standard input is named twice, or a name is empty
  */
 export async function expandFiles(args: readonly string[], cwd: string): Promise<readonly NamedFile[]> {
   if (args.filter((arg) => arg === '-').length > 1) throw new UsageError('Standard input (-) can be read only once.');
+  if (args.includes('')) throw new UsageError('A file name is empty.');
   const found = await Promise.all(args.map((arg) => expand(arg, cwd)));
   return found.flat();
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { UsageError } from './command-context.ts';
 import { configFolder } from './user-folders.ts';
@@ -40,6 +41,8 @@ export type Profile = z.infer<typeof profileShape>;
 export class DamagedProfile extends UsageError {}
 
 export const defaultProfile = 'default';
+// Longer than a renewal takes.
+const maxLockMs = 60_000;
 
 /** Reads a profile; undefined if no user is signed in. @throws DamagedProfile */
 export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise<Profile | undefined> {
@@ -95,6 +98,27 @@ export async function draftProfile(env: NodeJS.ProcessEnv, name: string): Promis
       await rm(part, { force: true });
     },
   };
+}
+
+/**
+ * Waits for the lock of a profile, so that one process at a time renews its token: a refresh token may be valid once, and a second use of it can end
+ * the sign-in. @throws Error after a minute
+ */
+export async function lockProfile(env: NodeJS.ProcessEnv, name: string): Promise<AsyncDisposable> {
+  const path = `${profilePath(env, name)}.lock`;
+  for (let n = 0; n < maxLockMs / 100; n += 1) {
+    const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+      return undefined;
+    });
+    await file?.close();
+    if (file) return { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+    // Of a process that was killed.
+    if (Date.now() - mtimeMs > maxLockMs) await rm(path, { force: true });
+    await setTimeout(100);
+  }
+  throw new Error(`Another command is renewing this sign-in. If none runs, delete ${path}.`);
 }
 
 export async function removeProfile(env: NodeJS.ProcessEnv, name: string): Promise<void> {

@@ -12,7 +12,9 @@ export function showRecord(record: MediaRecord, output: Output, alt: string | un
   const { type, text } = record;
   const url = visible(record.url);
   const words = visible(alt || text || 'Upload').trim();
-  const picture = photoTypes.includes(type) ? `${url}/large.jpg` : undefined;
+  // A GIF may move; its other pictures do not.
+  const address = type === 'gif' ? `${url}.gif` : `${url}/large.jpg`;
+  const picture = photoTypes.includes(type) ? address : undefined;
   switch (output) {
     case 'url':
       return url;

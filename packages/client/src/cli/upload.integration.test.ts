@@ -178,7 +178,7 @@ test('shows the user', async () => {
   });
   const env = { ...environment(), ECHODROP_BEARER: 'wrong' };
   expect(await echodrop(['whoami'], { env })).toMatchObject({
-    status: 2,
+    status: 1,
     stderr: expect.stringContaining('does not accept'),
   });
 });

@@ -1,5 +1,6 @@
 import { maxBodyBytes, tooLarge } from '../read-body.ts';
 import { type FormRequest, filenameOf, inMemory, type MediaSource, type OpenMedia } from './platform.ts';
+import { stallTimer } from './stall-timer.ts';
 
 // What is used of the DOM, whose types Node's do not contain.
 interface Xhr {
@@ -38,7 +39,7 @@ function requireStream(source: unknown): ReadableStream {
   throw new TypeError('Media must be bytes, a Blob, or a stream of bytes.');
 }
 
-/** Posts a form. Only XMLHttpRequest reports progress, so a custom fetch reports none until its end. */
+/** Posts a form. Only XMLHttpRequest reports progress, so a custom fetch reports none until its end, and can stall. */
 export async function postForm(address: string, request: FormRequest): Promise<Response> {
   const { headers, fields, media, signal, onProgress, fetch: own } = request;
   const { content, filename } = media as OpenMedia & { readonly content: Blob };
@@ -47,27 +48,43 @@ export async function postForm(address: string, request: FormRequest): Promise<R
   body.set('media', content, filename);
   // Service workers have none.
   const hasXhr = Reflect.has(globalThis, 'XMLHttpRequest');
-  if (onProgress && !own && hasXhr) return sendMeasured(address, { ...request, onProgress, body, size: content.size });
+  if (!own && hasXhr) return sendMeasured(address, { ...request, body, size: content.size });
   const response = await (own ?? fetch)(address, { method: 'POST', headers, body, redirect: 'error', signal });
   onProgress?.(content.size, content.size);
   return response;
 }
 
-type Measured = Pick<FormRequest, 'headers' | 'signal'> &
-  Required<Pick<FormRequest, 'onProgress'>> & { readonly body: FormData; readonly size: number };
+interface Measured extends Pick<FormRequest, 'headers' | 'signal' | 'onProgress' | 'stallMs'> {
+  readonly body: FormData;
+  readonly size: number;
+}
 
-function sendMeasured(address: string, { headers, signal, onProgress, body, size }: Measured): Promise<Response> {
+function sendMeasured(
+  address: string,
+  { headers, signal, onProgress, stallMs, body, size }: Measured,
+): Promise<Response> {
   const xhr: Xhr = new (Reflect.get(globalThis, 'XMLHttpRequest') as new () => Xhr)();
   const abort = () => xhr.abort();
+  let endStall = () => {};
   return new Promise<Response>((resolve, reject) => {
     signal.throwIfAborted();
+    const stall = stallTimer(stallMs, (error) => {
+      reject(error);
+      abort();
+    });
+    endStall = stall.stop;
+    stall.restart();
     signal.addEventListener('abort', abort);
     xhr.open('POST', address);
     xhr.responseType = 'arraybuffer';
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
     // The form's other parts come first, and are not counted.
-    xhr.upload.onprogress = ({ loaded, total }) => onProgress?.(Math.max(0, size - (total - loaded)), size);
+    xhr.upload.onprogress = ({ loaded, total }) => {
+      stall.restart();
+      onProgress?.(Math.max(0, size - (total - loaded)), size);
+    };
     xhr.onprogress = ({ loaded }) => {
+      stall.restart();
       if (loaded <= maxBodyBytes) return;
       reject(tooLarge(maxBodyBytes));
       abort();
@@ -80,7 +97,10 @@ function sendMeasured(address: string, { headers, signal, onProgress, body, size
     xhr.onerror = () => reject(new TypeError('The connection failed.'));
     xhr.onabort = () => reject(signal.reason);
     xhr.send(body);
-  }).finally(() => signal.removeEventListener('abort', abort));
+  }).finally(() => {
+    endStall();
+    signal.removeEventListener('abort', abort);
+  });
 }
 
 function responseOf(xhr: Xhr): Response {

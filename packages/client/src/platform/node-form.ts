@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FormRequest } from './platform.ts';
+import { type StallTimer, stallTimer } from './stall-timer.ts';
 
 /** The source of an upload failed while it was sent; `cause` is its error. */
 class SourceError extends Error {
@@ -8,28 +9,38 @@ class SourceError extends Error {
 }
 
 /** Posts a form, which it streams. */
-export async function postForm(address: string, { headers, signal, fetch: own, ...form }: FormRequest) {
+export async function postForm(address: string, { headers, signal, fetch: own, stallMs, ...form }: FormRequest) {
   const failure = new AbortController();
+  const stall = stallTimer(stallMs, (cause) => failure.abort(cause));
   // Only an abort ends a request: an error of its body leaves it waiting, and is an unhandled rejection (Node 24).
-  const { boundary, body } = formOf(form, (cause) => failure.abort(cause));
+  const { boundary, body } = formOf({ ...form, stall }, (cause) => failure.abort(cause));
   const send = own ?? fetch;
-  return send(address, {
-    method: 'POST',
-    headers: { ...headers, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
-    redirect: 'error',
-    signal: AbortSignal.any([signal, failure.signal]),
-    body,
-    duplex: 'half',
-  });
+  try {
+    return await send(address, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+      redirect: 'error',
+      signal: AbortSignal.any([signal, failure.signal]),
+      body,
+      duplex: 'half',
+    });
+  } finally {
+    stall.stop();
+  }
 }
 
-type Form = Pick<FormRequest, 'fields' | 'media' | 'onProgress'>;
+interface Form extends Pick<FormRequest, 'fields' | 'media' | 'onProgress'> {
+  readonly stall: StallTimer;
+}
 
 /**
  * The form as a Blob, whose length fetch sends, or as a stream, which goes in chunks. A FormData is read whole into memory, and a response
  * that comes early, or an abort, then ends the process (undici 7.29 of Node 24).
  */
-function formOf({ fields, media: { filename, content }, onProgress }: Form, onFailure: (cause: unknown) => void) {
+function formOf(
+  { fields, media: { filename, content }, onProgress, stall }: Form,
+  onFailure: (cause: unknown) => void,
+) {
   const boundary = `echodrop-${randomBytes(16).toString('hex')}`;
   const disposition = (name: string) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"`;
   const texts = Object.entries(fields).map(
@@ -42,19 +53,25 @@ function formOf({ fields, media: { filename, content }, onProgress }: Form, onFa
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
   const isBlob = content instanceof Blob;
   async function* pieces(): AsyncGenerator<Uint8Array> {
+    stall.restart();
     yield head;
     let sent = 0;
     try {
+      stall.stop();
       for await (const chunk of isBlob ? content.stream() : content) {
         sent += chunk.byteLength;
         onProgress?.(sent, isBlob ? content.size : undefined);
+        // Not while the source is read, which may be slow.
+        stall.restart();
         yield chunk;
+        stall.stop();
       }
     } catch (cause) {
       const isUnreadable = cause instanceof Error && cause.name === 'NotReadableError';
       onFailure(isUnreadable ? cause : new SourceError('The media cannot be read.', { cause }));
       return;
     }
+    stall.restart();
     yield tail;
   }
   const stream = () => Readable.toWeb(Readable.from(pieces(), { objectMode: false })) as ReadableStream<Uint8Array>;

@@ -17,6 +17,8 @@ export interface FormRequest {
   readonly media: OpenMedia;
   readonly signal: AbortSignal;
   readonly onProgress: Progress | undefined;
+  /** Without progress for this long, the request fails. */
+  readonly stallMs: number;
   /** The client's own `fetch`, if it has one. */
   readonly fetch: typeof fetch | undefined;
 }

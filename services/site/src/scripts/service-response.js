@@ -47,7 +47,8 @@ export function retryAfterOf(response) {
 export function isTemporary(response) {
   const { status } = response;
   if (status === 401) return reasonOf(response) === 'provider_unavailable';
-  return [408, 409, 429, 502, 503, 504].includes(status);
+  // Proxies also respond with unregistered statuses, such as 520 to 524.
+  return status >= 500 || [408, 409, 429].includes(status);
 }
 
 /**

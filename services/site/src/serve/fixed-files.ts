@@ -5,9 +5,12 @@ import type { RequestHandler } from 'express';
 /** Serves text files, joined, that are read once, with the content type of the first. */
 export function fixedFile(...files: readonly [URL, ...URL[]]): RequestHandler {
   const content = files.map((file) => readFileSync(file, 'utf8')).join('\n');
+  // After an update, a module must not import from one of the release before.
+  const isScript = files[0].pathname.endsWith('.js');
+  const caching = isScript ? 'no-cache' : 'public, max-age=3600';
   return (_request, response) => {
     // A sandboxed frame has an opaque origin, so the player's style is cross-origin to it.
-    response.set({ 'Cache-Control': 'public, max-age=3600', 'Cross-Origin-Resource-Policy': 'cross-origin' });
+    response.set({ 'Cache-Control': caching, 'Cross-Origin-Resource-Policy': 'cross-origin' });
     response.type(basename(files[0].pathname)).send(content);
   };
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { authorizationOf, type Proof } from '../../credentials.ts';
-import { UsageError } from '../command-context.ts';
 import { fetchJson, StatusError } from './fetch-json.ts';
 
 export interface User {
@@ -23,7 +22,9 @@ const userShape = z.object({
 });
 
 /** The provider does not accept the credentials. */
-export class ProofRefused extends UsageError {}
+export class ProofRefused extends Error {
+  override readonly name = 'ProofRefused';
+}
 
 const loginAdvice = 'does not accept the credentials. Run `echodrop login` again.';
 

@@ -15,6 +15,7 @@ const maxWaitMs = 10 * 60_000;
 /** Starts to listen on a free port of 127.0.0.1, for a redirect to `path`. */
 export async function listenOnLoopback(path: string): Promise<Loopback> {
   const pending: { handle?: (request: IncomingMessage, response: ServerResponse) => void } = {};
+  let limit: NodeJS.Timeout | undefined;
   const server = createServer((request, response) => {
     if (pending.handle) pending.handle(request, response);
     else respond(response, 404, 'No sign-in is running.');
@@ -26,7 +27,7 @@ export async function listenOnLoopback(path: string): Promise<Loopback> {
     redirectUri: origin + path,
     receive: (state) =>
       new Promise((resolve, reject) => {
-        const limit = setTimeout(() => reject(new Error('No sign-in within ten minutes. Try again.')), maxWaitMs);
+        limit = setTimeout(() => reject(new Error('No sign-in within ten minutes. Try again.')), maxWaitMs);
         pending.handle = (request, response) => {
           const url = readTarget(request, origin);
           if (url?.pathname !== path) return respond(response, 404, 'Not found.');
@@ -39,11 +40,12 @@ export async function listenOnLoopback(path: string): Promise<Loopback> {
           respond(
             response,
             200,
-            `${isDenied ? 'Not signed in.' : 'Done.'} You can close this tab and return to the terminal.`,
+            `${isDenied ? 'Not signed in.' : 'The sign-in goes on in the terminal.'} You can close this tab.`,
           );
         };
       }),
     close() {
+      clearTimeout(limit);
       server.close();
       // Browsers keep idle spare connections open.
       server.closeAllConnections();

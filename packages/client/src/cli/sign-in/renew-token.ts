@@ -1,7 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
 import * as oauth from 'oauth4webapi';
 import { UsageError } from '../command-context.ts';
-import { draftProfile, type Profile, readProfile } from '../profiles.ts';
+import { draftProfile, lockProfile, type Profile, readProfile } from '../profiles.ts';
 import { requestOptions } from './authorization-client.ts';
 import { authenticationOf } from './sign-in.ts';
 
@@ -17,47 +16,62 @@ export async function freshProfile(
   profile: Profile,
   refused?: string,
 ): Promise<Profile> {
-  const { expiresAt, client, refreshToken, token } = profile;
-  const isEnding = expiresAt !== undefined && Date.parse(expiresAt) <= Date.now() + marginMs;
-  if (!isEnding && token !== refused) return profile;
-  if (!client?.tokenEndpoint || !refreshToken) {
-    if (!isEnding) return profile;
+  if (!needsRenewal(profile, refused)) return profile;
+  if (!renewable(profile)) {
+    if (!isEnding(profile)) return profile;
     throw new UsageError('The sign-in has expired. Run `echodrop login` again.');
   }
+  await using _lock = await lockProfile(env, name);
   const stored = await readProfile(env, name);
   if (!stored || !isSameAccount(stored, profile))
     throw new UsageError(
       `Another command has signed out the profile ${name} or changed its user. Run this command again.`,
     );
-  if (stored.token !== token) return freshProfile(env, name, stored, refused);
-  const renewing = { ...client, tokenEndpoint: client.tokenEndpoint };
-  return renewProfile(env, name, profile, () => renew(renewing, refreshToken));
+  const renewing = renewable(stored);
+  return renewing && needsRenewal(stored, refused) ? renewProfile(env, name, stored, renewing) : stored;
+}
+
+function needsRenewal(profile: Profile, refused: string | undefined): boolean {
+  return isEnding(profile) || profile.token === refused;
+}
+
+function isEnding({ expiresAt }: Profile): boolean {
+  return expiresAt !== undefined && Date.parse(expiresAt) <= Date.now() + marginMs;
+}
+
+/** What renews a profile, if it can be renewed. */
+function renewable({ client, refreshToken }: Profile): Renewing | undefined {
+  if (!client?.tokenEndpoint || !refreshToken) return undefined;
+  return { client: { ...client, tokenEndpoint: client.tokenEndpoint }, refreshToken };
 }
 
 async function renewProfile(
   env: NodeJS.ProcessEnv,
   name: string,
   profile: Profile,
-  request: () => Promise<oauth.TokenEndpointResponse>,
+  { client, refreshToken }: Renewing,
 ): Promise<Profile> {
   // Opened first: a refresh token may be valid once, so a new one that could not be stored would end the sign-in.
   await using draft = await draftProfile(env, name);
   try {
-    const tokens = await request();
+    const tokens = await renew(client, refreshToken);
     const renewed: Profile = {
       ...profile,
       token: tokens.access_token,
-      refreshToken: tokens.refresh_token ?? profile.refreshToken,
+      refreshToken: tokens.refresh_token ?? refreshToken,
       expiresAt: expiryOf(tokens.expires_in),
     };
     await draft.store(renewed);
     return renewed;
   } catch (cause) {
     if (!isRefusal(cause)) throw cause;
-    const renewed = await renewedElsewhere(env, name, profile);
-    if (renewed) return renewed;
     throw new UsageError('The sign-in could not be renewed. Run `echodrop login` again.', { cause });
   }
+}
+
+interface Renewing {
+  readonly client: RenewingClient;
+  readonly refreshToken: string;
 }
 
 type RenewingClient = NonNullable<Profile['client']> & { readonly tokenEndpoint: string };
@@ -87,16 +101,6 @@ function isRefusal(error: unknown): boolean {
     error instanceof oauth.WWWAuthenticateChallengeError ||
     (error instanceof oauth.ResponseBodyError && error.status !== 429)
   );
-}
-
-/** The profile that another process renewed with the same refresh token, which is valid once. It may still be writing it. */
-async function renewedElsewhere(env: NodeJS.ProcessEnv, name: string, old: Profile): Promise<Profile | undefined> {
-  for (let n = 0; n < 10; n += 1) {
-    const stored = await readProfile(env, name);
-    if (stored && isSameAccount(stored, old) && stored.token !== old.token) return stored;
-    await setTimeout(100);
-  }
-  return undefined;
 }
 
 function isSameAccount(one: Profile, other: Profile): boolean {

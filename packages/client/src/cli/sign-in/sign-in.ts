@@ -6,6 +6,8 @@ import type { SiteProvider } from './site-settings.ts';
 
 /** The tokens of a finished sign-in, and what is needed to renew or revoke them. */
 export interface Grant extends AuthorizationClient {
+  /** The user in the ID token; none without OpenID Connect. */
+  readonly subject: string | undefined;
   readonly token: string;
   readonly refreshToken: string | undefined;
   readonly expiresInSeconds: number | undefined;
@@ -49,6 +51,7 @@ export async function signIn(provider: SiteProvider, show: (address: string) => 
     const tokens = await redeem(prepared, code, { redirectUri: loopback.redirectUri, verifier, nonce });
     return {
       ...prepared,
+      subject: oauth.getValidatedIdTokenClaims(tokens)?.sub,
       token: tokens.access_token,
       refreshToken: tokens.refresh_token,
       expiresInSeconds: tokens.expires_in,

@@ -72,8 +72,11 @@ async function showMore(session) {
 async function remove(session, upload, item) {
   if (!(await confirmDelete(titleOf(upload)))) return;
   news.textContent = 'Deleting.';
+  const buttons = item.querySelectorAll('button');
+  for (const button of buttons) button.disabled = true;
   const response = await expectResponse(removeUpload(session, upload.id), [204, 404]);
   news.textContent = '';
+  for (const button of buttons) button.disabled = false;
   if (!response) return;
   const neighbour = item.nextElementSibling ?? item.previousElementSibling;
   item.remove();

@@ -47,8 +47,8 @@ case $1 in
   /*) ln -s "$1" "$media" ;;
   *) ln -s "$PWD/$1" "$media" ;;
 esac
-if [ ! -s "$media" ]; then
-  echo "Nothing to upload: $1 is missing or empty, or took no screenshot." >&2
+if [ -d "$media" ] || [ ! -s "$media" ]; then
+  echo "Nothing to upload: $1 is missing, empty or a folder, or took no screenshot." >&2
   exit 1
 fi
 
@@ -57,12 +57,15 @@ quote() {
   printf '"%s"' "$(printf '%s' "$1" | sed 's/[\\\\"]/\\\\&/g')"
 }
 
+# curl would split a path at ; and ,
+cd "$folder"
+
 # The same for all retries, so that a lost response adds no second upload.
 attempt=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
 
 response=$(curl --silent --show-error --retry 5 --retry-all-errors --connect-timeout 20 \\
   --speed-limit 1 --speed-time 120 --write-out '%{http_code}' \\
-  --form-string "key=$key" --form-string "message=\${2-}" --form "media=@$media" \\
+  --form-string "key=$key" --form-string "message=\${2-}" --form media=@media.png \\
   --config - "$address" <<END
 header = $(quote "X-Auth-Service-Provider: $provider")
 header = $(quote "X-Verify-Credentials-Authorization: $authorization")
@@ -84,9 +87,9 @@ fi
 link=$(printf '%s' "$response" | sed -n 's/.*"url":"\\([^"]*\\)".*/\\1/p')
 printf '%s\\n' "$link"
 if [ -n "\${WAYLAND_DISPLAY-}" ] && command -v wl-copy > /dev/null; then
-  printf '%s' "$link" | wl-copy
+  printf '%s' "$link" | wl-copy || echo "wl-copy could not copy the link." >&2
 elif [ -n "\${DISPLAY-}" ] && command -v xclip > /dev/null; then
-  printf '%s' "$link" | xclip -selection clipboard > /dev/null
+  printf '%s' "$link" | xclip -selection clipboard > /dev/null || echo "xclip could not copy the link." >&2
 fi
 `;
 }

@@ -14,17 +14,18 @@ out?.addEventListener('click', async () => {
   // A page with something to lose may prevent it.
   if (!window.dispatchEvent(new Event('sign-out', { cancelable: true }))) return;
   out.setAttribute('disabled', '');
-  await signOut();
+  const isRevoked = await signOut();
+  const more = isRevoked ? '' : ' The provider did not revoke the token, which is valid until it expires.';
   // Survives the reload, unlike a text of this page.
-  history.replaceState({ isSignedOut: true }, '');
+  history.replaceState({ signedOut: `Signed out.${more}` }, '');
   location.reload();
 });
 
 const tokenAtStart = currentSession()?.token;
 showState();
-if (history.state?.isSignedOut) {
+if (history.state?.signedOut) {
+  showText('signed-out', history.state.signedOut);
   history.replaceState(null, '');
-  showText('signed-out', 'Signed out.');
 }
 // After "back" the page is as it was left, with what it showed to the person who was signed in then.
 window.addEventListener('pageshow', (event) => {

@@ -8,13 +8,15 @@ import { requestOptions } from './request-options.js';
 const timeoutMs = 4000;
 
 /**
- * Revokes the token of a session (RFC 7009) if the provider has an address for it.
+ * Revokes the token of a session (RFC 7009).
  *
  * @param {Provider} provider
  * @param {Session} session
+ * @returns {Promise<boolean>} whether the provider confirmed it in time; it may have no address for it
  */
 export async function revokeToken(provider, session) {
-  await Promise.race([revoke(provider, session), new Promise((resolve) => setTimeout(resolve, timeoutMs))]);
+  const timeout = new Promise((resolve) => setTimeout(() => resolve(false), timeoutMs));
+  return await Promise.race([revoke(provider, session), timeout]);
 }
 
 /**
@@ -23,6 +25,8 @@ export async function revokeToken(provider, session) {
  */
 async function revoke(provider, { token, application }) {
   const { server, client, authentication } = await reconnect(provider, application);
-  if (!server.revocation_endpoint) return;
-  await oauth.revocationRequest(server, client, authentication, token, requestOptions(server.issuer));
+  if (!server.revocation_endpoint) return false;
+  const options = requestOptions(server.issuer);
+  const response = await oauth.revocationRequest(server, client, authentication, token, options);
+  return response.ok;
 }

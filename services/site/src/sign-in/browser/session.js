@@ -27,17 +27,21 @@ export function keepSession(session) {
   sessionStorage.setItem(key, JSON.stringify({ ...session, tab: window.name }));
 }
 
-/** Ends the session. Revokes its token if the provider can, within a few seconds. */
+/**
+ * Ends the session. Revokes its token if the provider can, within a few seconds.
+ *
+ * @returns {Promise<boolean>} whether the token is revoked
+ */
 export async function signOut() {
   const session = currentSession();
   sessionStorage.removeItem(key);
   const provider = pageSettings().providers.find((each) => each.provider === session?.provider);
-  if (!session || !provider) return;
+  if (!session || !provider) return false;
   try {
     const { revokeToken } = await import('./revoke-token.js');
-    await revokeToken(provider, session);
+    return await revokeToken(provider, session);
   } catch {
-    // The token then ends when the provider says so.
+    return false;
   }
 }
 

@@ -14,13 +14,13 @@ export class LongWait extends Error {}
  * Sends until a response is final, with growing waits in between. The server must recognize a repeat: only the response may have been lost.
  *
  * @param {() => Promise<import('/scripts/service-response.js').ServiceResponse>} send
- * @param {{ signal: AbortSignal, onWait: (why: string, seconds: number) => void }} options
+ * @param {{ signal: AbortSignal, onWait: (why: string, seconds: number) => void, onOffline: () => void }} options
  * @returns {Promise<import('/scripts/service-response.js').ServiceResponse>} the last response
  * @throws {Cancelled | NoResponse | LongWait}
  */
-export async function sendWithRetries(send, { signal, onWait }) {
+export async function sendWithRetries(send, { signal, onWait, onOffline }) {
   for (let attempt = 1; ; attempt += 1) {
-    const response = await responseOrNothing(send());
+    const response = await sendOnline(send, { signal, onOffline });
     if (response && !isTemporary(response)) return response;
     if (attempt === maxAttempts) {
       if (response) return response;
@@ -33,6 +33,22 @@ export async function sendWithRetries(send, { signal, onWait }) {
     const seconds = Math.max(growing, retryAfter);
     onWait(response ? refusalOf(response).replace(' Try again later.', '') : 'The connection was lost.', seconds);
     await pause(seconds, { signal, endsOnline: retryAfter === 0 });
+  }
+}
+
+/**
+ * Sends, again after each time that the browser was offline.
+ *
+ * @param {() => Promise<import('/scripts/service-response.js').ServiceResponse>} send
+ * @param {{ signal: AbortSignal, onOffline: () => void }} options
+ * @returns {Promise<import('/scripts/service-response.js').ServiceResponse | undefined>} undefined if no response arrived
+ */
+async function sendOnline(send, { signal, onOffline }) {
+  for (;;) {
+    const response = await responseOrNothing(send());
+    if (response || navigator.onLine) return response;
+    onOffline();
+    await pause(undefined, { signal, endsOnline: true });
   }
 }
 
@@ -57,7 +73,7 @@ function responseOrNothing(sending) {
 /**
  * Ends early when the browser is online again, if `endsOnline`.
  *
- * @param {number} seconds
+ * @param {number | undefined} seconds no limit if undefined
  * @param {{ signal: AbortSignal, endsOnline: boolean }} options
  * @returns {Promise<void>}
  */
@@ -70,7 +86,7 @@ function pause(seconds, { signal, endsOnline }) {
       if (signal.aborted) reject(new Cancelled());
       else resolve();
     };
-    const timer = setTimeout(end, seconds * 1000);
+    const timer = seconds === undefined ? undefined : setTimeout(end, seconds * 1000);
     if (endsOnline) window.addEventListener('online', end);
     signal.addEventListener('abort', end);
     if (signal.aborted) end();

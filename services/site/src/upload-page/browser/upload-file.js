@@ -26,15 +26,16 @@ class Unreadable extends Error {}
  * @returns {Promise<Outcome>}
  */
 export async function uploadFile(row, { signal, onProgress, onWait }) {
+  const show = (/** @type {string} */ sentence) => {
+    row.showWait(sentence);
+    onWait(sentence);
+  };
   try {
     const key = row.key();
     const response = await sendWithRetries(() => send(row, key, { signal, onProgress }), {
       signal,
-      onWait(why, seconds) {
-        const sentence = `${why} Trying again in ${formatCount(seconds, 'second')}.`;
-        row.showWait(sentence);
-        onWait(sentence);
-      },
+      onWait: (why, seconds) => show(`${why} Trying again in ${formatCount(seconds, 'second')}.`),
+      onOffline: () => show('Offline. The upload goes on when the connection is back.'),
     });
     return outcomeOf(response, row);
   } catch (error) {
