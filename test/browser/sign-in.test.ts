@@ -103,6 +103,8 @@ await describeWithBrowser('signing in', (browser) => {
 
   /** Uploads a photo. @returns the user name on its page */
   async function upload(tab: Page): Promise<string> {
+    // Its script shows it once it listens.
+    await tab.getByRole('button', { name: 'Upload', exact: true }).waitFor(soon);
     await tab
       .getByLabel('Photos and videos', { exact: true })
       .setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: photo });

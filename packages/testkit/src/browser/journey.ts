@@ -70,6 +70,8 @@ export async function expectJourney(browser: Browser, site: string): Promise<voi
 
 /** Drops a file, pastes one, and chooses one that is not a photo. */
 async function addFiles(tab: Page): Promise<void> {
+  // Its script shows it once it listens.
+  await tab.getByRole('button', { name: 'Upload', exact: true }).waitFor(soon);
   const photo = (await samplePhoto('jpg', { width: 64, height: 48 })).toString('base64');
   await tab.evaluate(`(${withFile})('${photo}', 'dropped.jpg', 'image/jpeg').then((dataTransfer) =>
     document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer })))`);
