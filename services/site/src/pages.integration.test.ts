@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { ownerHash } from '@echodrop/archive/owner';
 import { findRecord } from '@echodrop/archive/records';
 import { removeMedia } from '@echodrop/archive/remove-media';
+import { refusals } from '@echodrop/contracts/refusals';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
@@ -341,11 +342,13 @@ test('every page has the site name and the abuse contact', async () => {
   expect(await bodyOf('/')).not.toContain('Report abuse');
 });
 
-test('the documentation shows uploads with the addresses of this site', async () => {
+test('the documentation shows uploads with the addresses of this site, and every reason of a refusal', async () => {
   expect(await bodyOf('/')).toContain('href="/documentation"');
   const body = await bodyOf('/documentation', otherSite);
   expect(body).toContain('/2/upload.json');
   expect(body).toContain('/1/upload.xml');
+  for (const word of ['Idempotency-Key', 'Bearer', '/openapi.json', ...Object.keys(refusals)])
+    expect(body).toContain(word);
   expect(body).toContain('https://upload.example/2/media.json');
   expect(body).toContain('-X DELETE https://upload.example/2/media/Ab3dE6gH9j');
   expect(body).toContain(

@@ -1,3 +1,4 @@
+import { refusals } from '@echodrop/contracts/refusals';
 import { canSignIn, type Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './page.ts';
@@ -13,10 +14,11 @@ export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name
 <p>The operators of this site give you the upload address (here <code>${gateway}</code>), the API key of your application, and the list of identity providers.</p>
 
 <h2>Upload</h2>
-<p>Send a form (<code>multipart/form-data</code>) with <code>key</code>, <code>message</code> (the caption; public, may be empty) and <code>media</code> (the file). Two headers identify the user: the address at which the provider verifies credentials, and the <code>OAuth …</code> header for that address (OAuth Echo), here in a variable. An optional field <code>alt</code> describes the media for people who cannot see it, in at most 1,500 characters.</p>
+<p>Send a form (<code>multipart/form-data</code>) with <code>key</code>, <code>message</code> (the caption; public, may be empty) and <code>media</code> (the file). Two headers identify the user: the address at which the provider verifies credentials, and the header that the provider would get there. That is <code>OAuth …</code> (a signed request, OAuth Echo) or <code>Bearer …</code> (a token), whichever the provider takes. An optional field <code>alt</code> describes the media for people who cannot see it, in at most 1,500 characters.</p>
 <pre><code>curl ${gateway}/2/upload.json \\
   -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
-  -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER" \\
+  -H "X-Verify-Credentials-Authorization: Bearer $TOKEN" \\
+  -H 'Idempotency-Key: "a1b2c3"' \\
   -F key=YOUR_API_KEY \\
   -F message='At the sea' \\
   -F media=@photo.jpg</code></pre>
@@ -32,16 +34,22 @@ export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name
   "timestamp": "Sat, 21 Nov 2026 11:36:34 +0000",
   "user": { "id": 12345, "screen_name": "ada" }
 }</code></pre>
-<p>Any other status is a refusal with a reason: 400 for an incomplete form, 401 for invalid credentials or an invalid key, 403 for blocked users and applications, 413 for a file that is too large, 415 for an unsupported file type; 429 and 503 come with <code>Retry-After</code>.</p>
+<p>Repeat an upload with the same <code>Idempotency-Key</code> (any quoted string, new for each upload) if the response was lost: within 24 hours it returns the same record.</p>
+<p>Programs need not do this by hand: the npm package <code>@echodrop/client</code> is a library for JavaScript and a command line, and the OpenAPI document is at <a href="${gateway}/openapi.json"><code>${gateway}/openapi.json</code></a>.</p>
+
+<h2>Errors</h2>
+<p>Any other status comes with a reason, in the format of the request. Rely on the reason; messages may change. If <code>Retry-After</code> is there, try again after that many seconds.</p>
+<pre><code>{"errors":[{"code":401,"reason":"credentials_refused","message":"${refusals.credentials_refused[1]}"}]}</code></pre>
+${reasons}
 
 <h2>List and delete</h2>
 <p>With the same two headers, users list their own uploads, newest first, and delete one. The list has <code>media</code> and, if there are older uploads, the cursor <code>next</code>: send it as <code>after</code>. <code>count</code> limits the list, up to 100. Status 204: the upload is deleted.</p>
 <pre><code>curl ${gateway}/2/media.json \\
   -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
-  -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"
+  -H "X-Verify-Credentials-Authorization: Bearer $TOKEN"
 curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
   -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
-  -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"</code></pre>
+  -H "X-Verify-Credentials-Authorization: Bearer $TOKEN"</code></pre>
 
 <h2>Upload, version 1</h2>
 <p>For old applications only. The form carries the four secrets instead of headers. They must precede the file; otherwise a large file is refused. The record is the same.</p>
@@ -55,6 +63,11 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
 ${publicAddresses(publicSite)}${upload && ownPages(canSignIn(upload))}</div>`,
   };
 }
+
+const reasons = html`<dl>
+${Object.entries(refusals).map(
+  ([reason, [status, sentence]]) => html`<dt>${status} <code>${reason}</code></dt>\n<dd>${sentence}</dd>\n`,
+)}</dl>`;
 
 function ownPages(canList: boolean): Html {
   return html`<h2>Pages for uploading</h2>
