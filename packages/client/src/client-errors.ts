@@ -46,6 +46,15 @@ export class ServiceUnreachable extends RequestFailed {
   override readonly name = 'ServiceUnreachable';
 }
 
+// No connection was made.
+const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+function isUnsent(error: Error): boolean {
+  for (let each: unknown = error; each instanceof Error; each = each.cause)
+    if (unsentCodes.includes(String(Reflect.get(each, 'code')))) return true;
+  return false;
+}
+
 // Faults of the media or its texts, which earlier attempts had too; and a published upload that was removed.
 const settled = [400, 410, 413, 415, 422];
 
@@ -61,7 +70,7 @@ export function noteDoubt(error: unknown, idempotencyKey: string, before: boolea
 }
 
 function mayBePublished(error: RequestFailed, before: boolean): boolean {
-  if (!(error instanceof RequestRefused)) return true;
+  if (!(error instanceof RequestRefused)) return before || !isUnsent(error);
   const { status, reason } = error;
   // A proxy, whose refusals have no reason, knows nothing about earlier attempts.
   if (settled.includes(status) && reason !== 'unknown') return false;

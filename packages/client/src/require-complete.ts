@@ -22,7 +22,7 @@ const { optionsShape, uploadShape } = withoutJit(() => {
         z.object({ bearer: z.string().check(z.regex(/^[\x21-\x7e]+$/, { abort: true })) }),
         z.object({ consumerKey: given, consumerSecret: given, token: given, tokenSecret: given }),
       ],
-      { error: 'must be { bearer } without blanks or { consumerKey, consumerSecret, token, tokenSecret }' },
+      { error: 'must be { bearer } without whitespace or { consumerKey, consumerSecret, token, tokenSecret }' },
     ),
     fetch: callback,
     retries: count,

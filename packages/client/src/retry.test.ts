@@ -127,6 +127,17 @@ test.each([
   },
 );
 
+test('after a refused connection, nothing is published and no timer is left', async () => {
+  const unreachable = await startServer(() => {});
+  await unreachable[Symbol.asyncDispose]();
+  const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
+  const before = timers();
+  const failed = client({ service: unreachable.address, retries: 1 }).upload(new Blob([bytes]));
+  await expect(failed).rejects.toMatchObject({ name: 'ServiceUnreachable', mayBePublished: false });
+  await sleep(50);
+  expect(timers()).toBeLessThanOrEqual(before);
+});
+
 test('another attempt waits for Retry-After', async () => {
   service.responses = [refuse(503, 'overloaded', { 'Retry-After': '2' }), published];
   const began = performance.now();

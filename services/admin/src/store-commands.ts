@@ -11,9 +11,9 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .command('sweep')
     .summary('remove orphans and unfinished uploads')
     .description(
-      'Find orphans (media and renditions without a record), unfinished uploads and remains of interrupted removals; with --yes, remove ' +
+      'Find orphans (media and renditions without a record), unfinished uploads and leftovers of interrupted removals; with --yes, remove ' +
         'them. Find published uploads that are missing from the lists of uploads; with --yes, add them to the lists. Without --yes, a dry run. ' +
-        'Safe while uploads run; not while a backup is being restored. Removes nothing while a record is unreadable.',
+        'Run it while uploads run, but not while a backup is being restored. Removes nothing while a record is unreadable.',
     )
     .option('--yes', 'apply the changes (default: dry run)')
     .option('--force', 'sweep even if most media has no record, which suggests lost records')

@@ -183,7 +183,7 @@ async function logout(context: CommandContext, options: { readonly profile?: str
   print(context, visible(`Signed out ${profile.name}.`));
   const place = visible(profile.providerName);
   if (!isRevoked)
-    printNote(context, `${place} did not revoke the token. It stays valid until it expires or you revoke it there.`);
+    printNote(context, `The token is not revoked. It stays valid until it expires or you revoke it at ${place}.`);
 }
 
 function catchDamaged(error: unknown): 'damaged' {

@@ -61,7 +61,7 @@ export async function* uploadFiles(
     const onRetry = (error: unknown, pauseMs: number) => {
       bars.pause();
       const why = `${visible(file.name)}: ${describeError(error).replace(' Try again later.', '')}`;
-      printNote(context, `${why} Trying again in ${Math.ceil(pauseMs / 1000)} s.`);
+      printNote(context, `${why.replace(/[^.)]$/, '$&.')} Trying again in ${Math.ceil(pauseMs / 1000)} s.`);
       bars.resume();
     };
     return uploadFile(run, file, { onProgress: bar.onProgress, onRetry })

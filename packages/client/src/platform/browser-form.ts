@@ -72,7 +72,7 @@ function sendMeasured(
       reject(error);
       abort();
     });
-    endStall = stall.stop;
+    endStall = stall.end;
     stall.restart();
     signal.addEventListener('abort', abort);
     xhr.open('POST', address);

@@ -25,7 +25,7 @@ export async function postForm(address: string, { headers, signal, fetch: own, s
       duplex: 'half',
     });
   } finally {
-    stall.stop();
+    stall.end();
   }
 }
 

@@ -192,7 +192,7 @@ test('a token that another command renewed is used, and a profile that it ended 
   expect(await profile()).toBeUndefined();
 });
 
-const keptToken = 'Work did not revoke the token. It stays valid until it expires or you revoke it there.\n';
+const keptToken = 'The token is not revoked. It stays valid until it expires or you revoke it at Work.\n';
 
 test('logout reports that the provider refused to revoke the token', async () => {
   provider.behaviour.metadata = { revocation_endpoint: `${provider.origin}/nowhere` };
@@ -284,7 +284,7 @@ test('requests with another state do not end the login', async () => {
     for (const path of ['/', '//']) expect((await fetch(new URL(back).origin + path)).status).toBe(404);
     const page = await fetch(address);
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
-    expect(await page.text()).toBe('The sign-in goes on in the terminal. You can close this tab.\n');
+    expect(await page.text()).toBe('The sign-in continues in the terminal. You can close this tab.\n');
   });
   expect(status).toBe(0);
 });
@@ -294,7 +294,9 @@ test('opens the default browser', async () => {
   const env = { ...environment(), PATH: `${folder}:${process.env['PATH']}` };
   const { status } = await run(['login', provider.origin, '--provider', 'Town'], { env });
   expect(status).toBe(0);
-  await expect.poll(() => readFile(join(folder, 'page'), 'utf8').catch(() => '')).toContain('goes on in the terminal');
+  await expect
+    .poll(() => readFile(join(folder, 'page'), 'utf8').catch(() => ''))
+    .toContain('continues in the terminal');
 });
 
 test('reads a token from standard input', async () => {

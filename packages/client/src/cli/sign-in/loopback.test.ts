@@ -12,6 +12,6 @@ test('closes idle browser connections after the last response of a sign-in', asy
   const page = fetch(`${loopback.redirectUri}?code=c&state=state`);
   expect((await received).searchParams.get('code')).toBe('c');
   loopback.close();
-  expect(await (await page).text()).toContain('goes on in the terminal');
+  expect(await (await page).text()).toContain('continues in the terminal');
   await closed;
 });

@@ -40,7 +40,7 @@ export async function listenOnLoopback(path: string): Promise<Loopback> {
           respond(
             response,
             200,
-            `${isDenied ? 'Not signed in.' : 'The sign-in goes on in the terminal.'} You can close this tab.`,
+            `${isDenied ? 'Not signed in.' : 'The sign-in continues in the terminal.'} You can close this tab.`,
           );
         };
       }),
