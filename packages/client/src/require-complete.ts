@@ -8,7 +8,7 @@ const { optionsShape, uploadShape } = withoutJit(() => {
     .check(z.refine(hasNoLogin, 'must be an address without user and password'));
   const countError = 'must be a whole number, 0 or more';
   const count = z.optional(z.int(countError).check(z.minimum(0, countError)));
-  const stallError = 'must be a whole number of milliseconds, 1 or more';
+  const stallError = 'must be a whole number of milliseconds, 1 to 2147483647';
   const given = z.string().check(z.minLength(1, { abort: true }));
   const text = z.optional(z.string('must be a string'));
   const callback = z.optional(z.custom((value) => typeof value === 'function', 'must be a function'));
@@ -26,7 +26,7 @@ const { optionsShape, uploadShape } = withoutJit(() => {
     ),
     fetch: callback,
     retries: count,
-    stallMs: z.optional(z.int(stallError).check(z.minimum(1, stallError))),
+    stallMs: z.optional(z.int(stallError).check(z.minimum(1, stallError), z.maximum(2 ** 31 - 1, stallError))),
   });
   // Strict: with a misspelt name, the upload would be published without its caption.
   const uploadShape = z.strictObject({

@@ -89,6 +89,20 @@ test('an abort in the middle ends the upload, not the process; progress is what 
   expect(progress.at(-1)).toBeLessThan(50_000_000);
 });
 
+test('a refusal that arrives while a stream is read ends the upload, not the process', async () => {
+  await using early = await startServer((request, response) => {
+    request.pause();
+    response.writeHead(413, { 'Content-Length': 2 }).end('{}');
+  });
+  async function* slow() {
+    for (let n = 0; n < 100; n += 1) yield await sleep(1, new Uint8Array(100_000));
+  }
+  const refused = client({ service: early.address }).upload(slow());
+  await expect(refused).rejects.toMatchObject({ status: 413 });
+  // The fault came after the response.
+  await sleep(300);
+});
+
 test('a refusal that arrives while the file is still sent ends the upload, not the process', async () => {
   await using early = await startServer(refuseEarly);
   await using folder = await mkdtempDisposable(join(tmpdir(), 'early-'));

@@ -11,7 +11,7 @@ import {
   isToken,
   profileName,
 } from './connection.ts';
-import { DamagedProfile, draftProfile, type Profile, readProfile, removeProfile } from './profiles.ts';
+import { DamagedProfile, draftProfile, lockProfile, type Profile, readProfile, removeProfile } from './profiles.ts';
 import { identifyUser } from './sign-in/identify-user.ts';
 import { openBrowser } from './sign-in/open-browser.ts';
 import { expiryOf, revokeToken } from './sign-in/renew-token.ts';
@@ -83,7 +83,6 @@ async function login(context: CommandContext, address: string, options: LoginOpt
   const provider = chooseProvider(settings.providers, options.provider);
   requireSecure('provider', provider.provider);
   const given = options.tokenStdin ? await readToken(context) : undefined;
-  const replaced = await readProfile(env, name).catch(catchDamaged);
   // Before the sign-in, which would be lost if the folder is not writable.
   await (await draftProfile(env, name))[Symbol.asyncDispose]();
   const { tokens, subject } = given ?? (await grantInBrowser(context, provider, options.browser));
@@ -103,6 +102,8 @@ async function login(context: CommandContext, address: string, options: LoginOpt
     ...user,
     ...tokens,
   };
+  await using _lock = await lockProfile(env, name);
+  const replaced = await readProfile(env, name).catch(catchDamaged);
   await using draft = await draftProfile(env, name);
   await draft.store(profile);
   if (replaced === 'damaged') printNote(context, damagedNote(name));
@@ -175,6 +176,7 @@ async function showUser(context: CommandContext, { json, ...options }: Connectio
 
 async function logout(context: CommandContext, options: { readonly profile?: string }): Promise<void> {
   const name = profileName(options, context.env);
+  await using _lock = await lockProfile(context.env, name);
   const profile = await readProfile(context.env, name).catch(catchDamaged);
   const isRevoked = profile && profile !== 'damaged' && (await revokeToken(profile));
   await removeProfile(context.env, name);

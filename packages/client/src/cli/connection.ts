@@ -58,8 +58,9 @@ export async function connect({ env }: CommandContext, options: ConnectionOption
 export function directProof(options: ConnectionOptions, env: NodeJS.ProcessEnv): Proof | undefined {
   const provider = options.provider || env['ECHODROP_PROVIDER'];
   if (options.profile !== undefined) {
-    const given = options.bearer ?? options.token ?? options.provider;
-    if (given) throw new UsageError('Pass --profile or credentials and --provider, not both.');
+    const { provider, bearer, consumerKey, consumerSecret, token, tokenSecret } = options;
+    if (provider || bearer || consumerKey || consumerSecret || token || tokenSecret)
+      throw new UsageError('Pass --profile or credentials and --provider, not both.');
     return undefined;
   }
   if (!provider) {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { chmod, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { UsageError } from './command-context.ts';
+import { onEnd } from './on-end.ts';
 import { configFolder } from './user-folders.ts';
 
 const profileShape = z.object({
@@ -41,7 +43,7 @@ export type Profile = z.infer<typeof profileShape>;
 export class DamagedProfile extends UsageError {}
 
 export const defaultProfile = 'default';
-// Longer than a renewal takes.
+// Longer than a renewal or a revocation takes.
 const maxLockMs = 60_000;
 
 /** Reads a profile; undefined if no user is signed in. @throws DamagedProfile */
@@ -86,39 +88,74 @@ export async function draftProfile(env: NodeJS.ProcessEnv, name: string): Promis
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
   const part = `${path}.${randomUUID()}`;
-  const file = await open(part, 'wx', 0o600);
-  return {
-    async store(profile) {
-      await file.writeFile(`${JSON.stringify(profile, undefined, 2)}\n`);
-      await file.close();
-      await rename(part, path);
-    },
-    async [Symbol.asyncDispose]() {
-      await file.close();
-      await rm(part, { force: true });
-    },
-  };
+  const remove = onEnd(() => rmSync(part, { force: true }));
+  try {
+    const file = await open(part, 'wx', 0o600);
+    return {
+      async store(profile) {
+        await file.writeFile(`${JSON.stringify(profile, undefined, 2)}\n`);
+        await file.close();
+        await rename(part, path);
+      },
+      async [Symbol.asyncDispose]() {
+        await file.close();
+        remove();
+      },
+    };
+  } catch (error) {
+    remove();
+    throw error;
+  }
 }
 
 /**
- * Waits for the lock of a profile, so that one process at a time renews its token: a refresh token may be valid once, and a second use of it can end
+ * Waits for the lock of a profile: one process at a time renews, replaces or ends it. A refresh token may be valid once, and a second use can end
  * the sign-in. @throws Error after a minute
  */
 export async function lockProfile(env: NodeJS.ProcessEnv, name: string): Promise<AsyncDisposable> {
   const path = `${profilePath(env, name)}.lock`;
   for (let n = 0; n < maxLockMs / 100; n += 1) {
-    const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-      return undefined;
-    });
-    await file?.close();
-    if (file) return { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-    // Of a process that was killed.
-    if (Date.now() - mtimeMs > maxLockMs) await rm(path, { force: true });
+    const state = await takeLock(path);
+    // Without the folder there is no profile.
+    if (state === 'no folder') return { async [Symbol.asyncDispose]() {} };
+    if (state === 'taken') {
+      const remove = onEnd(() => rmSync(path, { force: true }));
+      return {
+        async [Symbol.asyncDispose]() {
+          remove();
+        },
+      };
+    }
+    if (!isRunning(Number(await readFile(path, 'utf8').catch(() => process.pid)))) await rm(path, { force: true });
     await setTimeout(100);
   }
-  throw new Error(`Another command is renewing this sign-in. If none runs, delete ${path}.`);
+  throw new Error(`Another command is using this sign-in. If none runs, delete ${path}.`);
+}
+
+async function takeLock(path: string): Promise<'taken' | 'held' | 'no folder'> {
+  // Linked, so that the lock has its content from the beginning.
+  const own = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(own, String(process.pid), { mode: 0o600 });
+    await link(own, path);
+    return 'taken';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return 'held';
+    if (code === 'ENOENT') return 'no folder';
+    throw error;
+  } finally {
+    await rm(own, { force: true });
+  }
+}
+
+/** Whether a process runs; one that was killed leaves its lock. */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 export async function removeProfile(env: NodeJS.ProcessEnv, name: string): Promise<void> {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
 import type { FormRequest } from './platform.ts';
 import { type StallTimer, stallTimer } from './stall-timer.ts';
 
@@ -74,8 +73,22 @@ function formOf(
     stall.restart();
     yield tail;
   }
-  const stream = () => Readable.toWeb(Readable.from(pieces(), { objectMode: false })) as ReadableStream<Uint8Array>;
+  const stream = () => streamOf(pieces());
   return { boundary, body: isBlob ? Object.assign(new Blob([head, content, tail]), { stream }) : stream() };
+}
+
+// Node's adapters end the process if a response comes while a source is read (Node 24).
+function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
+  });
 }
 
 // The Fetch standard, "multipart/form-data encoding algorithm".

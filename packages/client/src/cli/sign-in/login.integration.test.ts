@@ -165,6 +165,7 @@ test('rm renews a token that expires between two removals', async () => {
 test('two processes can renew a token concurrently, although its refresh token is valid once', async () => {
   provider.behaviour.tokenSeconds = 30;
   provider.behaviour.rotates = true;
+  provider.behaviour.renewalMs = 200;
   await login(['--provider', 'Work']);
   provider.behaviour.tokenSeconds = 3600;
   provider.validTokens.clear();
@@ -173,6 +174,28 @@ test('two processes can renew a token concurrently, although its refresh token i
   // Some providers end the sign-in at a second use.
   expect(provider.requests.filter(({ form }) => form.has('refresh_token'))).toHaveLength(1);
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
+});
+
+test('logout during a renewal ends the renewed sign-in', async () => {
+  provider.behaviour.tokenSeconds = 30;
+  await login(['--provider', 'Work']);
+  Object.assign(provider.behaviour, { tokenSeconds: 3600, renewalMs: 200 });
+  provider.validTokens.clear();
+  const renewing = echodrop(['whoami']);
+  const isRenewing = () => provider.requests.some(({ form }) => form.has('refresh_token'));
+  await expect.poll(isRenewing).toBe(true);
+  await echodrop(['logout']);
+  await renewing;
+  expect(await profile()).toBeUndefined();
+  expect(provider.validTokens.size).toBe(0);
+});
+
+test('the lock of a killed command does not stop the next one', async () => {
+  provider.behaviour.tokenSeconds = 30;
+  await login(['--provider', 'Work']);
+  await writeFile(join(folder, 'echodrop/default.json.lock'), '999999999');
+  expect((await echodrop(['whoami'])).status).toBe(0);
+  expect(await readdir(join(folder, 'echodrop'))).toEqual(['default.json']);
 });
 
 test('a token that another command renewed is used, and a profile that it ended or replaced is not stored again', async () => {

@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '@echodrop/testkit/servers/listen';
 
 interface Grant {
@@ -23,6 +24,8 @@ export interface Behaviour {
   rotates: boolean;
   /** Refuses every code. */
   refusesCode: boolean;
+  /** How long a renewal takes. */
+  renewalMs: number;
   /** The status of every renewal. */
   renewalStatus: number | undefined;
   /** Overrides the metadata of the OpenID provider. */
@@ -61,6 +64,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
     tokenSeconds: undefined,
     rotates: false,
     refusesCode: false,
+    renewalMs: 0,
     renewalStatus: undefined,
     metadata: {},
   };
@@ -141,10 +145,12 @@ export async function startProvider(): Promise<ProviderStandIn> {
         return json(response, { client_id: id, client_secret: registered.get(id)?.secret });
       },
       'GET /oauth/authorize': () => authorize(searchParams, response),
-      'POST /oauth/token': () =>
-        behaviour.renewalStatus && form.has('refresh_token')
-          ? json(response, {}, behaviour.renewalStatus)
-          : token(form, response),
+      'POST /oauth/token': async () => {
+        const isRenewal = form.has('refresh_token');
+        if (isRenewal) await sleep(behaviour.renewalMs);
+        if (isRenewal && behaviour.renewalStatus) json(response, {}, behaviour.renewalStatus);
+        else token(form, response);
+      },
       'POST /oauth/revoke': () => {
         validTokens.delete(form.get('token') ?? '');
         return json(response, {});

@@ -28,7 +28,9 @@ export async function freshProfile(
       `Another command has signed out the profile ${name} or changed its user. Run this command again.`,
     );
   const renewing = renewable(stored);
-  return renewing && needsRenewal(stored, refused) ? renewProfile(env, name, stored, renewing) : stored;
+  if (!renewing || !needsRenewal(stored, refused)) return stored;
+  // `return await`: else the lock would be released before the renewal.
+  return await renewProfile(env, name, stored, renewing);
 }
 
 function needsRenewal(profile: Profile, refused: string | undefined): boolean {

@@ -15,7 +15,9 @@ out?.addEventListener('click', async () => {
   if (!window.dispatchEvent(new Event('sign-out', { cancelable: true }))) return;
   out.setAttribute('disabled', '');
   const isRevoked = await signOut();
-  const more = isRevoked ? '' : ' The provider did not revoke the token, which is valid until it expires.';
+  const more = isRevoked
+    ? ''
+    : ' The provider did not revoke the token, which stays valid until it expires or you revoke it there.';
   // Survives the reload, unlike a text of this page.
   history.replaceState({ signedOut: `Signed out.${more}` }, '');
   location.reload();
