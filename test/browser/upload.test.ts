@@ -352,13 +352,13 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect((await stack.stored('records')).length).toBe(records + 1);
   });
 
-  test('offline, an upload waits, and goes on when the connection is back', async () => {
+  test('offline, an upload waits, and continues when the connection is back', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await choose(tab, file('a.jpg', photo));
     await tab.context().setOffline(true);
     await submit(tab);
-    await row(tab, 'a.jpg').getByText('Offline. The upload goes on').waitFor(soon);
+    await row(tab, 'a.jpg').getByText('Offline. The upload continues').waitFor(soon);
     await tab.context().setOffline(false);
     await expect.poll(() => published(tab).count(), soon).toBe(1);
   });

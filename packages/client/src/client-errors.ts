@@ -47,7 +47,7 @@ export class ServiceUnreachable extends RequestFailed {
 }
 
 // No connection was made.
-const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
 
 function isUnsent(error: Error): boolean {
   for (let each: unknown = error; each instanceof Error; each = each.cause)

@@ -1,9 +1,10 @@
 import type { MediaRecord, RecordPage } from '@echodrop/record';
-import { noteDoubt, RequestRefused, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
+import { noteDoubt, RequestRefused, UnreadableResponse } from './client-errors.ts';
 import { echoHeaders, type Proof, secretFields } from './credentials.ts';
+import { exchange } from './exchange.ts';
 import { idempotencyHeader, newIdempotencyKey } from './idempotency-key.ts';
 import type { Platform, Progress } from './platform/platform.ts';
-import { maxBodyBytes, readBody } from './read-body.ts';
+import { maxBodyBytes } from './read-body.ts';
 import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
 import { requireComplete, requireId, requireUploadOptions } from './require-complete.ts';
 import { type OnRetry, withRetries } from './retry.ts';
@@ -190,23 +191,4 @@ function endedByProgress({ signal = AbortSignal.timeout(maxUploadMs), onProgress
     }
   };
   return { signal: AbortSignal.any([signal, failure.signal]), onProgress: report };
-}
-
-/** Sends a request and reads the response. @throws ServiceUnreachable, UnreadableResponse, the signal's reason, or the source's error */
-async function exchange(signal: AbortSignal, maxBytes: number, send: () => Promise<Response>) {
-  try {
-    const response = await send();
-    return { response, body: await readBody(response, maxBytes) };
-  } catch (cause) {
-    signal.throwIfAborted();
-    if (cause instanceof UnreadableResponse) throw cause;
-    throw sourceError(cause) ?? new ServiceUnreachable('No response from the upload service.', { cause });
-  }
-}
-
-// A file that is gone or changed stays so: another attempt would only take time.
-function sourceError(error: unknown): Error | undefined {
-  for (let each = error; each instanceof Error; each = each.cause)
-    if (each.name === 'NotReadableError' || each.name === 'SourceError') return each;
-  return undefined;
 }

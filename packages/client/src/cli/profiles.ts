@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { chmod, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
@@ -110,52 +110,30 @@ export async function draftProfile(env: NodeJS.ProcessEnv, name: string): Promis
 
 /**
  * Waits for the lock of a profile: one process at a time renews, replaces or ends it. A refresh token may be valid once, and a second use can end
- * the sign-in. @throws Error after a minute
+ * the sign-in. @throws Error after two minutes
  */
 export async function lockProfile(env: NodeJS.ProcessEnv, name: string): Promise<AsyncDisposable> {
   const path = `${profilePath(env, name)}.lock`;
-  for (let n = 0; n < maxLockMs / 100; n += 1) {
-    const state = await takeLock(path);
-    // Without the folder there is no profile.
-    if (state === 'no folder') return { async [Symbol.asyncDispose]() {} };
-    if (state === 'taken') {
+  for (const end = Date.now() + 2 * maxLockMs; Date.now() < end; await setTimeout(100)) {
+    try {
+      await (await open(path, 'wx', 0o600)).close();
       const remove = onEnd(() => rmSync(path, { force: true }));
       return {
         async [Symbol.asyncDispose]() {
           remove();
         },
       };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // Without the folder there is no profile.
+      if (code === 'ENOENT') return { async [Symbol.asyncDispose]() {} };
+      if (code !== 'EEXIST') throw error;
     }
-    if (!isRunning(Number(await readFile(path, 'utf8').catch(() => process.pid)))) await rm(path, { force: true });
-    await setTimeout(100);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    // Of a command that was killed. Its process id would say little: another process, container or host may have the same one.
+    if (Math.abs(Date.now() - mtimeMs) > maxLockMs) await rm(path, { force: true });
   }
   throw new Error(`Another command is using this sign-in. If none runs, delete ${path}.`);
-}
-
-async function takeLock(path: string): Promise<'taken' | 'held' | 'no folder'> {
-  // Linked, so that the lock has its content from the beginning.
-  const own = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(own, String(process.pid), { mode: 0o600 });
-    await link(own, path);
-    return 'taken';
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return 'held';
-    if (code === 'ENOENT') return 'no folder';
-    throw error;
-  } finally {
-    await rm(own, { force: true });
-  }
-}
-
-/** Whether a process runs; one that was killed leaves its lock. */
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 export async function removeProfile(env: NodeJS.ProcessEnv, name: string): Promise<void> {

@@ -14,9 +14,9 @@ export function showSignInExpired(place, more = '') {
   button.textContent = 'Sign in again';
   button.addEventListener('click', async () => {
     button.disabled = true;
+    await signOut();
     // The alert said what is lost. A person who stays on the page would be signed out on it.
     window.onbeforeunload = null;
-    await signOut();
     location.reload();
   });
   place.replaceChildren(`Your sign-in has expired.${more} `, button);

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordToJson } from '@echodrop/record';
@@ -193,7 +193,10 @@ test('logout during a renewal ends the renewed sign-in', async () => {
 test('the lock of a killed command does not stop the next one', async () => {
   provider.behaviour.tokenSeconds = 30;
   await login(['--provider', 'Work']);
-  await writeFile(join(folder, 'echodrop/default.json.lock'), '999999999');
+  const lock = join(folder, 'echodrop/default.json.lock');
+  await writeFile(lock, '');
+  const longAgo = new Date(Date.now() - 61_000);
+  await utimes(lock, longAgo, longAgo);
   expect((await echodrop(['whoami'])).status).toBe(0);
   expect(await readdir(join(folder, 'echodrop'))).toEqual(['default.json']);
 });

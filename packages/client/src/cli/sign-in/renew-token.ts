@@ -110,11 +110,7 @@ function isSameAccount(one: Profile, other: Profile): boolean {
 }
 
 /** Ends the tokens at the provider. Returns whether it confirmed that; it may be away, or have no such endpoint. */
-export async function revokeToken({
-  client,
-  token,
-  refreshToken,
-}: Pick<Profile, 'client' | 'token' | 'refreshToken'>): Promise<boolean> {
+export async function revokeToken({ client, token, refreshToken }: Profile): Promise<boolean> {
   if (!client?.revocationEndpoint) return false;
   const server = { issuer: client.issuer, revocation_endpoint: client.revocationEndpoint };
   const authentication = authenticationOf({ secret: client.secret });

@@ -43,7 +43,9 @@ window.addEventListener('sign-out', (event) => {
     batch.size > 0 ? 'Files are still being uploaded. Cancel them' : 'Some texts are not published. Discard them';
   if (losesWork() && !confirm(`${question} and sign out?`)) return event.preventDefault();
   for (const row of batch) row.cancel();
-  window.onbeforeunload = null;
+  rows.clear();
+  batch.clear();
+  guardLeaving();
   element('fields', HTMLFieldSetElement).disabled = true;
 });
 

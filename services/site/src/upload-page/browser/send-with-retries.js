@@ -48,7 +48,8 @@ async function sendOnline(send, { signal, onOffline }) {
     const response = await responseOrNothing(send());
     if (response || navigator.onLine) return response;
     onOffline();
-    await pause(undefined, { signal, endsOnline: true });
+    // Some browsers are wrong about it.
+    await pause(longestSeconds, { signal, endsOnline: true });
   }
 }
 
@@ -73,7 +74,7 @@ function responseOrNothing(sending) {
 /**
  * Ends early when the browser is online again, if `endsOnline`.
  *
- * @param {number | undefined} seconds no limit if undefined
+ * @param {number} seconds
  * @param {{ signal: AbortSignal, endsOnline: boolean }} options
  * @returns {Promise<void>}
  */
@@ -86,7 +87,7 @@ function pause(seconds, { signal, endsOnline }) {
       if (signal.aborted) reject(new Cancelled());
       else resolve();
     };
-    const timer = seconds === undefined ? undefined : setTimeout(end, seconds * 1000);
+    const timer = setTimeout(end, seconds * 1000);
     if (endsOnline) window.addEventListener('online', end);
     signal.addEventListener('abort', end);
     if (signal.aborted) end();

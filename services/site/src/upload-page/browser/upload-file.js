@@ -35,7 +35,7 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
     const response = await sendWithRetries(() => send(row, key, { signal, onProgress }), {
       signal,
       onWait: (why, seconds) => show(`${why} Trying again in ${formatCount(seconds, 'second')}.`),
-      onOffline: () => show('Offline. The upload goes on when the connection is back.'),
+      onOffline: () => show('Offline. The upload continues when the connection is back.'),
     });
     return outcomeOf(response, row);
   } catch (error) {
