@@ -1,5 +1,9 @@
 import { runAdmin } from './run-admin.ts';
 
-// The reader of a pipe is gone, as with `| head -1`: 128 and the number of SIGPIPE.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 141 : 1));
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader of a pipe is gone, as with `| head -1`: 128 and the number of SIGPIPE.
+  if (error.code === 'EPIPE') process.exit(141);
+  process.stderr.write(`Cannot write to standard output: ${error.message}\n`);
+  process.exit(1);
+});
 process.exitCode = await runAdmin(process.argv.slice(2), process.env, process);
