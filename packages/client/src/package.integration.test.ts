@@ -154,7 +154,7 @@ for (const version of nodeVersions) {
       expect(stdout).toMatch(/^\[!\[Upload\]\(http\S+\/large\.jpg\)\]\(http\S+\)$/m);
       expect(stdout).toMatch(/^\{"file":"standard input","uploaded":true,"record":\{"id":"\w{10}"/m);
       expect(stdout).toMatch(/\nremoved \w{10}\nSigned out mia\.$/);
-      expect(stderr).toMatch(/^To sign in at Town, open this address/);
+      expect(stderr).toMatch(/^To sign in with Town, open this address/);
     });
 
     test('reads XML and sends a stream', async () => {

@@ -2,6 +2,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordToJson } from '@echodrop/record';
 import { listen } from '@echodrop/testkit/servers/listen';
@@ -141,7 +142,7 @@ test.each([
   },
 );
 
-test('after a refused connection, nothing is published and no timer is left', async () => {
+test('after a refused connection, nothing is published, and no timer or stream is left open', async () => {
   const unreachable = await startServer(() => {});
   await unreachable[Symbol.asyncDispose]();
   const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
@@ -150,6 +151,11 @@ test('after a refused connection, nothing is published and no timer is left', as
   await expect(failed).rejects.toMatchObject({ name: 'ServiceUnreachable', mayBePublished: false });
   await sleep(50);
   expect(timers()).toBeLessThanOrEqual(before);
+  const [cancelled, readable] = [vi.fn(), Readable.from([bytes])];
+  for (const stream of [new ReadableStream<Uint8Array>({ cancel: cancelled }), readable])
+    await expect(client({ service: unreachable.address }).upload(stream)).rejects.toThrow(ServiceUnreachable);
+  expect(cancelled).toHaveBeenCalledOnce();
+  expect(readable.destroyed).toBe(true);
 });
 
 test('another attempt waits for Retry-After', async () => {

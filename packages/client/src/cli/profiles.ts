@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { UsageError } from './command-context.ts';
+import { lockFile } from './lock-file.ts';
 import { onEnd } from './on-end.ts';
 import { configFolder } from './user-folders.ts';
 
@@ -39,12 +39,15 @@ const profileShape = z.object({
 /** One signed-in user of one server. */
 export type Profile = z.infer<typeof profileShape>;
 
+/** The tokens of a profile, and what renews or revokes them. */
+export type Tokens = Pick<Profile, 'token' | 'client' | 'refreshToken' | 'expiresAt'>;
+
 /** The file of a profile holds no profile. */
 export class DamagedProfile extends UsageError {}
 
 export const defaultProfile = 'default';
-// Longer than a renewal or a revocation takes.
-const maxLockMs = 60_000;
+// More than a profile needs.
+const reservedBytes = 64 * 1024;
 
 /** Reads a profile; undefined if no user is signed in. @throws DamagedProfile */
 export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise<Profile | undefined> {
@@ -90,10 +93,12 @@ export async function draftProfile(env: NodeJS.ProcessEnv, name: string): Promis
   const part = `${path}.${randomUUID()}`;
   const remove = onEnd(() => rmSync(part, { force: true }));
   try {
-    const file = await open(part, 'wx', 0o600);
+    const file = await openReserved(part);
     return {
       async store(profile) {
-        await file.writeFile(`${JSON.stringify(profile, undefined, 2)}\n`);
+        const text = `${JSON.stringify(profile, undefined, 2)}\n`;
+        await file.writeFile(text);
+        await file.truncate(Buffer.byteLength(text));
         await file.close();
         await rename(part, path);
       },
@@ -108,32 +113,22 @@ export async function draftProfile(env: NodeJS.ProcessEnv, name: string): Promis
   }
 }
 
+/** A new file that has its space on the disk, so that a full disk is noticed before a token is renewed. */
+async function openReserved(path: string): Promise<FileHandle> {
+  const file = await open(path, 'wx', 0o600);
+  // At a position, so that `writeFile` begins at the start.
+  const { bytesWritten } = await file.write(' '.repeat(reservedBytes), 0);
+  if (bytesWritten === reservedBytes) return file;
+  await file.close();
+  throw new Error(`No space left for ${path}.`);
+}
+
 /**
  * Waits for the lock of a profile: one process at a time renews, replaces or ends it. A refresh token may be valid once, and a second use can end
  * the sign-in. @throws Error after two minutes
  */
 export async function lockProfile(env: NodeJS.ProcessEnv, name: string): Promise<AsyncDisposable> {
-  const path = `${profilePath(env, name)}.lock`;
-  for (const end = Date.now() + 2 * maxLockMs; Date.now() < end; await setTimeout(100)) {
-    try {
-      await (await open(path, 'wx', 0o600)).close();
-      const remove = onEnd(() => rmSync(path, { force: true }));
-      return {
-        async [Symbol.asyncDispose]() {
-          remove();
-        },
-      };
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      // Without the folder there is no profile.
-      if (code === 'ENOENT') return { async [Symbol.asyncDispose]() {} };
-      if (code !== 'EEXIST') throw error;
-    }
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
-    // Of a command that was killed. Its process id would say little: another process, container or host may have the same one.
-    if (Math.abs(Date.now() - mtimeMs) > maxLockMs) await rm(path, { force: true });
-  }
-  throw new Error(`Another command is using this sign-in. If none runs, delete ${path}.`);
+  return lockFile(`${profilePath(env, name)}.lock`);
 }
 
 export async function removeProfile(env: NodeJS.ProcessEnv, name: string): Promise<void> {

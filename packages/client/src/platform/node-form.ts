@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { FormRequest } from './platform.ts';
+import { Readable } from 'node:stream';
+import type { FormRequest, OpenMedia } from './platform.ts';
 import { type StallTimer, stallTimer } from './stall-timer.ts';
+
+// A large chunk is progress several times.
+const pieceBytes = 256 * 1024;
 
 /** The source of an upload failed while it was sent; `cause` is its error. */
 class SourceError extends Error {
@@ -25,7 +29,14 @@ export async function postForm(address: string, { headers, signal, fetch: own, s
     });
   } finally {
     stall.end();
+    closeUnread(form.media);
   }
+}
+
+// fetch leaves a stream open if it could not connect.
+function closeUnread({ content }: OpenMedia): void {
+  if (content instanceof Readable) content.destroy();
+  else if (content instanceof ReadableStream && !content.locked) content.cancel().catch(() => {});
 }
 
 interface Form extends Pick<FormRequest, 'fields' | 'media' | 'onProgress'> {
@@ -51,19 +62,15 @@ function formOf(
   );
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
   const isBlob = content instanceof Blob;
-  async function* pieces(): AsyncGenerator<Uint8Array> {
+  async function* parts(): AsyncGenerator<Uint8Array> {
     stall.restart();
     yield head;
     let sent = 0;
     try {
-      stall.stop();
-      for await (const chunk of isBlob ? content.stream() : content) {
-        sent += chunk.byteLength;
+      for await (const piece of piecesOf(isBlob ? content.stream() : content, stall)) {
+        sent += piece.byteLength;
         onProgress?.(sent, isBlob ? content.size : undefined);
-        // Not while the source is read, which may be slow.
-        stall.restart();
-        yield chunk;
-        stall.stop();
+        yield piece;
       }
     } catch (cause) {
       const isUnreadable = cause instanceof Error && cause.name === 'NotReadableError';
@@ -73,20 +80,32 @@ function formOf(
     stall.restart();
     yield tail;
   }
-  const stream = () => streamOf(pieces());
+  const stream = () => streamOf(parts());
   return { boundary, body: isBlob ? Object.assign(new Blob([head, content, tail]), { stream }) : stream() };
 }
 
+/** Cuts up large chunks. The timer runs while one is sent, not while the source is read, which may be slow. */
+async function* piecesOf(source: AsyncIterable<Uint8Array>, stall: StallTimer): AsyncGenerator<Uint8Array> {
+  stall.stop();
+  for await (const chunk of source) {
+    for (let at = 0; at < chunk.byteLength; at += pieceBytes) {
+      stall.restart();
+      yield chunk.subarray(at, at + pieceBytes);
+    }
+    stall.stop();
+  }
+}
+
 // Node's adapters end the process if a response comes while a source is read (Node 24).
-function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+function streamOf(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await pieces.next();
+      const { done, value } = await parts.next();
       if (done) controller.close();
       else controller.enqueue(value);
     },
     async cancel() {
-      await pieces.return(undefined);
+      await parts.return(undefined);
     },
   });
 }

@@ -1,5 +1,5 @@
 // @ts-check
-import { signOut } from '/sign-in/session.js';
+import { forgetSession } from '/sign-in/session.js';
 
 /**
  * Shows that the sign-in has expired, and a button that leads back to the sign-in buttons.
@@ -12,9 +12,9 @@ export function showSignInExpired(place, more = '') {
   button.type = 'button';
   button.className = 'button';
   button.textContent = 'Sign in again';
-  button.addEventListener('click', async () => {
-    button.disabled = true;
-    await signOut();
+  button.addEventListener('click', () => {
+    // Not revoked: the provider has just refused the token.
+    forgetSession();
     // The alert said what is lost. A person who stays on the page would be signed out on it.
     window.onbeforeunload = null;
     location.reload();

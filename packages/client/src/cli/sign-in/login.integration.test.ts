@@ -1,13 +1,16 @@
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordToJson } from '@echodrop/record';
+import { execa } from 'execa';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { refuse, respond, someRecord, startFakeService } from '../../service.fixture.ts';
 import { type Profile, readProfile } from '../profiles.ts';
 import { run } from '../run-cli.fixture.ts';
 import { type ProviderStandIn, startProvider } from './provider.fixture.ts';
 import { freshProfile } from './renew-token.ts';
+
+const cliMain = join(import.meta.dirname, '../main.ts');
 
 let provider: ProviderStandIn;
 let folder: string;
@@ -105,7 +108,7 @@ test('signs in at an OpenID provider as a public client, with a separate profile
 });
 
 test('a token that expires soon is renewed', async () => {
-  provider.behaviour.tokenSeconds = 30;
+  provider.behaviour.tokenSeconds = 10;
   await login(['--provider', 'Work']);
   const first = (await profile())?.token;
   provider.validTokens.clear();
@@ -154,7 +157,7 @@ test('list renews a token that the service refuses', async () => {
 test('rm renews a token that expires between two removals', async () => {
   await using service = await startFakeService();
   provider.settings.upload = service.address;
-  provider.behaviour.tokenSeconds = 30;
+  provider.behaviour.tokenSeconds = 10;
   await login(['--provider', 'Work']);
   service.responses = [respond(204)];
   expect((await echodrop(['rm', 'one', 'two'])).status).toBe(0);
@@ -163,7 +166,7 @@ test('rm renews a token that expires between two removals', async () => {
 });
 
 test('two processes can renew a token concurrently, although its refresh token is valid once', async () => {
-  provider.behaviour.tokenSeconds = 30;
+  provider.behaviour.tokenSeconds = 10;
   provider.behaviour.rotates = true;
   provider.behaviour.renewalMs = 200;
   await login(['--provider', 'Work']);
@@ -177,7 +180,7 @@ test('two processes can renew a token concurrently, although its refresh token i
 });
 
 test('logout during a renewal ends the renewed sign-in', async () => {
-  provider.behaviour.tokenSeconds = 30;
+  provider.behaviour.tokenSeconds = 10;
   await login(['--provider', 'Work']);
   Object.assign(provider.behaviour, { tokenSeconds: 3600, renewalMs: 200 });
   provider.validTokens.clear();
@@ -190,15 +193,23 @@ test('logout during a renewal ends the renewed sign-in', async () => {
   expect(provider.validTokens.size).toBe(0);
 });
 
-test('the lock of a killed command does not stop the next one', async () => {
-  provider.behaviour.tokenSeconds = 30;
+test('a signal during a renewal ends the command after the renewed sign-in is stored', async () => {
+  provider.behaviour.tokenSeconds = 10;
+  provider.behaviour.renewalMs = 300;
   await login(['--provider', 'Work']);
-  const lock = join(folder, 'echodrop/default.json.lock');
-  await writeFile(lock, '');
-  const longAgo = new Date(Date.now() - 61_000);
-  await utimes(lock, longAgo, longAgo);
-  expect((await echodrop(['whoami'])).status).toBe(0);
+  const before = await profile();
+  const command = execa(process.execPath, [cliMain, 'whoami'], { env: environment(), reject: false, timeout: 20_000 });
+  await expect.poll(() => provider.requests.some(({ form }) => form.has('refresh_token'))).toBe(true);
+  command.kill('SIGINT');
+  expect(await command).toMatchObject({ signal: 'SIGINT', stdout: '' });
+  expect((await profile())?.token).not.toBe(before?.token);
   expect(await readdir(join(folder, 'echodrop'))).toEqual(['default.json']);
+});
+
+test('a login that cannot identify its user revokes the token', async () => {
+  provider.behaviour.hidesUser = true;
+  expect((await login(['--provider', 'Town'])).status).toBe(1);
+  expect(provider.validTokens.size).toBe(0);
 });
 
 test('a token that another command renewed is used, and a profile that it ended or replaced is not stored again', async () => {
@@ -246,7 +257,7 @@ test('a token with an expiry beyond the maximum date does not expire', async () 
 });
 
 test('a renewal that failed while the provider was down can be retried', async () => {
-  provider.behaviour.tokenSeconds = 30;
+  provider.behaviour.tokenSeconds = 10;
   provider.behaviour.renewalStatus = 503;
   await login(['--provider', 'Work']);
   const { status, stderr } = await echodrop(['whoami']);

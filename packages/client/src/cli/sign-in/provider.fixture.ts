@@ -17,6 +17,8 @@ export interface Behaviour {
   /** Like Mastodon before 4.3. */
   refusesProfileScope: boolean;
   deniesUser: boolean;
+  /** Says nothing about the user of a token. */
+  hidesUser: boolean;
   /** Signs the id token for another sign-in. */
   wrongNonce: boolean;
   tokenSeconds: number | undefined;
@@ -60,6 +62,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
   const behaviour: Behaviour = {
     refusesProfileScope: false,
     deniesUser: false,
+    hidesUser: false,
     wrongNonce: false,
     tokenSeconds: undefined,
     rotates: false,
@@ -128,7 +131,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
 
   const user = (request: IncomingMessage, response: ServerResponse, found: Record<string, unknown>) =>
     validTokens.has(/^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1] ?? '')
-      ? json(response, found)
+      ? json(response, behaviour.hidesUser ? {} : found)
       : json(response, { error: 'invalid_token' }, 401);
 
   const server = createServer(async (request, response) => {

@@ -1,13 +1,15 @@
 import * as oauth from 'oauth4webapi';
 import { UsageError } from '../command-context.ts';
-import { draftProfile, lockProfile, type Profile, readProfile } from '../profiles.ts';
+import { finishFirst } from '../on-end.ts';
+import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles.ts';
 import { requestOptions } from './authorization-client.ts';
 import { authenticationOf } from './sign-in.ts';
 
-const marginMs = 60_000;
+// Less than the shortest lifetime in use: Keycloak's older realms have a minute.
+const marginMs = 20_000;
 
 /**
- * The profile with a token that is valid for a minute or more, and that is not `refused`. It is renewed and stored if necessary and possible.
+ * The profile with a token that is valid for 20 seconds or more, and that is not `refused`. It is renewed and stored if necessary and possible.
  * @throws UsageError if it has ended, Error if the provider does not respond or the profile cannot be stored
  */
 export async function freshProfile(
@@ -29,8 +31,8 @@ export async function freshProfile(
     );
   const renewing = renewable(stored);
   if (!renewing || !needsRenewal(stored, refused)) return stored;
-  // `return await`: else the lock would be released before the renewal.
-  return await renewProfile(env, name, stored, renewing);
+  // `await`: else the lock would be released before the renewal. A signal must not end the process with a refresh token that is used up.
+  return await finishFirst(renewProfile(env, name, stored, renewing));
 }
 
 function needsRenewal(profile: Profile, refused: string | undefined): boolean {
@@ -110,7 +112,7 @@ function isSameAccount(one: Profile, other: Profile): boolean {
 }
 
 /** Ends the tokens at the provider. Returns whether it confirmed that; it may be away, or have no such endpoint. */
-export async function revokeToken({ client, token, refreshToken }: Profile): Promise<boolean> {
+export async function revokeToken({ client, token, refreshToken }: Tokens): Promise<boolean> {
   if (!client?.revocationEndpoint) return false;
   const server = { issuer: client.issuer, revocation_endpoint: client.revocationEndpoint };
   const authentication = authenticationOf({ secret: client.secret });

@@ -4,6 +4,7 @@ import { currentSession, signOut } from './session.js';
 
 const { providers } = pageSettings();
 const fault = document.getElementById('sign-in-fault');
+const leavingMs = 5000;
 
 /** @type {NodeListOf<HTMLButtonElement>} */
 const buttons = document.querySelectorAll('button[data-sign-in]');
@@ -45,6 +46,8 @@ async function start(button) {
   try {
     const { beginSignIn } = await import('./sign-in.js');
     await beginSignIn(provider, location.pathname);
+    // The browser may ask before it leaves a page with texts, and the person may stay.
+    setTimeout(() => showBusy(false), leavingMs);
   } catch (error) {
     // Without a connection, the scripts cannot be loaded either.
     const faults = await import('./fault.js').catch(() => undefined);

@@ -10,7 +10,7 @@ const progress = document.getElementById('sign-in-progress');
 const attempt = takeAttempt();
 const provider = pageSettings().providers.find((each) => each.provider === attempt?.provider);
 const name = provider?.name ?? 'The provider';
-if (progress) progress.textContent = `Signing in at ${name}.`;
+if (progress) progress.textContent = `Signing in with ${name}.`;
 
 const scripts = await Promise.all([import('./sign-in.js'), import('./fault.js')]).catch(() => undefined);
 if (scripts) await complete(...scripts);

@@ -27,6 +27,10 @@ export function keepSession(session) {
   sessionStorage.setItem(key, JSON.stringify({ ...session, tab: window.name }));
 }
 
+export function forgetSession() {
+  sessionStorage.removeItem(key);
+}
+
 /**
  * Ends the session. Revokes its token if the provider can, within a few seconds.
  *
@@ -34,7 +38,7 @@ export function keepSession(session) {
  */
 export async function signOut() {
   const session = currentSession();
-  sessionStorage.removeItem(key);
+  forgetSession();
   const provider = pageSettings().providers.find((each) => each.provider === session?.provider);
   if (!session || !provider) return false;
   try {

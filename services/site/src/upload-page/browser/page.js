@@ -67,6 +67,7 @@ function addFiles(files) {
 function removeRow(row) {
   const next = row.root.nextElementSibling ?? row.root.previousElementSibling;
   rows.delete(row);
+  batch.delete(row);
   row.root.remove();
   clearPreview(row.preview);
   guardLeaving();

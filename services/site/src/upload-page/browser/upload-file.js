@@ -43,7 +43,7 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
       row.stop('Cancelled.');
       return 'cancelled';
     }
-    row.refuse(failureMessage(error));
+    row.refuse(failureMessage(error, row.mayBePublished));
     return 'refused';
   }
 }
@@ -99,10 +99,13 @@ function outcomeOf(response, row) {
   return 'refused';
 }
 
-/** @param {unknown} error */
-function failureMessage(error) {
+/**
+ * @param {unknown} error
+ * @param {boolean} isInDoubt whether the file may be published, so that choosing it again may publish it twice
+ */
+function failureMessage(error, isInDoubt) {
   if (error instanceof Unreadable)
-    return 'The file cannot be read: it is a folder, or was changed or moved. Remove it and choose it again.';
+    return `The file cannot be read: it is a folder, or was changed or moved.${isInDoubt ? '' : ' Remove it and choose it again.'}`;
   if (error instanceof LongWait) return error.message;
   if (error instanceof NoResponse)
     return 'No response: the service is unreachable, or the connection was lost. Press Upload to try again.';

@@ -1,0 +1,48 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { lockFile } from './lock-file.ts';
+
+const abandonedMs = 1000;
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lock-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+test.each([
+  ['free', false],
+  ['that a killed process left', true],
+])('one process at a time holds a lock %s, however long it takes', async (_, isLeft) => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'a.lock');
+  if (isLeft) await writeFile(path, 'killed');
+  let holders = 0;
+  const hold = async () => {
+    await using _lock = await lockFile(path, abandonedMs);
+    holders += 1;
+    expect(holders).toBe(1);
+    await pause(1.3 * abandonedMs);
+    holders -= 1;
+  };
+  await Promise.all([hold(), hold()]);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('a process that was suspended does not release the lock of the one that took over', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'a.lock');
+  const lock = await lockFile(path, abandonedMs);
+  await writeFile(path, 'other');
+  await lock[Symbol.asyncDispose]();
+  expect(await readdir(folder)).toEqual(['a.lock']);
+});
+
+test('nothing is locked in a folder that does not exist', async () => {
+  const path = join(await temporaryFolder(), 'absent/a.lock');
+  await using _one = await lockFile(path);
+  await using _other = await lockFile(path);
+});

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { onEnd } from './on-end.ts';
+
+const pollMs = 100;
+const maxWaitMs = 120_000;
+
+/**
+ * Waits until this process holds the lock file at `path`; disposing releases it. Its holder touches the file ten times in `abandonedMs`. One that
+ * was not touched for so long belongs to a killed process and is taken over. Clocks and process ids do not matter, so hosts can share the folder.
+ * In a folder that is absent or not writable, nothing is locked. @throws Error after two minutes
+ */
+export async function lockFile(path: string, abandonedMs = 10_000): Promise<AsyncDisposable> {
+  const id = randomUUID();
+  const end = performance.now() + maxWaitMs;
+  let seen = '';
+  let seenAt = performance.now();
+  for (; performance.now() < end; await pause(pollMs)) {
+    const code = await write(path, id);
+    if (!code) return held(path, id, abandonedMs);
+    if (['ENOENT', 'EACCES', 'EPERM', 'EROFS'].includes(code)) return { async [Symbol.asyncDispose]() {} };
+    if (code !== 'EEXIST') throw new Error(`${path}: ${code}`);
+    const state = await stateOf(path);
+    if (state !== seen) {
+      seen = state;
+      seenAt = performance.now();
+    } else if (performance.now() - seenAt > abandonedMs && (await takeOver(path, id, abandonedMs / 20)))
+      return held(path, id, abandonedMs);
+  }
+  throw new Error(`Another command is using this sign-in. If none runs, delete ${path}.`);
+}
+
+/** Creates the file. Returns the system's error code, if any. */
+async function write(path: string, id: string): Promise<string | undefined> {
+  try {
+    await writeFile(path, id, { flag: 'wx', mode: 0o600 });
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  }
+}
+
+async function stateOf(path: string): Promise<string> {
+  try {
+    const { mtimeMs } = await stat(path);
+    return `${await readFile(path, 'utf8')} ${mtimeMs}`;
+  } catch {
+    return '';
+  }
+}
+
+// Several processes may do this at the same time: the last one holds the lock.
+async function takeOver(path: string, id: string, settleMs: number): Promise<boolean> {
+  const draft = `${path}.${id}`;
+  await writeFile(draft, id, { mode: 0o600 });
+  await rename(draft, path);
+  await pause(settleMs);
+  return (await readFile(path, 'utf8').catch(() => '')) === id;
+}
+
+function held(path: string, id: string, abandonedMs: number): AsyncDisposable {
+  const touch = setInterval(() => {
+    const now = new Date();
+    utimes(path, now, now).catch(() => {});
+  }, abandonedMs / 10).unref();
+  const release = onEnd(() => {
+    clearInterval(touch);
+    try {
+      // Not the lock of a process that took it over, while this one was suspended.
+      if (readFileSync(path, 'utf8') === id) rmSync(path);
+    } catch {
+      // Removed already.
+    }
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      release();
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { text } from 'node:stream/consumers';
+import { type CommandContext, print, printNote, UsageError, visible, webAddress } from './command-context.ts';
+import { isToken, profileName } from './connection.ts';
+import { catchDamaged, damagedNote, keptTokenNote } from './logout.ts';
+import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from './profiles.ts';
+import { identifyUser, type User } from './sign-in/identify-user.ts';
+import { openBrowser } from './sign-in/open-browser.ts';
+import { expiryOf, revokeToken } from './sign-in/renew-token.ts';
+import { requireSecure } from './sign-in/secure-address.ts';
+import { type Grant, signIn } from './sign-in/sign-in.ts';
+import { chooseProvider, fetchSiteSettings, type SiteProvider } from './sign-in/site-settings.ts';
+
+export interface LoginOptions {
+  readonly profile?: string;
+  readonly provider?: string;
+  readonly key?: string;
+  readonly tokenStdin?: boolean;
+  readonly browser: boolean;
+}
+
+/** Signs in at a provider of the site whose page is at `address`, and stores the profile. */
+export async function login(context: CommandContext, address: string, options: LoginOptions): Promise<void> {
+  const { env } = context;
+  const name = profileName(options, env);
+  const page = webAddress('<site>', address, 'https://photos.example');
+  if (/[?#]/.test(page)) throw new UsageError('<site> must contain no "?" or "#".');
+  requireSecure('site', page);
+  const settings = await fetchSiteSettings(page);
+  requireSecure('upload service', settings.upload);
+  const apiKey = options.key ?? settings.apiKey;
+  const provider = chooseProvider(settings.providers, options.provider);
+  requireSecure('provider', provider.provider);
+  const given = options.tokenStdin ? await readToken(context) : undefined;
+  // Before the sign-in, which would be lost if the folder is not writable.
+  await (await draftProfile(env, name))[Symbol.asyncDispose]();
+  const granted = given ?? (await grantInBrowser(context, provider, options.browser));
+  const { tokens } = granted;
+  const user = await identifyGrant(provider, granted).catch(async (error) => {
+    if (!given) await revokeToken(tokens);
+    throw error;
+  });
+  const profile: Profile = {
+    site: settings.site,
+    service: webAddress('upload service', settings.upload),
+    apiKey,
+    provider: provider.provider,
+    providerName: provider.name,
+    ...user,
+    ...tokens,
+  };
+  await using _lock = await lockProfile(env, name);
+  const replaced = await readProfile(env, name).catch(catchDamaged);
+  await using draft = await draftProfile(env, name);
+  await draft.store(profile);
+  if (replaced === 'damaged') printNote(context, damagedNote(name));
+  else if (replaced && !mayShareGrant(replaced, profile) && !(await revokeToken(replaced)))
+    printNote(context, keptTokenNote('replaced token', replaced));
+  print(context, visible(`Signed in as ${user.name} (${provider.name}).`));
+  if (!apiKey) printNote(context, 'The site publishes no API key. Pass one with --key to upload.');
+}
+
+// Keycloak ends all sign-ins of a user at a client with the refresh token of one. The client of a token from standard input is unknown.
+function mayShareGrant(old: Profile, { provider, subject, client }: Profile): boolean {
+  return old.provider === provider && old.subject === subject && (!client || client.id === old.client?.id);
+}
+
+interface Granted {
+  readonly tokens: Tokens;
+  /** The user in the ID token; none without OpenID Connect. */
+  readonly subject?: string | undefined;
+  /** What a refusal of the token means; by default, the advice to log in again. */
+  readonly refusal?: string;
+}
+
+async function identifyGrant({ provider, name }: SiteProvider, { tokens, subject, refusal }: Granted): Promise<User> {
+  const user = await identifyUser({ provider, credentials: { bearer: tokens.token } }, refusal);
+  // OpenID Connect Core 5.3.2: the token could be another user's.
+  if (subject !== undefined && subject !== user.subject)
+    throw new Error(`${visible(name)} returned another user than the one who signed in.`);
+  return user;
+}
+
+async function readToken({ stdin }: CommandContext): Promise<Granted> {
+  const token = (await text(stdin)).trim();
+  if (!isToken(token)) throw new UsageError('Standard input has no token, or more than one.');
+  return { tokens: { token }, refusal: 'rejected this token. Check the token and try again.' };
+}
+
+async function grantInBrowser(context: CommandContext, provider: SiteProvider, opens: boolean): Promise<Granted> {
+  const grant = await signIn(provider, (address) => {
+    printNote(
+      context,
+      `To sign in with ${visible(provider.name)}, open this address in a browser on this machine within ten minutes:\n${address}`,
+    );
+    if (opens) openBrowser(address, context.env);
+  });
+  return { tokens: tokensOf(grant), subject: grant.subject };
+}
+
+function tokensOf({ server, client, secret, token, refreshToken, expiresInSeconds }: Grant): Tokens {
+  return {
+    token,
+    refreshToken,
+    expiresAt: expiryOf(expiresInSeconds),
+    client: {
+      id: client.client_id,
+      secret,
+      issuer: server.issuer,
+      tokenEndpoint: addressOf(server.token_endpoint),
+      revocationEndpoint: addressOf(server.revocation_endpoint),
+      algorithms: namesIn(server.id_token_signing_alg_values_supported),
+    },
+  };
+}
+
+// The metadata of a provider is not validated further.
+function addressOf(endpoint: unknown): string | undefined {
+  return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
+}
+
+function namesIn(list: unknown): string[] | undefined {
+  return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : undefined;
+}
