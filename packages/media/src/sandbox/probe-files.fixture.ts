@@ -1,23 +1,53 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Probe } from '../outcomes.ts';
 import { probeMedia } from '../probe.ts';
 
-// Probes every file of a folder, one after another, as a process of its own: probe-files.fixture.ts <folder> <scratch folder>. Prints as JSON how
-// many probes there were, the most memory that this process ever held, and how long the longest look took.
-const [, , folder = '', scratchDir = ''] = process.argv;
-const kibibytes = () => process.resourceUsage().maxRSS;
+/** What the probe of a file found, in the words of HostileMedia, and what it cost. */
+export interface FileProbe {
+  readonly found: string;
+  readonly isMedia: boolean;
+  readonly ms: number;
+  readonly bytesRead: number;
+  readonly longestRead: number;
+}
 
-let [probes, longestMs] = [0, 0];
-const atStart = kibibytes();
-for (const name of await readdir(folder)) {
-  await using file = await open(join(folder, name));
+export interface ProbeReport {
+  /** In the order of the file names, which are numbers. */
+  readonly probes: readonly FileProbe[];
+  /** How much the peak of this process's memory grew, in bytes. */
+  readonly grownBy: number;
+}
+
+async function probeFile(path: string, scratchDir: string): Promise<FileProbe> {
+  await using file = await open(path);
   const { size } = await file.stat();
-  const read = async (offset: number, length: number) =>
-    (await file.read(Buffer.alloc(length), 0, length, offset)).buffer;
+  let [bytesRead, longestRead] = [0, 0];
+  const read = async (offset: number, length: number) => {
+    bytesRead += length;
+    longestRead = Math.max(longestRead, length);
+    return (await file.read(Buffer.alloc(length), 0, length, offset)).buffer;
+  };
   const source = { size, head: await read(0, Math.min(size, 16 * 1024)), read };
   const started = performance.now();
-  await probeMedia(source, { scratchDir, maxPixels: 1e8, signal: AbortSignal.timeout(20_000) });
-  longestMs = Math.max(longestMs, performance.now() - started);
-  probes += 1;
+  const probe = await probeMedia(source, { scratchDir, maxPixels: 1e8, signal: AbortSignal.timeout(20_000) });
+  const ms = performance.now() - started;
+  return { found: describeProbe(probe), isMedia: probe.outcome === 'media', ms, bytesRead, longestRead };
 }
-process.stdout.write(JSON.stringify({ probes, grownBy: (kibibytes() - atStart) * 1024, longestMs }));
+
+/** Its type and size, or the reason of its refusal. */
+export function describeProbe(probe: Probe): string {
+  return probe.outcome === 'media' ? `${probe.type} ${probe.width}x${probe.height}` : probe.why;
+}
+
+// Probes every file of a folder, one after another, as a process of its own: probe-files.fixture.ts <folder> <scratch folder>.
+// Prints a ProbeReport.
+if (import.meta.main) {
+  const [, , folder = '', scratchDir = ''] = process.argv;
+  const kibibytes = () => process.resourceUsage().maxRSS;
+  const names = (await readdir(folder)).sort((a, b) => Number(a) - Number(b));
+  const atStart = kibibytes();
+  const probes: FileProbe[] = [];
+  for (const name of names) probes.push(await probeFile(join(folder, name), scratchDir));
+  process.stdout.write(JSON.stringify({ probes, grownBy: (kibibytes() - atStart) * 1024 } satisfies ProbeReport));
+}

@@ -1,29 +1,36 @@
 import { mkdtempDisposable, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { detectMediaType, isPhoto } from '../media-type.ts';
+import { detectMediaType, isPhoto, type MediaType } from '../media-type.ts';
 import { picturesOf } from '../recipes.ts';
 import { renderPictures } from '../render-picture/render-pictures.ts';
 import { renderVideo } from '../render-video/render-video.ts';
 
-// Makes all renditions of every file of a folder that looks like media, one after another, as a process of its own: render-files.fixture.ts <folder>
-// <scratch folder>. Prints as JSON how each ended.
+/** The type of each file, if it looks like media, and how its pictures, then its video ended. */
+export type RenderReport = Record<
+  string,
+  { readonly type: MediaType | undefined; readonly outcomes: readonly string[] }
+>;
+
+// Makes all renditions of every file of a folder, one after another, as a process of its own: render-files.fixture.ts <folder> <scratch folder>.
+// A file of unknown type is treated as a video, as if detection had failed. Prints a RenderReport.
 const [, , folder = '', scratchDir = ''] = process.argv;
 const maxPixels = 1e8;
 
-const ends: Record<string, readonly string[]> = {};
+const report: RenderReport = {};
 for (const name of await readdir(folder)) {
   const path = join(folder, name);
-  const type = await typeOf(path);
-  if (!type) continue;
+  const found = await typeOf(path);
+  const type = found ?? 'ts';
   await using made = await mkdtempDisposable(join(scratchDir, 'made-'));
   const wanted = picturesOf(type).map((recipe, n) => ({ recipe, path: join(made.path, String(n)) }));
   const options = { scratchDir, maxPixels, signal: AbortSignal.timeout(20_000) };
   const pictures = renderPictures({ path, type }, wanted, options);
   const video = isPhoto(type) ? undefined : renderVideo({ path, type }, join(made.path, 'video'), options);
   const results = await Promise.allSettled(video ? [pictures, video] : [pictures]);
-  ends[name] = results.map((each) => (each.status === 'fulfilled' ? each.value.outcome : 'gave up'));
+  const outcomes = results.map((each) => (each.status === 'fulfilled' ? each.value.outcome : 'gave up'));
+  report[name] = { type: found, outcomes };
 }
-process.stdout.write(JSON.stringify(ends));
+process.stdout.write(JSON.stringify(report));
 
 async function typeOf(path: string) {
   await using file = await open(path);

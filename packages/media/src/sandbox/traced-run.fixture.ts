@@ -1,0 +1,87 @@
+import { mkdir, mkdtempDisposable, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { startCanary, type WatchedCanary } from '@echodrop/testkit/hostile/hostile-canary';
+import { execa } from 'execa';
+import { expect } from 'vitest';
+
+/** Whether strace is installed: else what tools open is not looked at. */
+export const hasStrace = (await execa('strace', ['-V'], { reject: false })).exitCode === 0;
+if (!hasStrace)
+  process.stderr.write('\n!!! NO STRACE: what tools open is not looked at. Debian: apt-get install strace\n\n');
+
+/** The folders of a run: `media` has its input, `scratch` the temporary files of tools. */
+export interface Run extends AsyncDisposable {
+  readonly media: string;
+  readonly scratch: string;
+  readonly canary: WatchedCanary;
+  /**
+   * Runs a fixture with both folders. Returns its output, and the relevant system calls of its processes (`strace -f`; lines begin with a process
+   * id): none without strace.
+   */
+  trace(fixture: string): Promise<{ printed: string; calls: readonly string[] }>;
+}
+
+export async function prepareRun(): Promise<Run> {
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'reach-'))).path;
+  const canary = parts.use(await startCanary());
+  const [media, scratch, output] = ['media', 'scratch', 'trace'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await Promise.all([media, scratch].map((path) => mkdir(path)));
+  const reaching = 'trace=%network,open,openat,openat2,creat,execve';
+  const strace = ['strace', '-f', '--seccomp-bpf', '-s', '500', '-o', output, '-e', reaching];
+  const owned = parts.move();
+  return {
+    media,
+    scratch,
+    canary,
+    async trace(fixture) {
+      const [program = '', ...args] = [
+        ...(hasStrace ? strace : []),
+        process.execPath,
+        join(import.meta.dirname, fixture),
+      ];
+      const { stdout } = await execa(program, [...args, media, scratch], { timeout: 100_000 });
+      const calls = hasStrace ? (await readFile(output, 'latin1')).split('\n') : [];
+      return { printed: stdout, calls };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** No process opened a network socket or the canary's file. */
+export function expectOutOfReach(canary: WatchedCanary, calls: readonly string[]): void {
+  expect(calls.filter((line) => /socket\(AF_(INET|PACKET)/.test(line))).toEqual([]);
+  expect(calls.filter((line) => line.includes(canary.file) && !line.includes('execve('))).toEqual([]);
+}
+
+const opening = /^(\d+) +(\w+)\((?:AT_FDCWD, )?"([^"]*)"/;
+
+/** Files opened by the main threads of processes of `program`, except system files. */
+export function filesOpenedBy(program: string, calls: readonly string[]): readonly string[] {
+  const running = new Map<string, string>();
+  const opened: string[] = [];
+  for (const line of calls) {
+    const [, pid = '', call = '', path = ''] = opening.exec(line) ?? [];
+    if (call === 'execve') running.set(pid, basename(path));
+    else if (path && running.get(pid) === program) opened.push(path);
+  }
+  return opened.filter((path) => !isSystemFile(path));
+}
+
+/** Files opened by any thread of any process, except system files. */
+export function filesOpened(calls: readonly string[]): readonly string[] {
+  const paths = calls
+    .map((line) => opening.exec(line))
+    .filter((found) => found?.[2] !== 'execve')
+    .map((found) => found?.[3] ?? '');
+  return paths.filter((path) => path && !isSystemFile(path));
+}
+
+function isSystemFile(path: string): boolean {
+  return /^\/(lib|lib64|usr|etc|proc|sys|dev(?!\/shm))(\/|$)/.test(path);
+}
