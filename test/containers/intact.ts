@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import type { ComposeSystem } from './compose-system.ts';
 import { type Acknowledged, sha256 } from './load.ts';
 
-const atOnce = 8;
+const concurrency = 8;
 
 /** Expects record, exact media, page and picture of each upload. */
 export async function expectIntact(system: ComposeSystem, acknowledged: readonly Acknowledged[]): Promise<void> {
@@ -18,7 +18,7 @@ export async function expectIntact(system: ComposeSystem, acknowledged: readonly
     expect({ id, sha256: sha256(await readFile(join(folder, `${id}.jpg`))) }).toEqual({ id, sha256: sent });
   }
   const remaining = [...acknowledged];
-  const checks = Array.from({ length: atOnce }, async () => {
+  const checks = Array.from({ length: concurrency }, async () => {
     for (let upload = remaining.pop(); upload; upload = remaining.pop()) await expectShown(system, upload);
   });
   await Promise.all(checks);

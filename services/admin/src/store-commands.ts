@@ -51,8 +51,8 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .option('--moved', 'the store was copied from another kind of store: do not compare ETags')
     .option('--bytes', 'read all media; compare lengths and checksums')
     .option('--after <cursor>', 'continue from the cursor that an interrupted check printed', parseCursor)
-    .option('--at-once <n>', 'objects to check concurrently, up to 64', parseUpTo(64), 16)
-    .action(async ({ moved: isMoved = false, bytes: shouldReadBytes = false, after, atOnce: concurrency }) => {
+    .option('--concurrency <n>', 'objects to check concurrently, up to 64', parseUpTo(64), 16)
+    .action(async ({ moved: isMoved = false, bytes: shouldReadBytes = false, after, concurrency }) => {
       using stop = stopSignal();
       await printFromStore(context, (store) =>
         checkStore(store, { isMoved, shouldReadBytes, after, concurrency, signal: stop.signal }),

@@ -174,7 +174,7 @@ test('continues from a cursor, also with one object at a time', async () => {
   await dataDir.store.remove(mediaObjectKey(second.mediaKey));
   const { stdout } = await verify('--after', recordKey(second.id));
   expect(stdout).toMatch(/^Checked \d records after the cursor: 0 orphans, 0 faults.$/);
-  expect((await verify('--after', 'records/', '--at-once', '1')).lines).toHaveLength(2);
+  expect((await verify('--after', 'records/', '--concurrency', '1')).lines).toHaveLength(2);
   expect((await verify('--after', 'media/')).stdout).toMatch(
     /^Checked \d records after the cursor: 0 orphans, 0 faults.$/,
   );

@@ -10,7 +10,7 @@ export function createOwnUploadEvents(log: Log, metrics: Metrics) {
   // Written at any LOG_LEVEL.
   const audit = log.child({ audit: true }, { level: 'info' });
   const requests = metrics.counter(
-    'echodrop_own_requests_total',
+    'echodrop_own_upload_requests_total',
     'Requests by users to list or delete their uploads, by outcome.',
     ['outcome'],
   );
