@@ -16,10 +16,11 @@ const cli = (args: readonly string[], env: NodeJS.ProcessEnv) =>
     timeout: 30_000,
   });
 
-test('the error for a missing file contains its full path', async () => {
-  const { exitCode, stderr } = await cli(['upload', 'sea.jpg'], { INIT_CWD: '/no/such/folder' });
+test('errors contain the full path of a missing file, and the advice to start the system', async () => {
+  const { exitCode, stderr } = await cli(['upload', 'sea.jpg'], { INIT_CWD: '/no/such/folder', GATEWAY_PORT: '9' });
   expect(exitCode).toBe(1);
   expect(stderr).toContain('/no/such/folder/sea.jpg: no such file');
+  expect(stderr).toContain('http://127.0.0.1:9 does not respond. Start the system with `npm start`');
 });
 
 test('help describes this system: the npm command, its defaults, and no option without effect', async () => {

@@ -6,13 +6,24 @@ import { localApiKey, localCredentials, localProvider, localService } from './lo
 // Empty counts as unset.
 const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value));
 const cwd = env['INIT_CWD'] ?? process.cwd();
-const context = { env: { ...localEnvironment(env), ...env }, cwd, ...processStreams() };
-process.exitCode = await runCli(process.argv.slice(2), context, { isLocal: true });
+const service = env['ECHODROP_URL'] ?? localService(env);
+const context = { env: { ...localEnvironment(env), ...env, ECHODROP_URL: service }, cwd, ...processStreams() };
+const [command = '', ...args] = process.argv.slice(2);
+process.exitCode = await runCli([command, ...args], context, { isLocal: true });
+if (process.exitCode === 1 && command === 'upload' && !(await isResponding(service)))
+  process.stderr.write(`${service} does not respond. Start the system with \`npm start\`, in the same environment.\n`);
+
+async function isResponding(address: string): Promise<boolean> {
+  const response = fetch(address, { method: 'HEAD', signal: AbortSignal.timeout(5000) });
+  return response.then(
+    () => true,
+    () => false,
+  );
+}
 
 function localEnvironment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const credentials = localCredentials(given);
   return {
-    ECHODROP_URL: localService(given),
     // HOST may be another address of this machine.
     ECHODROP_ALLOW_HTTP: '1',
     ECHODROP_KEY: localApiKey(given),

@@ -4,7 +4,7 @@ import { generatedSecretFile, localAddress, variableOf } from '@echodrop/client/
 import { identityProviders } from '@echodrop/identity-provider/provider';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import type { TestUser } from '@echodrop/provider-doctor/test-user';
-import { httpAddress, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
+import { httpAddress, InvalidSettings, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
 
 const forgetSettings = {
   VERIFIER_URL: httpAddress(),
@@ -43,8 +43,17 @@ function providerTestSettings(hasSigning: boolean) {
 
 // These functions throw InvalidSettings.
 export const readForgetConfig = readerOf(forgetSettings);
-export const readStoreConfig = readerOf(storeSettings);
 export const readSweepConfig = readerOf(sweepSettings);
+
+const readStore = readerOf(storeSettings);
+
+/** @throws InvalidSettings */
+export function readStoreConfig(env: NodeJS.ProcessEnv) {
+  const { OBJECT_STORE: kind, S3_ENDPOINT: endpoint, DATA_DIR: dataDir = 'data' } = withLocalDefaults(env);
+  if (kind || endpoint) return readStore(env);
+  const advice = 'Start the system with `npm start`, or set DATA_DIR, or OBJECT_STORE and the S3_ variables';
+  throw new InvalidSettings([`No object store in ${dataDir}. ${advice}.`]);
+}
 
 function readerOf<S extends Parameters<typeof readSettings>[0]>(settings: S) {
   return (env: NodeJS.ProcessEnv) => readSettings(settings, withLocalDefaults(env));

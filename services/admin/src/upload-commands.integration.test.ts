@@ -73,10 +73,10 @@ test('list rejects an invalid cursor', async () => {
   expect([exitCode, stderr]).toEqual([1, 'Invalid cursor.']);
 });
 
-test('without a configured or local store, reports the missing settings', async () => {
+test('without a configured or local store, says what to start or to set', async () => {
   const { exitCode, stderr } = await runCommand(['list'], { DATA_DIR: join(dataDir.folder, 'elsewhere') });
   expect(exitCode).toBe(2);
-  expect(stderr).toContain('S3_ENDPOINT');
+  expect(stderr).toMatch(/^No object store in .*elsewhere\. Start the system with `npm start`, or set DATA_DIR/);
 });
 
 test('remove removes uploads, logs each for audit, and reports unknown ids', async () => {
