@@ -3,9 +3,9 @@ import { authorizationOf } from '../credentials.ts';
 import { toExactJson } from '../exact-json.ts';
 import { type CommandContext, print, visible } from './command-context.ts';
 import { addConnectionOptions, type ConnectionOptions, connect, directProof } from './connection.ts';
-import { type LoginOptions, login } from './login.ts';
-import { logout } from './logout.ts';
 import { identifyUser } from './sign-in/identify-user.ts';
+import { type LoginOptions, login } from './sign-in/login.ts';
+import { logout } from './sign-in/logout.ts';
 import { withRenewal } from './with-client.ts';
 
 const loginHelp = `

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { UsageError } from './command-context.ts';
 import { connect } from './connection.ts';
-import { draftProfile, type Profile, readProfile } from './profiles.ts';
+import { draftProfile, type Profile, readProfile } from './profiles/profiles.ts';
 import { run } from './run-cli.fixture.ts';
 
 let home: string;

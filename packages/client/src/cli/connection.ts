@@ -3,7 +3,7 @@ import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 import type { Command } from 'commander';
 import type { Proof, UserCredentials } from '../credentials.ts';
 import { type CommandContext, UsageError, webAddress } from './command-context.ts';
-import { defaultProfile, readProfile, requirePrivate } from './profiles.ts';
+import { defaultProfile, readProfile, requirePrivate } from './profiles/profiles.ts';
 import { freshProfile } from './sign-in/renew-token.ts';
 import { requireSecure } from './sign-in/secure-address.ts';
 

@@ -3,8 +3,8 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaRecord } from '@echodrop/record';
 import { readRecord } from '../read-response.ts';
+import { stateFolder } from './profiles/user-folders.ts';
 import { recordToExactJson } from './show-record.ts';
-import { stateFolder } from './user-folders.ts';
 
 /** What this user has uploaded from this machine: a file for each content key, with the record. The service remembers keys for 24 hours only. */
 export class Ledger {

@@ -5,7 +5,7 @@ import { recordToJson } from '@echodrop/record';
 import { execa } from 'execa';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { refuse, respond, someRecord, startFakeService } from '../../service.fixture.ts';
-import { type Profile, readProfile } from '../profiles.ts';
+import { type Profile, readProfile } from '../profiles/profiles.ts';
 import { run } from '../run-cli.fixture.ts';
 import { type ProviderStandIn, startProvider } from './provider.fixture.ts';
 import { freshProfile } from './renew-token.ts';

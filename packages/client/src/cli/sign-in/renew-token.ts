@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { UsageError } from '../command-context.ts';
 import { finishFirst } from '../on-end.ts';
-import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles.ts';
+import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles/profiles.ts';
 import { requestOptions } from './authorization-client.ts';
 import { authenticationOf } from './sign-in.ts';
 

@@ -1,14 +1,14 @@
 import { text } from 'node:stream/consumers';
-import { type CommandContext, print, printNote, UsageError, visible, webAddress } from './command-context.ts';
-import { isToken, profileName } from './connection.ts';
+import { type CommandContext, print, printNote, UsageError, visible, webAddress } from '../command-context.ts';
+import { isToken, profileName } from '../connection.ts';
+import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles/profiles.ts';
+import { identifyUser, type User } from './identify-user.ts';
 import { catchDamaged, damagedNote, keptTokenNote } from './logout.ts';
-import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from './profiles.ts';
-import { identifyUser, type User } from './sign-in/identify-user.ts';
-import { openBrowser } from './sign-in/open-browser.ts';
-import { expiryOf, revokeToken } from './sign-in/renew-token.ts';
-import { requireSecure } from './sign-in/secure-address.ts';
-import { type Grant, signIn } from './sign-in/sign-in.ts';
-import { chooseProvider, fetchSiteSettings, type SiteProvider } from './sign-in/site-settings.ts';
+import { openBrowser } from './open-browser.ts';
+import { expiryOf, revokeToken } from './renew-token.ts';
+import { requireSecure } from './secure-address.ts';
+import { type Grant, signIn } from './sign-in.ts';
+import { chooseProvider, fetchSiteSettings, type SiteProvider } from './site-settings.ts';
 
 export interface LoginOptions {
   readonly profile?: string;

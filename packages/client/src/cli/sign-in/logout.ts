@@ -1,7 +1,7 @@
-import { type CommandContext, print, printNote, visible } from './command-context.ts';
-import { profileName } from './connection.ts';
-import { DamagedProfile, lockProfile, type Profile, readProfile, removeProfile } from './profiles.ts';
-import { revokeToken } from './sign-in/renew-token.ts';
+import { type CommandContext, print, printNote, visible } from '../command-context.ts';
+import { profileName } from '../connection.ts';
+import { DamagedProfile, lockProfile, type Profile, readProfile, removeProfile } from '../profiles/profiles.ts';
+import { revokeToken } from './renew-token.ts';
 
 /** Revokes the tokens of a profile and deletes it. */
 export async function logout(context: CommandContext, options: { readonly profile?: string }): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { onEnd } from './on-end.ts';
+import { onEnd } from '../on-end.ts';
 
 const pollMs = 100;
 const maxWaitMs = 120_000;

@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { UsageError } from './command-context.ts';
+import { UsageError } from '../command-context.ts';
+import { onEnd } from '../on-end.ts';
 import { lockFile } from './lock-file.ts';
-import { onEnd } from './on-end.ts';
 import { configFolder } from './user-folders.ts';
 
 const profileShape = z.object({
