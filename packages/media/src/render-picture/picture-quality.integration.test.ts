@@ -29,7 +29,7 @@ test.each<[string, PhotoType, () => Promise<Buffer>]>([
   const bitmap = await sharp(bytes)
     .autoOrient()
     .flatten({ background: '#ffffff' })
-    .png({ compressionLevel: 1 })
+    .png({ compressionLevel: 0 })
     .toBuffer();
   const recipes = Object.values(pictureRecipes);
   const { pictures } = await drawnPictures(type, bytes, recipes);
@@ -47,7 +47,7 @@ test.each<[string, PhotoType, () => Promise<Buffer>]>([
 
 function direct(bitmap: Buffer, { size }: PictureRecipe): Promise<Buffer> {
   const whole = sharp(bitmap);
-  if (size === 'whole') return whole.png().toBuffer();
+  if (size === 'whole') return whole.png({ compressionLevel: 0 }).toBuffer();
   if ('crop' in size)
     return whole.resize(size.crop, size.crop, { fit: 'cover', position: 'attention' }).png().toBuffer();
   return whole.resize(size.longest, size.longest, { fit: 'inside', withoutEnlargement: true }).png().toBuffer();

@@ -1,6 +1,7 @@
 import { mkdtempDisposable, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { detectMediaType, isPhoto, type MediaType } from '../media-type.ts';
+import type { Rendered } from '../outcomes.ts';
 import { picturesOf } from '../recipes.ts';
 import { renderPictures } from '../render-picture/render-pictures.ts';
 import { renderVideo } from '../render-video/render-video.ts';
@@ -12,7 +13,7 @@ export type RenderReport = Record<
 >;
 
 // Makes all renditions of every file of a folder, one after another, as a process of its own: render-files.fixture.ts <folder> <scratch folder>.
-// A file of unknown type is treated as a video, as if detection had failed. Prints a RenderReport.
+// A file of unknown type is rendered as a video, as if detection had failed. Prints a RenderReport.
 const [, , folder = '', scratchDir = ''] = process.argv;
 const maxPixels = 1e8;
 
@@ -22,11 +23,14 @@ for (const name of await readdir(folder)) {
   const found = await typeOf(path);
   const type = found ?? 'ts';
   await using made = await mkdtempDisposable(join(scratchDir, 'made-'));
-  const wanted = picturesOf(type).map((recipe, n) => ({ recipe, path: join(made.path, String(n)) }));
   const options = { scratchDir, maxPixels, signal: AbortSignal.timeout(20_000) };
-  const pictures = renderPictures({ path, type }, wanted, options);
-  const video = isPhoto(type) ? undefined : renderVideo({ path, type }, join(made.path, 'video'), options);
-  const results = await Promise.allSettled(video ? [pictures, video] : [pictures]);
+  const renderings: Promise<Rendered>[] = [];
+  if (found) {
+    const wanted = picturesOf(type).map((recipe, n) => ({ recipe, path: join(made.path, String(n)) }));
+    renderings.push(renderPictures({ path, type }, wanted, options));
+  }
+  if (!isPhoto(type)) renderings.push(renderVideo({ path, type }, join(made.path, 'video'), options));
+  const results = await Promise.allSettled(renderings);
   const outcomes = results.map((each) => (each.status === 'fulfilled' ? each.value.outcome : 'gave up'));
   report[name] = { type: found, outcomes };
 }
