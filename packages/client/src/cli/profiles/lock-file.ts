@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onEnd } from '../on-end.ts';
 
 const pollMs = 100;
+const unlockable = ['ENOENT', 'EACCES', 'EPERM', 'EROFS'];
 const maxWaitMs = 120_000;
 
 /**
@@ -18,10 +19,9 @@ export async function lockFile(path: string, abandonedMs = 10_000): Promise<Asyn
   let seen = '';
   let seenAt = performance.now();
   for (; performance.now() < end; await pause(pollMs)) {
-    const code = await write(path, id);
+    const code = await create(path, id);
     if (!code) return held(path, id, abandonedMs);
-    if (['ENOENT', 'EACCES', 'EPERM', 'EROFS'].includes(code)) return { async [Symbol.asyncDispose]() {} };
-    if (code !== 'EEXIST') throw new Error(`${path}: ${code}`);
+    if (unlockable.includes(code)) return { async [Symbol.asyncDispose]() {} };
     const state = await stateOf(path);
     if (state !== seen) {
       seen = state;
@@ -32,13 +32,16 @@ export async function lockFile(path: string, abandonedMs = 10_000): Promise<Asyn
   throw new Error(`Another command is using this sign-in. If none runs, delete ${path}.`);
 }
 
-/** Creates the file. Returns the system's error code, if any. */
-async function write(path: string, id: string): Promise<string | undefined> {
+/** Creates the file. Returns the code of an expected error, if any. @throws any other error, such as a full disk's */
+async function create(path: string, id: string): Promise<string | undefined> {
   try {
     await writeFile(path, id, { flag: 'wx', mode: 0o600 });
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' || unlockable.includes(code)) return code;
+    await rm(path, { force: true });
+    throw error;
   }
 }
 
