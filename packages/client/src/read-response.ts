@@ -64,8 +64,9 @@ function secondsOf(retryAfter: string): number | undefined {
 
 function read<T>(shape: z.ZodMiniType<T>, value: unknown): T {
   const { data, error } = shape.safeParse(value);
-  if (error) throw new UnreadableResponse(`Invalid record in the response: ${error.message}`);
-  return data;
+  const [issue] = error?.issues ?? [];
+  if (issue) throw new UnreadableResponse(`Invalid record in the response: ${issue.path.join('.')}: ${issue.message}.`);
+  return data as T;
 }
 
 function asRecord({ user, ...rest }: z.infer<typeof recordShape>): MediaRecord {

@@ -6,6 +6,7 @@ const { optionsShape, uploadShape } = withoutJit(() => {
   const address = z
     .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
     .check(z.refine(hasNoLogin, 'must be an address without user and password'));
+  const hasNoQuery = z.refine<string>((text) => !/[?#]/.test(text), 'must contain no "?" or "#"');
   const countError = 'must be a whole number, 0 or more';
   const count = z.optional(z.int(countError).check(z.minimum(0, countError)));
   const stallError = 'must be a whole number of milliseconds, 1 to 2147483647';
@@ -14,7 +15,7 @@ const { optionsShape, uploadShape } = withoutJit(() => {
   const callback = z.optional(z.custom((value) => typeof value === 'function', 'must be a function'));
   const signal = z.custom((value) => value instanceof EventTarget && 'aborted' in value, 'must be an AbortSignal');
   const optionsShape = z.object({
-    service: address,
+    service: address.check(hasNoQuery),
     provider: address,
     apiKey: text,
     credentials: z.union(

@@ -125,6 +125,8 @@ test('an upload that stalls is sent again', async () => {
     name: 'ServiceUnreachable',
     cause: { message: 'no progress for 0.2 s' },
   });
+  service.responses = [(response) => response.writeHead(200).flushHeaders()];
+  await expect(client({ stallMs: 200, retries: 0 }).upload(bytes)).rejects.toThrow(ServiceUnreachable);
 });
 
 test.each([
@@ -207,6 +209,13 @@ test('a stream that fails ends the upload with its error', async () => {
     throw new Error('disk gone');
   }
   await expect(client().upload(failing())).rejects.toMatchObject({ cause: { message: 'disk gone' } });
+  // Before anything reads it.
+  const stream = new Readable({ read() {} });
+  const broken = client().upload(stream);
+  stream.destroy(new Error('unplugged'));
+  await expect(broken).rejects.toMatchObject({ cause: { message: 'unplugged' } });
+  const text = client().upload(Readable.from(['text']));
+  await expect(text).rejects.toMatchObject({ cause: { message: 'Chunks of a stream must be bytes (Uint8Array).' } });
 });
 
 test("the caller's key is quoted", async () => {

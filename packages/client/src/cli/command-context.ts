@@ -59,3 +59,10 @@ export function webAddress(name: string, address: string, example = 'https://upl
   if (username || password) throw new UsageError(`${name} must contain no user or password.`);
   return address.replace(/\/+$/, '');
 }
+
+/** As `webAddress`, for an address to which paths are added. @throws UsageError */
+export function baseAddress(name: string, address: string, example?: string): string {
+  const base = webAddress(name, address, example);
+  if (/[?#]/.test(base)) throw new UsageError(`${name} must contain no "?" or "#".`);
+  return base;
+}

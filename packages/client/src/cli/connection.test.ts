@@ -131,7 +131,7 @@ test('OAuth 1.0a needs all four credentials', async () => {
   const env = { ECHODROP_URL: 'https://gateway.example', ECHODROP_CONSUMER_KEY: 'ck', ECHODROP_TOKEN: 't' };
   const options = { provider: 'https://id.example/v', consumerSecret: 'cs' };
   await expect(connect(context(env), options)).rejects.toThrow('Missing credentials for https://id.example/v');
-  expect(await connect(context(env), { ...options, tokenSecret: 'ts' })).toMatchObject({
+  expect(await connect(context({ ...env, ECHODROP_BEARER: 'b' }), { ...options, tokenSecret: 'ts' })).toMatchObject({
     credentials: { consumerKey: 'ck', consumerSecret: 'cs', token: 't', tokenSecret: 'ts' },
   });
 });
@@ -176,6 +176,7 @@ test.each([
   [{ provider: 'example.com' }],
   [{ provider: 'https://id.example/v' }],
   [{ provider: 'https://id.example/v', url: 'ftp://example.com' }],
+  [{ provider: 'https://id.example/v', url: 'https://gateway.example/#x' }],
   [{ provider: 'https://id.example/v', url: 'https://me:password@gateway.example' }],
 ])('rejects %j', async (options) => {
   await expect(connect(context(), { bearer: 'b', ...options })).rejects.toThrow(UsageError);

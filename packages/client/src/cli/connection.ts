@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 import type { Command } from 'commander';
 import type { Proof, UserCredentials } from '../credentials.ts';
-import { type CommandContext, UsageError, webAddress } from './command-context.ts';
+import { baseAddress, type CommandContext, UsageError, webAddress } from './command-context.ts';
 import { defaultProfile, readProfile, requirePrivate } from './profiles/profiles.ts';
 import { freshProfile } from './sign-in/renew-token.ts';
 import { requireSecure } from './sign-in/secure-address.ts';
@@ -80,7 +80,7 @@ async function connectWithProfile(options: ConnectionOptions, env: NodeJS.Proces
     throw new UsageError(`Not signed in${as}. Run \`echodrop login <site>${option}\`.`);
   }
   await requirePrivate(env, name);
-  const service = webAddress('--url', options.url || env['ECHODROP_URL'] || profile.service);
+  const service = baseAddress('--url', options.url || env['ECHODROP_URL'] || profile.service);
   if (new URL(service).origin !== new URL(profile.service).origin)
     throw new UsageError(
       `The profile ${name} belongs to ${profile.service}, so its token is not sent to ${service}. Leave out --url and ECHODROP_URL, ` +
@@ -126,7 +126,7 @@ function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.P
   const { provider, credentials } = proof;
   const given = options.url || env['ECHODROP_URL'];
   if (!given) throw new UsageError('Missing upload service: pass --url or set ECHODROP_URL.');
-  const service = webAddress('--url', given);
+  const service = baseAddress('--url', given);
   if (!options.allowHttp && !isHttpAllowed(env)) {
     const advice = 'In a trusted network, pass --allow-http or set ECHODROP_ALLOW_HTTP=1.';
     requireSecure('upload service', service, advice);
@@ -148,16 +148,18 @@ function isHttpAllowed({ ECHODROP_ALLOW_HTTP: value }: NodeJS.ProcessEnv): boole
 }
 
 function directCredentials(provider: string, options: ConnectionOptions, env: NodeJS.ProcessEnv): UserCredentials {
-  const bearer = options.bearer || env['ECHODROP_BEARER'];
+  const { consumerKey, consumerSecret, token, tokenSecret } = options;
+  const signs = consumerKey || consumerSecret || token || tokenSecret;
+  const bearer = options.bearer || (!signs && env['ECHODROP_BEARER']);
   if (bearer) {
     if (!isToken(bearer)) throw new UsageError('The bearer token contains spaces or other invalid characters.');
     return { bearer };
   }
   const credentials = {
-    consumerKey: options.consumerKey || env['ECHODROP_CONSUMER_KEY'],
-    consumerSecret: options.consumerSecret || env['ECHODROP_CONSUMER_SECRET'],
-    token: options.token || env['ECHODROP_TOKEN'],
-    tokenSecret: options.tokenSecret || env['ECHODROP_TOKEN_SECRET'],
+    consumerKey: consumerKey || env['ECHODROP_CONSUMER_KEY'],
+    consumerSecret: consumerSecret || env['ECHODROP_CONSUMER_SECRET'],
+    token: token || env['ECHODROP_TOKEN'],
+    tokenSecret: tokenSecret || env['ECHODROP_TOKEN_SECRET'],
   };
   if (isComplete(credentials)) return credentials;
   throw new UsageError(

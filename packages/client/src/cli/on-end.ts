@@ -22,6 +22,12 @@ export function finishFirst<T>(work: Promise<T>): Promise<T> {
   return work;
 }
 
+/** Ends this process with an exit status, after the work of `finishFirst`. */
+export async function endProcess(status: number): Promise<never> {
+  await uninterrupted;
+  process.exit(status);
+}
+
 async function endBySignal(signal: NodeJS.Signals): Promise<void> {
   await uninterrupted;
   cleanAll();

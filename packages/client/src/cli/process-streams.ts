@@ -1,5 +1,6 @@
 import type { CommandContext } from './command-context.ts';
 import { describeError } from './describe-error.ts';
+import { endProcess } from './on-end.ts';
 
 // 128 and the number of SIGPIPE: the status of a program that a closed pipe ends.
 const closedPipe = 141;
@@ -9,9 +10,9 @@ export function processStreams(): Pick<CommandContext, 'stdin' | 'stdout' | 'std
   const { stdin, stdout, stderr } = process;
   for (const output of [stdout, stderr])
     output.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(closedPipe);
-      if (output === stdout) stderr.write(`Cannot write to standard output: ${describeError(error)}\n`);
-      process.exit(1);
+      const isClosed = error.code === 'EPIPE';
+      if (!isClosed && output === stdout) stderr.write(`Cannot write to standard output: ${describeError(error)}\n`);
+      void endProcess(isClosed ? closedPipe : 1);
     });
   return { stdin, stdout, stderr };
 }

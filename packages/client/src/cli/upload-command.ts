@@ -51,7 +51,7 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
   const command = program
     .command('upload')
     .description('upload photos and videos and print their records or addresses')
-    .argument('<files...>', 'paths or patterns; - is standard input')
+    .argument('<files...>', 'paths, or patterns with * and ? in the last part; - is standard input')
     .option('-m, --message <text>', 'public caption', '')
     .option('--alt <text>', 'alternative text: what the photo or video shows')
     .addOption(

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { readBody } from '../read-body.ts';
 import type { FormRequest, OpenMedia } from './platform.ts';
 import { type StallTimer, stallTimer } from './stall-timer.ts';
 
@@ -19,7 +20,7 @@ export async function postForm(address: string, { headers, signal, fetch: own, s
   const { boundary, body } = formOf({ ...form, stall }, (cause) => failure.abort(cause));
   const send = own ?? fetch;
   try {
-    return await send(address, {
+    const response = await send(address, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
       redirect: 'error',
@@ -27,6 +28,8 @@ export async function postForm(address: string, { headers, signal, fetch: own, s
       body,
       duplex: 'half',
     });
+    stall.restart();
+    return new Response((await readBody(response)) || null, response);
   } finally {
     stall.end();
     closeUnread(form.media);
@@ -88,6 +91,7 @@ function formOf(
 async function* piecesOf(source: AsyncIterable<Uint8Array>, stall: StallTimer): AsyncGenerator<Uint8Array> {
   stall.stop();
   for await (const chunk of source) {
+    if (!(chunk instanceof Uint8Array)) throw new TypeError('Chunks of a stream must be bytes (Uint8Array).');
     for (let at = 0; at < chunk.byteLength; at += pieceBytes) {
       stall.restart();
       yield chunk.subarray(at, at + pieceBytes);

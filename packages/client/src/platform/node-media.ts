@@ -1,6 +1,7 @@
 import { constants, openAsBlob } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { filenameOf, inMemory, type MediaSource, type OpenMedia } from './platform.ts';
 
@@ -17,6 +18,8 @@ export async function openMedia(source: NodeMediaSource, filename: string | unde
 }
 
 function requireStream(source: unknown): AsyncIterable<Uint8Array> {
+  // It may fail before it is read, and an error without a listener ends the process. Reading it then rejects with the error.
+  if (source instanceof Readable) source.on('error', () => {});
   if (typeof source === 'object' && source !== null && Symbol.asyncIterator in source)
     return source as AsyncIterable<Uint8Array>;
   throw new TypeError('Media must be a path, a file: URL, bytes, a Blob, or a stream of bytes.');

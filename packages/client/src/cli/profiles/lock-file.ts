@@ -5,13 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { onEnd } from '../on-end.ts';
 
 const pollMs = 100;
-const unlockable = ['ENOENT', 'EACCES', 'EPERM', 'EROFS'];
+const unlockable = ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT'];
 const maxWaitMs = 120_000;
 
 /**
  * Waits until this process holds the lock file at `path`; disposing releases it. Its holder touches the file ten times in `abandonedMs`. One that
  * was not touched for so long belongs to a killed process and is taken over. Clocks and process ids do not matter, so hosts can share the folder.
- * In a folder that is absent or not writable, nothing is locked. @throws Error after two minutes
+ * If the folder is absent or not writable, or the disk is full, nothing is locked: then no profile can be stored either. @throws Error after two minutes
  */
 export async function lockFile(path: string, abandonedMs = 10_000): Promise<AsyncDisposable> {
   const id = randomUUID();
@@ -32,15 +32,16 @@ export async function lockFile(path: string, abandonedMs = 10_000): Promise<Asyn
   throw new Error(`Another command is using this sign-in. If none runs, delete ${path}.`);
 }
 
-/** Creates the file. Returns the code of an expected error, if any. @throws any other error, such as a full disk's */
+/** Creates the file. Returns the code of an expected error, if any. @throws any other error */
 async function create(path: string, id: string): Promise<string | undefined> {
   try {
     await writeFile(path, id, { flag: 'wx', mode: 0o600 });
     return undefined;
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
+    // A full disk leaves an empty file.
+    if (['ENOSPC', 'EDQUOT'].includes(code)) await rm(path, { force: true });
     if (code === 'EEXIST' || unlockable.includes(code)) return code;
-    await rm(path, { force: true });
     throw error;
   }
 }
@@ -57,8 +58,12 @@ async function stateOf(path: string): Promise<string> {
 // Several processes may do this at the same time: the last one holds the lock.
 async function takeOver(path: string, id: string, settleMs: number): Promise<boolean> {
   const draft = `${path}.${id}`;
-  await writeFile(draft, id, { mode: 0o600 });
-  await rename(draft, path);
+  try {
+    await writeFile(draft, id, { mode: 0o600 });
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
   await pause(settleMs);
   return (await readFile(path, 'utf8').catch(() => '')) === id;
 }

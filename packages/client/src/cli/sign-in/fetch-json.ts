@@ -6,9 +6,12 @@ const maxMs = 30_000;
 /** Fetches a small JSON document, with exact integers. @throws StatusError, or Error for a document that is large, slow or no JSON */
 export async function fetchJson(address: string, init: RequestInit = {}): Promise<unknown> {
   const signal = AbortSignal.timeout(maxMs);
-  const response = await fetch(address, { redirect: 'error', ...init, signal }).catch((cause: unknown) => {
+  const response = await fetch(address, { redirect: 'manual', ...init, signal }).catch((cause: unknown) => {
     throw new Error(`${new URL(address).origin} does not respond`, { cause });
   });
+  // Not followed: it could lead credentials elsewhere.
+  const target = response.headers.get('location');
+  if (target) throw new Error(`${address} redirects to ${target}. Use the address of that site.`);
   if (!response.ok) throw new StatusError(address, response.status);
   const text = await readBody(response);
   try {

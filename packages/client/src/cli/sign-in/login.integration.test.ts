@@ -144,6 +144,13 @@ test('whoami renews a token that the provider refuses', async () => {
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
 });
 
+test('a command uses the token of a login that replaced its own meanwhile, without a refresh token', async () => {
+  await login(['--provider', 'Town']);
+  const old = (await profile()) as Profile;
+  await login(['--provider', 'Town']);
+  expect(await freshProfile(environment(), 'default', old, old.token)).toEqual(await profile());
+});
+
 test('list renews a token that the service refuses', async () => {
   await using service = await startFakeService();
   provider.settings.upload = service.address;

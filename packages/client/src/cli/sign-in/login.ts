@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { type CommandContext, print, printNote, UsageError, visible, webAddress } from '../command-context.ts';
+import { baseAddress, type CommandContext, print, printNote, UsageError, visible } from '../command-context.ts';
 import { isToken, profileName } from '../connection.ts';
 import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles/profiles.ts';
 import { identifyUser, type User } from './identify-user.ts';
@@ -22,11 +22,11 @@ export interface LoginOptions {
 export async function login(context: CommandContext, address: string, options: LoginOptions): Promise<void> {
   const { env } = context;
   const name = profileName(options, env);
-  const page = webAddress('<site>', address, 'https://photos.example');
-  if (/[?#]/.test(page)) throw new UsageError('<site> must contain no "?" or "#".');
+  const page = baseAddress('<site>', address, 'https://photos.example');
   requireSecure('site', page);
   const settings = await fetchSiteSettings(page);
-  requireSecure('upload service', settings.upload);
+  const service = baseAddress('upload service', settings.upload);
+  requireSecure('upload service', service);
   const apiKey = options.key ?? settings.apiKey;
   const provider = chooseProvider(settings.providers, options.provider);
   requireSecure('provider', provider.provider);
@@ -34,20 +34,19 @@ export async function login(context: CommandContext, address: string, options: L
   // Before the sign-in, which would be lost if the folder is not writable.
   await (await draftProfile(env, name))[Symbol.asyncDispose]();
   const granted = given ?? (await grantInBrowser(context, provider, options.browser));
-  const { tokens } = granted;
-  const user = await identifyGrant(provider, granted).catch(async (error) => {
-    if (!given) await revokeToken(tokens);
+  const about = { site: settings.site, service, apiKey, provider: provider.provider, providerName: provider.name };
+  try {
+    const user = await identifyGrant(provider, granted);
+    await replaceProfile(context, name, { ...about, ...user, ...granted.tokens });
+  } catch (error) {
+    if (!given) await revokeToken(granted.tokens);
     throw error;
-  });
-  const profile: Profile = {
-    site: settings.site,
-    service: webAddress('upload service', settings.upload),
-    apiKey,
-    provider: provider.provider,
-    providerName: provider.name,
-    ...user,
-    ...tokens,
-  };
+  }
+  if (!apiKey) printNote(context, 'The site publishes no API key. Pass one with --key to upload.');
+}
+
+async function replaceProfile(context: CommandContext, name: string, profile: Profile): Promise<void> {
+  const { env } = context;
   await using _lock = await lockProfile(env, name);
   const replaced = await readProfile(env, name).catch(catchDamaged);
   await using draft = await draftProfile(env, name);
@@ -55,8 +54,7 @@ export async function login(context: CommandContext, address: string, options: L
   if (replaced === 'damaged') printNote(context, damagedNote(name));
   else if (replaced && !mayShareGrant(replaced, profile) && !(await revokeToken(replaced)))
     printNote(context, keptTokenNote('replaced token', replaced));
-  print(context, visible(`Signed in as ${user.name} (${provider.name}).`));
-  if (!apiKey) printNote(context, 'The site publishes no API key. Pass one with --key to upload.');
+  print(context, visible(`Signed in as ${profile.name} (${profile.providerName}).`));
 }
 
 // Keycloak ends all sign-ins of a user at a client with the refresh token of one. The client of a token from standard input is unknown.

@@ -19,20 +19,19 @@ export async function freshProfile(
   refused?: string,
 ): Promise<Profile> {
   if (!needsRenewal(profile, refused)) return profile;
-  if (!renewable(profile)) {
-    if (!isEnding(profile)) return profile;
-    throw new UsageError('The sign-in has expired. Run `echodrop login` again.');
-  }
   await using _lock = await lockProfile(env, name);
+  // Another command may have renewed or replaced it.
   const stored = await readProfile(env, name);
   if (!stored || !isSameAccount(stored, profile))
     throw new UsageError(
       `Another command has signed out the profile ${name} or changed its user. Run this command again.`,
     );
+  if (!needsRenewal(stored, refused)) return stored;
   const renewing = renewable(stored);
-  if (!renewing || !needsRenewal(stored, refused)) return stored;
   // `await`: else the lock would be released before the renewal. A signal must not end the process with a refresh token that is used up.
-  return await finishFirst(renewProfile(env, name, stored, renewing));
+  if (renewing) return await finishFirst(renewProfile(env, name, stored, renewing));
+  if (isEnding(stored)) throw new UsageError('The sign-in has expired. Run `echodrop login` again.');
+  return stored;
 }
 
 function needsRenewal(profile: Profile, refused: string | undefined): boolean {
