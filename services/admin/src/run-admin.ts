@@ -19,8 +19,8 @@ export async function runAdmin(
 ): Promise<number> {
   const admin = new Command('admin')
     .description(
-      'Commands for operators. Settings come from the environment; a secret NAME can also come from the file in NAME_FILE. For a ' +
-        'system started with `npm start`, use the same environment variables. Exit status: 0 success, 1 failure or faults found, 2 ' +
+      'Commands for operators. Settings come from the environment; any secret NAME can be read from a file: set NAME_FILE to its path. ' +
+        'For a system started with `npm start`, set the environment variables that it had. Exit status: 0 success, 1 failure or faults found, 2 ' +
         'invalid arguments or settings.',
     )
     .helpCommand(false)

@@ -9,7 +9,7 @@ import { checkStore } from './verify-store.ts';
 export function addStoreCommands(admin: Command, context: CommandContext): void {
   admin
     .command('sweep')
-    .summary('remove orphans and unfinished uploads')
+    .summary('find orphans and unfinished uploads; delete them with --yes')
     .description(
       'Find orphans (media and renditions without a record), unfinished uploads and leftovers of interrupted removals; with --yes, remove ' +
         'them. Find published uploads that are missing from the lists of uploads; with --yes, add them to the lists. Without --yes, a dry run. ' +
@@ -43,12 +43,12 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
 
   admin
     .command('verify-store')
-    .summary('check records, media and lists for faults and orphans')
+    .summary('check the store for faults and orphans; changes nothing')
     .description(
-      'Check that every record has its media and list entries and that every list entry has a published upload, and report media and ' +
-        'renditions without a record. Changes nothing. The exit status is 1 if there are faults; orphans are not faults.',
+      'Check the store for faults: records without media or list entries, damaged media, list entries without an upload. Also reports ' +
+        'orphans: media and renditions without a record. Changes nothing. Exits with 1 if there are faults; orphans alone do not count.',
     )
-    .option('--moved', 'the store was copied from another kind of store: do not compare ETags')
+    .option('--moved', 'ignore ETags, after a migration from another kind of store')
     .option('--bytes', 'read all media; compare lengths and checksums')
     .option('--after <cursor>', 'continue from the cursor that an interrupted check printed', parseCursor)
     .option('--concurrency <n>', 'objects to check concurrently, up to 64', parseUpTo(64), 16)

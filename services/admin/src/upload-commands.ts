@@ -16,7 +16,7 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
   admin
     .command('list')
-    .description('list the newest uploads of all users or of one')
+    .description('list the newest uploads, optionally of one user')
     .argument('[provider]', providerArgument[1])
     .argument('[subject]', subjectArgument[1])
     .option('--count <n>', 'number of uploads, up to 500', parseUpTo(500), 50)
@@ -29,7 +29,7 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
   admin
     .command('remove')
-    .description('remove uploads: pages, renditions and media')
+    .description('delete uploads: pages, renditions and media')
     .argument('<id...>', 'media ids, or URLs of pages or pictures')
     .action((ids: string[]) => printFromStore(context, (store) => removeUploads(store, ids, audit)));
 
@@ -48,7 +48,7 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
   admin
     .command('purge')
-    .description('remove all uploads of a user')
+    .description('delete all uploads of a user')
     .argument(...providerArgument)
     .argument(...subjectArgument)
     .option('--yes', 'remove (default: dry run)')
@@ -58,8 +58,6 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
   admin
     .command('rebuild-listings')
-    .description(
-      "repair each user's list of uploads and the list of all uploads: write missing entries and remove stale ones",
-    )
+    .description('add missing entries to the lists of uploads, and delete stale ones')
     .action(() => printFromStore(context, rebuildListings));
 }

@@ -59,7 +59,7 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
         .choices(outputs)
         .default(isLocal ? 'json' : 'url'),
     )
-    .option('--json', 'like --output json, but prints failures too: {file, uploaded, record} or {file, error}')
+    .option('--json', 'one JSON object per file, including failures: {file, uploaded, record} or {file, error}')
     .option('-j, --jobs <n>', `concurrent uploads, up to ${mostJobs}`, parseUpTo(mostJobs), 3)
     .addOption(
       new Option('--again', 'upload again even if the same file was uploaded before')
