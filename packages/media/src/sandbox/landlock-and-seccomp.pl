@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # sandbox MODE PARENT SECONDS CPU_SECONDS ADDRESS_BYTES DATA_BYTES FILE_BYTES NICENESS [-r PATH]... [-w FOLDER]... -- TOOL ARGUMENT...
 #
-# The only way to start a tool that reads untrusted bytes. The tool gets no environment, no privileges and the limits given, and dies with the
+# The only way to start a tool that reads untrusted bytes. The system calls that it may make are in the table at the end, and in restrict_calls
+# if their arguments matter. The tool gets no environment, no privileges and the limits given, and dies with the
 # process that started it. MODE `full` adds Landlock and seccomp: the tool reads the system's libraries, itself and each PATH; writes below each
 # FOLDER; and opens no socket, starts no process and signals no other one. MODE `limits-only` adds nothing.
 #
