@@ -185,8 +185,8 @@ describe.concurrent('a queue', () => {
     await using queue = testQueue(redis.url);
     queue.worker({ maxSeconds: 0.5, handle: (_, signal) => sleep(60_000, 'too late', { signal }) });
     const client = await readyClient(queue);
-    const reply = client.request('q', { deadlineMs: 10_000 });
-    expect(await msUntilSettled(reply)).toBeLessThan(3000);
+    const reply = client.request('q', { deadlineMs: 60_000 });
+    expect(await msUntilSettled(reply)).toBeLessThan(15_000);
     await expect(reply).rejects.toMatchObject({ cause: { message: expect.stringMatching(/abort/) } });
   });
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const traced = await run.trace('probe-files.fixture.ts');
   report = JSON.parse(traced.printed);
   calls = traced.calls;
-});
+}, 240_000);
 afterAll(() => run?.[Symbol.asyncDispose]());
 
 test.each(hostileMedia.map((media, n) => ({ ...media, n, maxMs: hostilePhotos.includes(media) ? 2000 : 8000 })))(

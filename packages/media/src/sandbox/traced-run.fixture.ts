@@ -1,6 +1,7 @@
 import { mkdir, mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { builtService } from '@echodrop/testkit/built-service';
 import { startCanary, type WatchedCanary } from '@echodrop/testkit/hostile/hostile-canary';
 import { execa } from 'execa';
 import { expect } from 'vitest';
@@ -15,6 +16,8 @@ export interface Run extends AsyncDisposable {
   readonly media: string;
   readonly scratch: string;
   readonly canary: WatchedCanary;
+  /** The folder of the built picture program, which the fixture starts. */
+  readonly program: string;
   /**
    * Runs a fixture with both folders. Returns its output, and the relevant system calls of its processes (`strace -f`; lines begin with a process
    * id): none without strace.
@@ -34,18 +37,19 @@ export async function prepareRun(): Promise<Run> {
   await Promise.all([media, scratch].map((path) => mkdir(path)));
   const reaching = 'trace=%network,open,openat,openat2,creat,execve';
   const strace = ['strace', '-f', '--seccomp-bpf', '-s', '500', '-o', output, '-e', reaching];
+  const program = (await builtService('rendition-worker')).path.replace('main.js', 'picture-program.js');
+  const env = { BUILT_PICTURE_PROGRAM: program };
+  const hook = ['--import', join(import.meta.dirname, 'start-built-program.fixture.ts')];
   const owned = parts.move();
   return {
     media,
     scratch,
     canary,
+    program: dirname(program),
     async trace(fixture) {
-      const [program = '', ...args] = [
-        ...(hasStrace ? strace : []),
-        process.execPath,
-        join(import.meta.dirname, fixture),
-      ];
-      const { stdout } = await execa(program, [...args, media, scratch], { timeout: 100_000 });
+      const node = [process.execPath, ...hook, join(import.meta.dirname, fixture), media, scratch];
+      const [command = '', ...args] = [...(hasStrace ? strace : []), ...node];
+      const { stdout } = await execa(command, args, { env, timeout: 200_000 });
       const calls = hasStrace ? (await readFile(output, 'latin1')).split('\n') : [];
       return { printed: stdout, calls };
     },
