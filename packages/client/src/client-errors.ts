@@ -49,6 +49,12 @@ export class ServiceUnreachable extends RequestFailed {
 // No connection was made.
 const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
 
+/** Whether a request failed before it reached the service, or was refused before any work: then it changed nothing. */
+export function isUndone(error: unknown): boolean {
+  if (!(error instanceof RequestRefused)) return error instanceof Error && isUnsent(error);
+  return error.status < 500 || ['overloaded', 'provider_unavailable'].includes(error.reason);
+}
+
 function isUnsent(error: Error): boolean {
   for (let each: unknown = error; each instanceof Error; each = each.cause)
     if (unsentCodes.includes(String(Reflect.get(each, 'code')))) return true;

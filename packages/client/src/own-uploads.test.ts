@@ -63,7 +63,7 @@ test('after a lost response or a failure, a removal that finds nothing has succe
     service.responses = [earlier, refuse(404, 'not_found')];
     await client().remove('a1B2c3D4e5');
   }
-  for (const earlier of [[], [refuse(429, 'too_many_requests')]]) {
+  for (const earlier of [[], [refuse(429, 'too_many_requests')], [refuse(503, 'overloaded')]]) {
     service.responses = [...earlier, refuse(404, 'not_found')];
     await expect(client().remove('a1B2c3D4e5')).rejects.toMatchObject({ reason: 'not_found' });
   }

@@ -1,5 +1,5 @@
 import type { MediaRecord, RecordPage } from '@echodrop/record';
-import { noteDoubt, RequestRefused, UnreadableResponse } from './client-errors.ts';
+import { isUndone, noteDoubt, RequestRefused, UnreadableResponse } from './client-errors.ts';
 import { echoHeaders, type Proof, secretFields } from './credentials.ts';
 import { exchange } from './exchange.ts';
 import { idempotencyHeader, newIdempotencyKey } from './idempotency-key.ts';
@@ -124,12 +124,13 @@ export class UploadClient<Source> {
   /** Finds one of the user's uploads; undefined if no page of `list` has it. The service has no query by id, so this reads the pages. */
   async get(id: string, options: RequestOptions = {}): Promise<MediaRecord | undefined> {
     requireId(id);
+    const { signal = AbortSignal.timeout(maxRequestMs) } = options;
     const seen = new Set<string | undefined>();
     let after: string | undefined;
     do {
       if (seen.has(after)) throw new UnreadableResponse('The pages of the list repeat.');
       seen.add(after);
-      const { records, next } = await this.list({ ...options, after, count: largestPage });
+      const { records, next } = await this.list({ signal, after, count: largestPage });
       const found = records.find((record) => record.id === id);
       if (found) return found;
       after = next;
@@ -145,9 +146,9 @@ export class UploadClient<Source> {
       try {
         await this.#request('DELETE', `/2/media/${encodeURIComponent(id)}`, signal);
       } catch (error) {
-        // An attempt without a response, or one that failed later, has removed it.
+        // An attempt without a response, or one that failed halfway, has removed it.
         if (isLost && error instanceof RequestRefused && error.reason === 'not_found') return;
-        isLost ||= !(error instanceof RequestRefused) || error.status >= 500;
+        isLost ||= !isUndone(error);
         throw error;
       }
     };
