@@ -1,6 +1,7 @@
 import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
+import { pictureProgramInSource } from './packages/testkit/src/built-picture-program.ts';
 
 // These set how media tools run, for their whole process, or leave it with a gigabyte of the bundler.
 const isolatedTests = [
@@ -27,14 +28,12 @@ if (process.platform === 'linux' && !process.env['TMPDIR'] && isUsable()) proces
 // Starting a program copies the page tables of its parent, so test processes return freed memory (`restore-process.ts`).
 process.env['MALLOC_TRIM_THRESHOLD_'] = String(64 * 1024);
 
-// Renditions start this program for each photo, which takes four times as long from source. Images run it built, too.
-const source = `fileURLToPath(new URL('picture-program.ts', import.meta.url))`;
-const worker = `(await (await import('@echodrop/testkit/built-service')).builtService('rendition-worker')).path`;
-const built = `${worker}.replace('main.js', 'picture-program.js')`;
+// Renditions start this program for each photo.
+const built = `(await (await import('@echodrop/testkit/built-picture-program')).builtPictureProgram())`;
 const buildPictureProgram: Plugin = {
   name: 'build-picture-program',
   enforce: 'pre',
-  transform: (code, id) => (id.endsWith('/picture-process.ts') ? code.replace(source, built) : null),
+  transform: (code, id) => (id.endsWith('/picture-process.ts') ? code.replace(pictureProgramInSource, built) : null),
 };
 
 export default defineConfig({

@@ -1,7 +1,7 @@
 import { mkdir, mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { builtService } from '@echodrop/testkit/built-service';
+import { builtPictureProgram } from '@echodrop/testkit/built-picture-program';
 import { startCanary, type WatchedCanary } from '@echodrop/testkit/hostile/hostile-canary';
 import { execa } from 'execa';
 import { expect } from 'vitest';
@@ -37,7 +37,7 @@ export async function prepareRun(): Promise<Run> {
   await Promise.all([media, scratch].map((path) => mkdir(path)));
   const reaching = 'trace=%network,open,openat,openat2,creat,execve';
   const strace = ['strace', '-f', '--seccomp-bpf', '-s', '500', '-o', output, '-e', reaching];
-  const program = (await builtService('rendition-worker')).path.replace('main.js', 'picture-program.js');
+  const program = await builtPictureProgram();
   const env = { BUILT_PICTURE_PROGRAM: program };
   const hook = ['--import', join(import.meta.dirname, 'start-built-program.fixture.ts')];
   const owned = parts.move();
