@@ -8,9 +8,9 @@ const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) =>
 const cwd = env['INIT_CWD'] ?? process.cwd();
 const service = env['ECHODROP_URL'] ?? localService(env);
 const context = { env: { ...localEnvironment(env), ...env, ECHODROP_URL: service }, cwd, ...processStreams() };
-const [command = '', ...args] = process.argv.slice(2);
-process.exitCode = await runCli([command, ...args], context, { isLocal: true });
-if (process.exitCode === 1 && command === 'upload' && !(await isResponding(service)))
+const args = process.argv.slice(2);
+process.exitCode = await runCli(args, context, { isLocal: true });
+if (process.exitCode === 1 && args[0] === 'upload' && !(await isResponding(service)))
   process.stderr.write(`${service} does not respond. Start the system with \`npm start\`, in the same environment.\n`);
 
 async function isResponding(address: string): Promise<boolean> {

@@ -65,7 +65,10 @@ function secondsOf(retryAfter: string): number | undefined {
 function read<T>(shape: z.ZodMiniType<T>, value: unknown): T {
   const { data, error } = shape.safeParse(value);
   const [issue] = error?.issues ?? [];
-  if (issue) throw new UnreadableResponse(`Invalid record in the response: ${issue.path.join('.')}: ${issue.message}.`);
+  if (issue)
+    throw new UnreadableResponse(
+      ['Invalid record in the response', ...issue.path.map(String), `${issue.message}.`].join(': '),
+    );
   return data as T;
 }
 
