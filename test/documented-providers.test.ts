@@ -45,7 +45,7 @@ function uploadWith({ address }: DocumentedProvider, proof: string) {
   return upload({ ...stack, provider: address }, { media, headers });
 }
 
-// docs/identity-providers.md: the numeric id of a non-numeric subject.
+// docs/reference/identity-providers.md: the numeric id of a non-numeric subject.
 function hashedId(provider: string, subject: string): string {
   const hash = createHmac('sha256', userIdSecret)
     .update(JSON.stringify([provider, subject]))

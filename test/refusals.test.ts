@@ -31,7 +31,7 @@ const without = (name: string) => {
   return headers;
 };
 
-// A row may break several rules; the first in the order of docs/interface.md is reported.
+// A row may break several rules; the first in the order of docs/reference/interface.md is reported.
 const refusals: readonly [what: string, status: number, reason: string, options: () => UploadOptions][] = [
   [
     '2: no OAuth header',

@@ -93,7 +93,7 @@ test("small: mounts every policy for the store's set-up", () => {
 });
 
 function readDocs(page: string): string {
-  return readFileSync(`${import.meta.dirname}/../../docs/operations/${page}.md`, 'utf8');
+  return readFileSync(`${import.meta.dirname}/../../docs/host/${page}.md`, 'utf8');
 }
 
 function secretsUsed(manifests: readonly Manifest[]): string[] {

@@ -25,7 +25,7 @@ export const generatedSecrets = [
 const portNames = ['PORT', 'OPS_PORT'];
 
 /**
- * The part of `env` for one service (docs/settings.md, "npm start"): its `<SERVICE>_<NAME>` as `<NAME>`, and variables without a service's
+ * The part of `env` for one service (docs/reference/settings.md, "npm start"): its `<SERVICE>_<NAME>` as `<NAME>`, and variables without a service's
  * prefix, but PORT and OPS_PORT for the gateway only. Empty variables count as unset.
  */
 export function environmentOf(service: ServiceName, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

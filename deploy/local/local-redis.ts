@@ -13,7 +13,7 @@ export interface RedisLogin {
 
 /**
  * Writes the configuration of a Redis on loopback with its data below `dataDir`: every write goes to an append-only file, and jobs are never
- * evicted (docs/dependencies.md, "BullMQ and ioredis"). Only the owner can read it, as it contains the password. @returns the file
+ * evicted (docs/why/dependencies.md, "BullMQ and ioredis"). Only the owner can read it, as it contains the password. @returns the file
  */
 export async function writeRedisConfig(dataDir: string, { port, password }: RedisLogin): Promise<string> {
   const dir = join(dataDir, 'redis');

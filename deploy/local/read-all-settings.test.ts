@@ -27,7 +27,7 @@ function faults(env: NodeJS.ProcessEnv): readonly string[] {
   }
 }
 
-test('the default ports match docs/settings.md', () => {
+test('the default ports match docs/reference/settings.md', () => {
   const ports = portsOf(readAll({}));
   const called = (name: string) =>
     Object.fromEntries(ports.filter((port) => port.name === name).map((port) => [port.service, port.port]));

@@ -11,7 +11,7 @@ const flushSeconds = 30;
 // The longest request or job, so that a rolling restart aborts none.
 const longestSeconds: Record<string, number> = { 'auth-verifier': 10, 'probe-worker': 25, gateway: 60 };
 
-/** Finds grace periods that do not nest (docs/operations/restarts.md). */
+/** Finds grace periods that do not nest (docs/host/restarts.md). */
 export function checkGracePeriods(manifests: readonly Manifest[]): string[] {
   const workloads = workloadsOf(manifests);
   const services = workloads.flatMap((workload) => shutdownOf(workload, manifests));

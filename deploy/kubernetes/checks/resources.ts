@@ -7,7 +7,7 @@ const GiB = 1024 ** 3;
 // The process itself. Measured: a gateway with 1000 concurrent uploads and a budget of 256 MiB had 513 MiB resident in all.
 const gatewayBytes = 512 * MiB;
 const workerBytes = 768 * MiB;
-// docs/media.md, "Limits".
+// docs/reference/media.md, "Limits".
 const ffprobeBytes = GiB;
 const renditionBytes = 4 * GiB;
 const videoBytes = 2 * GiB;

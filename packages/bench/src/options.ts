@@ -15,7 +15,7 @@ export interface Options {
 
 export const usageOf = (scenarioNames: readonly string[]) => `Usage: npm run bench -- [options]
 
-Measures processor time and memory of uploads, for Echodrop and its peers (docs/performance.md).
+Measures processor time and memory of uploads, for Echodrop and its peers (docs/why/performance.md).
 
   --rounds N          interleaved rounds (default: 5)
   --quick             one round
@@ -25,7 +25,7 @@ Measures processor time and memory of uploads, for Echodrop and its peers (docs/
   --root DIR          checkout to measure; repeat to compare several (only the first is compared with the goals)
   --profile DIR       write CPU profiles of the services to DIR
   --json FILE         write every figure to FILE
-  --write-docs        write the table and the plot of docs/performance.md`;
+  --write-docs        write the table and the plot of docs/why/performance.md`;
 
 /** @throws TypeError for an invalid option */
 export function readOptions(args: readonly string[], scenarioNames: readonly string[]): Options {

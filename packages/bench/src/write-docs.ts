@@ -27,7 +27,7 @@ const bySize = [
   'Redis commands outside scripts per upload',
 ];
 
-/** Replaces the tables and the plot of docs/performance.md. @throws Error if the page has no place for them */
+/** Replaces the tables and the plot of docs/why/performance.md. @throws Error if the page has no place for them */
 export async function writeDocs(figures: Figures): Promise<void> {
   const path = join(docs, 'performance.md');
   const page = await readFile(path, 'utf8');

@@ -36,7 +36,7 @@ export async function buildClient(folder: string): Promise<void> {
     await copyFile(file, copy);
   }
   await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  const page = await readFile(join(root, 'docs/client.md'), 'utf8');
+  const page = await readFile(join(root, 'docs/integrate/client.md'), 'utf8');
   // The files that it links to are not in the package; the last section is about this repository.
   await writeFile(
     join(folder, 'README.md'),

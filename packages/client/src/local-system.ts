@@ -20,7 +20,7 @@ export function generatedSecretFile(dataDir: string, name: string): string {
   return join(dataDir, 'secrets', name);
 }
 
-/** The variable that sets `name` for one service of `npm start`, such as `SITE_PORT` (docs/settings.md, "npm start"). */
+/** The variable that sets `name` for one service of `npm start`, such as `SITE_PORT` (docs/reference/settings.md, "npm start"). */
 export function variableOf(service: string, name: string): string {
   return `${service.replace('-', '_').toUpperCase()}_${name}`;
 }

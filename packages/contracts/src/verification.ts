@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A client's proof of its user (docs/interface.md section 5). Version 2: the header value byte for byte, and the provider's address. */
+/** A client's proof of its user (docs/reference/interface.md section 5). Version 2: the header value byte for byte, and the provider's address. */
 export type Credentials = z.infer<typeof credentialsShape>;
 
 const credentialsShape = z.discriminatedUnion('version', [

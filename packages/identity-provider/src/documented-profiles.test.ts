@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readProvider } from './provider.ts';
 import { profileNames, providerProfiles } from './provider-profiles.ts';
 
-const page = await readFile(resolve(import.meta.dirname, '../../../docs/identity-providers.md'), 'utf8');
+const page = await readFile(resolve(import.meta.dirname, '../../../docs/reference/identity-providers.md'), 'utf8');
 
 test('the documented table of profiles matches the code', () => {
   const table = page.split('\n## The profiles\n')[1]?.split('\n## ')[0] ?? '';

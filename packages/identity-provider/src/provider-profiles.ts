@@ -1,4 +1,4 @@
-/** How to query a kind of identity provider, and which fields of its response we read; docs/identity-providers.md has the source of each field. */
+/** How to query a kind of identity provider, and which fields of its response we read; docs/reference/identity-providers.md has the source of each field. */
 export interface ProviderProfile {
   /** Supported schemes of the Authorization header. */
   readonly schemes: readonly string[];

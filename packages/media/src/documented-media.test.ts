@@ -5,7 +5,7 @@ import { isPhoto, type MediaType, mediaTypes } from './media-type.ts';
 import { type PictureSize, picturesOf, videoRecipe } from './recipes.ts';
 import { isListedCodec, videoGuards } from './video-layout/video-codecs.ts';
 
-const page = await readFile(resolve(import.meta.dirname, '../../../docs/media.md'), 'utf8');
+const page = await readFile(resolve(import.meta.dirname, '../../../docs/reference/media.md'), 'utf8');
 
 /** The text below a heading, up to the next one. */
 function below(heading: string): string {

@@ -39,7 +39,7 @@ export function signatureOf(
 }
 
 /**
- * The Authorization value of a GET of `address`, signed with HMAC-SHA1, in the form of docs/interface.md section 5.3. It is valid once,
+ * The Authorization value of a GET of `address`, signed with HMAC-SHA1, in the form of docs/reference/interface.md section 5.3. It is valid once,
  * for some minutes. @throws TypeError for an invalid address
  */
 export function signedGet(address: string, credentials: OAuthCredentials): string {

@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 
-/** In milliseconds. Another worker has the job of a dead one within ten seconds (docs/dependencies.md, "BullMQ and ioredis"). */
+/** In milliseconds. Another worker has the job of a dead one within ten seconds (docs/why/dependencies.md, "BullMQ and ioredis"). */
 export const lockDuration = 6000;
 
 // An aborted handler's time to end.

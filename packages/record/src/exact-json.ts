@@ -4,7 +4,7 @@ const exact = JSON as unknown as {
   rawJSON(text: string): unknown;
 };
 
-/** JSON.parse with exact integers: those beyond 2^53 become bigint (docs/dependencies.md). @throws SyntaxError */
+/** JSON.parse with exact integers: those beyond 2^53 become bigint (docs/why/dependencies.md). @throws SyntaxError */
 export function parseExactJson(text: string): unknown {
   return exact.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)

@@ -6,7 +6,7 @@ export interface RecordUser {
   readonly screenName: string;
 }
 
-/** The record as clients get it (docs/interface.md section 2). */
+/** The record as clients get it (docs/reference/interface.md section 2). */
 export interface MediaRecord {
   readonly id: string;
   readonly text: string;
@@ -16,7 +16,7 @@ export interface MediaRecord {
   readonly height: number;
   /** Bytes of the uploaded file. */
   readonly size: number;
-  /** A name from the closed list in docs/media.md: `jpg`, `mp4`, ... */
+  /** A name from the closed list in docs/reference/media.md: `jpg`, `mp4`, ... */
   readonly type: string;
   readonly timestamp: Date;
   readonly user: RecordUser;

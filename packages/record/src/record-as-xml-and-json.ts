@@ -2,7 +2,7 @@ import { exactNumber } from './exact-json.ts';
 import type { MediaRecord, RecordPage } from './media-record.ts';
 import { xmlDocument } from './xml-document.ts';
 
-/** The record as compact JSON, with its fields in the order of docs/interface.md section 2. */
+/** The record as compact JSON, with its fields in the order of docs/reference/interface.md section 2. */
 export function recordToJson(record: MediaRecord): string {
   return compact(jsonFields(record));
 }
@@ -12,7 +12,7 @@ export function recordsToJson({ records, next }: RecordPage): string {
   return compact({ media: records.map(jsonFields), next });
 }
 
-/** The record as an XML document with the root `image` (docs/interface.md section 2). */
+/** The record as an XML document with the root `image` (docs/reference/interface.md section 2). */
 export function recordToXml(record: MediaRecord): string {
   return xmlDocument({ image: xmlFields(record) });
 }
@@ -38,7 +38,7 @@ function fieldsOf<I>(record: MediaRecord, userId: I) {
   };
 }
 
-/** `Sat, 21 Nov 2026 11:36:34 +0000`: the date format of docs/interface.md section 2, in UTC and any locale. */
+/** `Sat, 21 Nov 2026 11:36:34 +0000`: the date format of docs/reference/interface.md section 2, in UTC and any locale. */
 export function uploadTimestamp(time: Date): string {
   return time.toUTCString().replace('GMT', '+0000');
 }

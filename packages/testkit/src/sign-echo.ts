@@ -6,7 +6,7 @@ export interface Signer {
 }
 
 /**
- * The value of X-Verify-Credentials-Authorization for a GET of `address` (RFC 5849 section 3.4, docs/interface.md section 5.3).
+ * The value of X-Verify-Credentials-Authorization for a GET of `address` (RFC 5849 section 3.4, docs/reference/interface.md section 5.3).
  * Independent of the library that the system uses, so that both must agree.
  */
 export function signEcho(address: string, { consumer, token }: Signer): string {

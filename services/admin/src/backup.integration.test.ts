@@ -22,7 +22,7 @@ interface Place {
   readonly settings: Record<string, string>;
 }
 
-/** Copies the objects below a prefix, as in docs/operations/backup.md; `onlyExisting` only updates objects in the copy. */
+/** Copies the objects below a prefix, as in docs/host/backup.md; `onlyExisting` only updates objects in the copy. */
 type Copy = (prefix: string, options?: { onlyExisting: boolean }) => Promise<void>;
 
 const removed = () => ({ by: 'owner', at: new Date() }) as const;
@@ -80,7 +80,7 @@ class BusyArchive implements AsyncDisposable {
   }
 }
 
-/** Backs up in the order of docs/operations/backup.md: records, media and the rest, then the copied records again. */
+/** Backs up in the order of docs/host/backup.md: records, media and the rest, then the copied records again. */
 async function backUp(copy: Copy, meanwhile = async () => {}): Promise<void> {
   for (const prefix of ['records/', 'media/', 'renditions/', 'blocks/']) {
     await copy(prefix);

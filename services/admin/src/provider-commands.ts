@@ -23,7 +23,7 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     )
     .argument(
       '[entry...]',
-      'an entry for IDENTITY_PROVIDERS (docs/identity-providers.md), or the address of a configured one; default: all configured ones',
+      'an entry for IDENTITY_PROVIDERS (docs/reference/identity-providers.md), or the address of a configured one; default: all configured ones',
     )
     .action(async (words: string[], _options: unknown, command: Command) => {
       const { user, ...config } = readProviderTestConfig(env);

@@ -8,7 +8,7 @@ const signedNames = ['oauth_consumer_key', 'oauth_token', 'oauth_timestamp', 'oa
 
 /**
  * The provider of a request; for version 1 the first with OAuth 1.0a. Addresses match only as identical strings, not if they parse
- * equally (docs/dependencies.md, "HTTP on Node").
+ * equally (docs/why/dependencies.md, "HTTP on Node").
  */
 export function findProvider(known: readonly Provider[], credentials: Credentials): Provider | undefined {
   if (credentials.version === 1) return known.find(({ profile }) => profile.signsRequests);

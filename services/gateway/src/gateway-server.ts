@@ -8,7 +8,7 @@ import { encodeRefusal, type Format, requestedFormat } from './response/send-res
 
 /**
  * The HTTP server around the routes. The routes handle `Expect`, so that uploads send 100 Continue after their first checks, and a missing
- * Host. Node's limit for whole requests is off: bodies have limits of their own (docs/dependencies.md, "HTTP on Node").
+ * Host. Node's limit for whole requests is off: bodies have limits of their own (docs/why/dependencies.md, "HTTP on Node").
  */
 export function gatewayServer(app: RequestListener): Server {
   const server = createServer(

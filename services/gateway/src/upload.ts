@@ -18,7 +18,7 @@ export interface UploadDeps {
 }
 
 /**
- * Receives and publishes one upload (docs/interface.md sections 4.1, 4.2). The checks are in the order in which an upload passes them.
+ * Receives and publishes one upload (docs/reference/interface.md sections 4.1, 4.2). The checks are in the order in which an upload passes them.
  * Version 2 has the credentials in its headers. Version 1 has them in fields, which may follow the media: until its caller is verified
  * it is anonymous, and with wrong credentials its form is still read to the end.
  * @throws Refusal, ClientGone, or the failure of a dependency

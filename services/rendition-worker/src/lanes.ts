@@ -18,7 +18,7 @@ export interface LaneLimits {
 }
 
 /**
- * The slow lane has the limits of docs/media.md. On one machine, a slower lane gets the CPU time that quicker lanes do not
+ * The slow lane has the limits of docs/reference/media.md. On one machine, a slower lane gets the CPU time that quicker lanes do not
  * use. So the slow lane has more wall-clock time, and CPU time limits its jobs.
  */
 export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {

@@ -4,7 +4,7 @@ import type { RecordInStore } from './stored-records.ts';
 
 // All uploads are valid and authorized, so only injected faults may cause refusals.
 const unexpected = /^(200|400|404|405|411|413|415|500|504)/;
-// The record may have been written (docs/reliability.md).
+// The record may have been written (docs/why/reliability.md).
 const inconclusive = /^503/;
 
 /** Finds valid uploads refused as invalid, and uploads that are published although their only attempt was refused. */

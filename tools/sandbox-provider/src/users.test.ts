@@ -25,7 +25,7 @@ function faults(env: NodeJS.ProcessEnv | string): readonly string[] {
   }
 }
 
-test('without a file, has the user of docs/settings.md', () => {
+test('without a file, has the user of docs/reference/settings.md', () => {
   expect(readConfig({}).SANDBOX_USERS_FILE).toMatchObject({
     consumers: [{ key: 'sandbox-consumer', secret: 'sandbox-consumer-secret' }],
     users: [{ id: 12345n, screenName: 'sandbox', bearerTokens: ['sandbox-bearer'] }],

@@ -43,7 +43,7 @@ const accounts = z.strictObject({
 export type Accounts = z.output<typeof accounts>;
 export type SandboxUser = z.output<typeof user>;
 
-/** The default application and user, which docs/settings.md names. */
+/** The default application and user, which docs/reference/settings.md names. */
 export const builtInAccounts: Accounts = {
   consumers: [builtInConsumer],
   users: [

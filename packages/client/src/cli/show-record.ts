@@ -34,7 +34,7 @@ export function recordToExactJson(record: MediaRecord): string {
   return toExactJson(recordFields(record));
 }
 
-/** The fields of docs/interface.md section 2. */
+/** The fields of docs/reference/interface.md section 2. */
 export function recordFields({ user, timestamp, ...rest }: MediaRecord): Record<string, unknown> {
   const { id, text, url, width, height, size, type } = rest;
   return {

@@ -2,7 +2,7 @@ import type { VideoType } from '../media-type.ts';
 
 /**
  * The ffmpeg demuxers for each type. No other may open a file, so that playlists and manifests are never followed
- * (docs/dependencies.md, "ffprobe and ffmpeg").
+ * (docs/why/dependencies.md, "ffprobe and ffmpeg").
  */
 const demuxers: Record<VideoType, readonly string[]> = {
   mp4: ['mov'],

@@ -13,7 +13,7 @@ export interface StoreDeadlines {
 
 export const defaultDeadlines: StoreDeadlines = { callMs: 5000, partMs: 20_000, idleMs: 10_000 };
 
-/** Node's HTTP(S) for MinIO's client, which has no timeouts (docs/dependencies.md): destroys a request at its deadline. */
+/** Node's HTTP(S) for MinIO's client, which has no timeouts (docs/why/dependencies.md): destroys a request at its deadline. */
 export function transportWithDeadline(
   protocol: string,
   { callMs, partMs }: StoreDeadlines,

@@ -38,7 +38,7 @@ function addressFault(url: string): string | undefined {
   }
 }
 
-/** Fails at once if Redis is down, and within two seconds if it hangs (docs/dependencies.md, "BullMQ and ioredis"). */
+/** Fails at once if Redis is down, and within two seconds if it hangs (docs/why/dependencies.md, "BullMQ and ioredis"). */
 export const failFast: RedisOptions = {
   enableOfflineQueue: false,
   commandTimeout: 2000,

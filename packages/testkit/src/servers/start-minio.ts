@@ -20,7 +20,7 @@ export interface RunningMinio extends AsyncDisposable {
   readonly settings: Record<string, string>;
 }
 
-// The maintained fork of MinIO, with the same API and variables (docs/dependencies.md, "MinIO, the server").
+// The maintained fork of MinIO, with the same API and variables (docs/why/dependencies.md, "MinIO, the server").
 const image = 'docker.io/pgsty/silo:RELEASE.2026-09-03T13-18-01Z';
 const region = 'us-east-1';
 const login = { accessKey: 'echodrop-test', secretKey: 'echodrop-test-secret' };

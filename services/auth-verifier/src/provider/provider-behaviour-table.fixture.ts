@@ -17,7 +17,7 @@ export const delays = [
 
 export type Delay = (typeof delays)[number];
 
-/** A row of the table in docs/identity-providers.md. */
+/** A row of the table in docs/reference/identity-providers.md. */
 export interface BehaviourRow {
   /** The cells of status, headers, body and delay. */
   readonly text: string;

@@ -17,7 +17,7 @@ const closedAddress = 'http://127.0.0.1:1/';
 // More than needed to open a circuit.
 const count = 12;
 
-const page = await readFile(resolve(import.meta.dirname, '../../../../docs/identity-providers.md'), 'utf8');
+const page = await readFile(resolve(import.meta.dirname, '../../../../docs/reference/identity-providers.md'), 'utf8');
 const rows = behaviourRows(page);
 const cases = rows.flatMap((row) => row.profiles.map((profile) => [profile, row.text, row] as const));
 

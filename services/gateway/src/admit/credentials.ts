@@ -4,7 +4,7 @@ import type { VerificationClient } from '@echodrop/contracts/verification-client
 import { Refusal } from '../response/refusals.ts';
 
 /**
- * The credentials of version 2 (docs/interface.md section 5.2). In historic mode a missing provider is the first one.
+ * The credentials of version 2 (docs/reference/interface.md section 5.2). In historic mode a missing provider is the first one.
  * @throws Refusal `credentials_missing`, `provider_unknown`; VerifierUnavailable
  */
 export async function credentialsFromHeaders(
@@ -22,7 +22,7 @@ export async function credentialsFromHeaders(
   return { version: 2, provider, authorization };
 }
 
-/** The credentials of version 1 (docs/interface.md section 5.4), or undefined if one of the four secrets is missing. */
+/** The credentials of version 1 (docs/reference/interface.md section 5.4), or undefined if one of the four secrets is missing. */
 export function credentialsFromFields(fields: ReadonlyMap<string, string>): Credentials | undefined {
   const consumerToken = fields.get('consumer_token');
   const consumerSecret = fields.get('consumer_secret');

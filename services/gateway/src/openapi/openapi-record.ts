@@ -1,6 +1,6 @@
 import { mediaTypes } from '@echodrop/media/media-type';
 
-/** The image record (docs/interface.md section 2), in JSON and XML. */
+/** The image record (docs/reference/interface.md section 2), in JSON and XML. */
 const image = {
   type: 'object',
   xml: { name: 'image' },

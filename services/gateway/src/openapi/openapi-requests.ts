@@ -3,7 +3,7 @@ import type { FieldName } from '../receive/part-headers.ts';
 
 const nonEmpty = { type: 'string', minLength: 1 };
 
-/** OpenAPI parameters of an upload (docs/interface.md section 4.1). */
+/** OpenAPI parameters of an upload (docs/reference/interface.md section 4.1). */
 export const uploadParameters = {
   format: parameter('path', 'format', 'The format of the response.', { type: 'string', enum: ['xml', 'json'] }),
   verifyCredentials: parameter(

@@ -14,7 +14,7 @@ export function serveOpenApi(base: string, maxMediaBytes: number): RequestHandle
   };
 }
 
-/** The OpenAPI 3.1 document of uploads and own uploads (docs/interface.md section 4) below `base`, a path without a final slash. */
+/** The OpenAPI 3.1 document of uploads and own uploads (docs/reference/interface.md section 4) below `base`, a path without a final slash. */
 function openApiDocument(base: string, maxMediaBytes: number) {
   return {
     openapi: '3.1.1',

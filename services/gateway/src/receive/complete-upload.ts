@@ -17,7 +17,7 @@ export interface CompleteUpload {
   readonly stored: WrittenObject;
 }
 
-/** Requires the parameters of docs/interface.md sections 4.1 and 4.2; a blank `alt` counts as none. @throws Refusal `parameter_missing`, `api_key_unknown` */
+/** Requires the parameters of docs/reference/interface.md sections 4.1 and 4.2; a blank `alt` counts as none. @throws Refusal `parameter_missing`, `api_key_unknown` */
 export function requireParameters(
   { fields, media, files }: Pick<FormContent, 'fields' | 'media' | 'files'>,
   apiKeys: ApiKeys,

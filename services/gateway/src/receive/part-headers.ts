@@ -2,7 +2,7 @@ import { parametersOf } from './header-parameters.ts';
 
 /** The credentials of version 1. */
 export const secretNames = ['consumer_token', 'consumer_secret', 'oauth_token', 'oauth_secret'] as const;
-/** The text parameters of both versions (docs/interface.md sections 4.1, 4.2), and the optional `alt`. */
+/** The text parameters of both versions (docs/reference/interface.md sections 4.1, 4.2), and the optional `alt`. */
 const fieldNames = ['key', 'message', 'alt', ...secretNames] as const;
 export type FieldName = (typeof fieldNames)[number];
 

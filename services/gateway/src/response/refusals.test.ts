@@ -21,7 +21,7 @@ test('each reason for unsupported media has its own message', () => {
 });
 
 test('the docs list every reason with its message', async () => {
-  const page = await readFile(resolve(import.meta.dirname, '../../../../docs/media.md'), 'utf8');
+  const page = await readFile(resolve(import.meta.dirname, '../../../../docs/reference/media.md'), 'utf8');
   const section = page.split('\n## What is refused')[1]?.split('\n## ')[0] ?? '';
   const listed = section.matchAll(/^\| `(\w+)` \| (.+?) \|/gm).map(([, why = '', sentence]) => [why, sentence]);
   expect(Object.fromEntries(listed)).toEqual(unsupportedSentences);

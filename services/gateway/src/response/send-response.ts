@@ -12,14 +12,14 @@ import { Refusal } from './refusals.ts';
 
 export type Format = 'xml' | 'json';
 
-/** The format that a path, or a request line, names (docs/interface.md section 4); else JSON. */
+/** The format that a path, or a request line, names (docs/reference/interface.md section 4); else JSON. */
 export function requestedFormat(path: string): Format {
   return /^([A-Z]+ )?[^?\s]*\/([12]\/upload|2\/media)\.xml([?\s]|$)/.test(path) ? 'xml' : 'json';
 }
 
 const contentTypes = { xml: 'application/xml; charset=utf-8', json: 'application/json; charset=utf-8' };
 
-/** 200 with the record (docs/interface.md section 4.3). */
+/** 200 with the record (docs/reference/interface.md section 4.3). */
 export function sendRecord(response: ServerResponse, format: Format, record: MediaRecord): void {
   sendBody(response, format, format === 'xml' ? recordToXml(record) : recordToJson(record));
 }

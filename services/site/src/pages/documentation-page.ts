@@ -3,7 +3,7 @@ import { canSignIn, type Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './page.ts';
 
-/** The page at `/documentation`: an introduction for developers of clients (docs/interface.md). */
+/** The page at `/documentation`: an introduction for developers of clients (docs/reference/interface.md). */
 export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name' | 'publicSite' | 'upload'>): Page {
   const gateway = upload?.address ?? 'https://upload.example';
   return {

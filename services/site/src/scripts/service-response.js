@@ -7,7 +7,7 @@
  */
 
 /**
- * The machine-readable reason of a refusal (docs/interface.md).
+ * The machine-readable reason of a refusal (docs/reference/interface.md).
  *
  * @param {ServiceResponse} response
  * @returns {string | undefined}

@@ -9,7 +9,7 @@ export interface User {
 }
 
 const id = z.union([z.string(), z.number(), z.bigint()]);
-// Fields of the profiles in docs/identity-providers.md.
+// Fields of the profiles in docs/reference/identity-providers.md.
 const userShape = z.object({
   sub: z.optional(id),
   user_id: z.optional(id),

@@ -50,7 +50,7 @@ export async function signOut() {
 }
 
 /**
- * The two headers of version 2 (docs/interface.md section 4.1).
+ * The two headers of version 2 (docs/reference/interface.md section 4.1).
  *
  * @param {Session} session
  */

@@ -1,6 +1,6 @@
 // @ts-check
 
-// The gateway's limit for a text field (docs/interface.md, "Limits").
+// The gateway's limit for a text field (docs/reference/interface.md, "Limits").
 const maxBytes = 64 * 1024;
 
 /**

@@ -33,7 +33,7 @@ export function isSignedIn() {
   return currentSession() !== undefined;
 }
 
-/** The API key, and the two headers of version 2 (docs/interface.md section 4.1). An OAuth signature is new each time. */
+/** The API key, and the two headers of version 2 (docs/reference/interface.md section 4.1). An OAuth signature is new each time. */
 export function credentials() {
   const session = currentSession();
   if (session) return { key: settings().apiKey ?? readField('apiKey'), headers: credentialHeaders(session) };
