@@ -36,12 +36,13 @@ export async function buildClient(folder: string): Promise<void> {
     await copyFile(file, copy);
   }
   await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  const page = await readFile(join(root, 'docs/integrate/client.md'), 'utf8');
-  // The files that it links to are not in the package; the last section is about this repository.
+  const pages = ['javascript', 'command-line'].map((name) => readFile(join(root, 'docs/integrate', `${name}.md`), 'utf8'));
+  // The files that they link to are not in the package; the section "Build" is about this repository.
   await writeFile(
     join(folder, 'README.md'),
-    page
-      .replace(/\n## Build\n.*$/s, '')
+    (await Promise.all(pages))
+      .join('\n')
+      .replace(/\n## Build\n.*?(?=\n# )/s, '')
       .replaceAll(/ \(\[[^\]]*\]\((?!http)[^)]*\)\)|\[([^\]]*)\]\((?!http)[^)]*\)/g, '$1'),
   );
   await writeFile(join(folder, 'THIRD-PARTY-LICENSES'), await licencesOf(modules));

@@ -58,9 +58,10 @@ export async function runInApp({ app }: BuiltPackage, node: string, command: rea
   return execa(file, args, { cwd: app, env, extendEnv: false, timeout: 60_000 });
 }
 
-/** The examples of docs/integrate/client.md in a language, one after the other. */
+/** The examples of the client's pages in a language, one after the other. */
 export async function examplesIn(language: 'js' | 'sh'): Promise<string> {
-  const page = await readFile(join(import.meta.dirname, '../../../docs/integrate/client.md'), 'utf8');
+  const name = language === 'js' ? 'javascript' : 'command-line';
+  const page = await readFile(join(import.meta.dirname, `../../../docs/integrate/${name}.md`), 'utf8');
   const blocks = page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'));
   return [...blocks].map(([, code = '']) => code).join('\n');
 }
