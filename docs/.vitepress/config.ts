@@ -29,7 +29,8 @@ function sectionOf(folder: string): DefaultTheme.SidebarItem {
 /** Links to files outside docs/ lead to the source. */
 const linkSources: NonNullable<MarkdownOptions['config']> = (markdown) => {
   const { renderer } = markdown;
-  const fallback = renderer.rules['link_open'] ?? ((tokens, n, options, _, self) => self.renderToken(tokens, n, options));
+  const fallback =
+    renderer.rules['link_open'] ?? ((tokens, n, options, _, self) => self.renderToken(tokens, n, options));
   renderer.rules['link_open'] = (tokens, n, options, env, self) => {
     const token = tokens[n];
     const href = token?.attrGet('href') ?? '';
