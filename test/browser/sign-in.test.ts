@@ -310,7 +310,49 @@ await describeWithBrowser('signing in', (browser) => {
     await tab.context().setOffline(true);
     await press(tab, 'Sign in with Town');
     await alert(tab).waitFor(soon);
-    expect(await alert(tab).textContent()).toBe('The connection was lost. Try again.');
+    expect(await alert(tab).textContent()).toBe('This page could not load its scripts. Reload it.');
+  });
+
+  test.each([
+    ['/upload', '/upload/caption.js'],
+    ['/upload', '/sign-in/buttons.js'],
+    ['/mine', '/mine/own-uploads.js'],
+    ['/mine/apps', '/mine/app-files.js'],
+  ])('%s says so if %s does not load', async (path, script) => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.route(`**${script}`, (route) => route.fulfill({ status: 404 }));
+    await tab.goto(stack.site + path);
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('This page could not load its scripts. Reload it.');
+    expect(await tab.locator('summary:visible').count()).toBe(0);
+    await tab.unroute(`**${script}`);
+    await alert(tab).getByRole('link', { name: 'Reload it' }).click();
+    await waitForSignedOut(tab, 'Town');
+    await expect.poll(() => tab.locator('#scripts-missing').count(), soon).toBe(0);
+  });
+
+  test('a page says after a delay that no script of it loads, also the callback page', async () => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.route('**/*.js', (route) => route.abort());
+    for (const path of ['/upload', redirectPathOf('Town')]) {
+      await tab.goto(stack.site + path);
+      expect(await alert(tab).count()).toBe(0);
+      await tab.evaluate('for (const delay of document.getAnimations()) delay.finish()');
+      await alert(tab).waitFor(soon);
+      expect(await alert(tab).textContent()).toMatch(/^This page could not load its scripts\. /);
+    }
+  });
+
+  test('the code leaves the address even if the scripts that use it do not load', async () => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.route('**/sign-in/session.js', (route) => route.abort());
+    await tab.goto(`${stack.site}${redirectPathOf('Town')}?code=a&state=b`);
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('This page could not load its scripts. Go back and sign in again.');
+    expect(tab.url()).toBe(stack.site + redirectPathOf('Town'));
   });
 
   test('the site registers under its name once per instance, and again if the instance removed it', async () => {

@@ -1,5 +1,6 @@
 import { type Html, html } from '../pages/html.ts';
 import type { Page } from '../pages/page.ts';
+import { scriptsMissing } from '../pages/scripts-missing.ts';
 import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
 import type { WebUpload } from '../site.ts';
 
@@ -15,8 +16,8 @@ export function appsPage(upload: WebUpload, siteName: string): Page {
     body: html`<div class="text upload">
 <h1>Upload from other programs</h1>
 <p class="lead">Screenshots and photos, straight from the program that takes them.</p>
+${scriptsMissing(html`This page requires JavaScript: your browser makes the files. <a href="/documentation">For developers</a> describes the requests.`)}
 ${signInSection(upload)}
-<noscript><p class="refusal">This page requires JavaScript: your browser makes the files. <a href="/documentation">For developers</a> describes the requests.</p></noscript>
 <div id="apps" hidden>
 <p class="warning">Every file, script and command on this page contains your token. Anyone who has one of them can upload, list and delete as you. Keep them private.</p>
 ${upload.apiKey ? undefined : html`<p class="warning">This site publishes no API key. Replace <code>YOUR_API_KEY</code> by the key from its operator.</p>\n`}<p>The files work until the token expires. Then sign in and download them again. Signing out may revoke the token, also after another sign-in. The files then stop working. To keep them, close this tab and do not sign out. This browser makes the files, and the server never gets them.</p>

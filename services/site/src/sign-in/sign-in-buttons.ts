@@ -16,7 +16,6 @@ export function signInSection(upload: WebUpload): Html {
       html`<button class="button" type="button" data-sign-in="${i}">Sign in with <bdi>${name}</bdi></button>\n`,
   );
   return html`<section class="sign-in" aria-label="Sign in">
-<noscript><p class="refusal">Signing in requires JavaScript.</p></noscript>
 <div id="sign-in-ways" hidden>
 <p class="ways">${buttons}</p>
 <p class="hint">You sign in for this tab only.</p>

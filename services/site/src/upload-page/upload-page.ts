@@ -3,6 +3,7 @@ import { Router } from 'express';
 import { knownExtensions } from '../find/direct-address.ts';
 import { type Html, html } from '../pages/html.ts';
 import { type Page, sendPage } from '../pages/page.ts';
+import { scriptsMissing } from '../pages/scripts-missing.ts';
 import { fixedFile, fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
 import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
 import type { Site, WebUpload } from '../site.ts';
@@ -43,7 +44,7 @@ function uploadPage(upload: WebUpload, siteName: string): Page {
     body: html`<div class="text upload">
 <h1>Upload</h1>
 <p class="lead">Photos and videos, each with a public caption.</p>
-<noscript><p class="refusal">Uploading from this page requires JavaScript. Without JavaScript, <a href="/documentation">upload from the command line</a>.</p></noscript>
+${scriptsMissing(html`Uploading from this page requires JavaScript. Without JavaScript, <a href="/documentation">upload from the command line</a>.`)}
 ${signInSection(upload)}
 <form id="upload" autocomplete="off"${canSignIn ? html` data-has-sign-in` : undefined} data-max-bytes="${maxBytes}" data-extensions="${knownExtensions.join(' ')}">
 ${credentialFields(prefill, { canSignIn })}

@@ -49,10 +49,10 @@ async function start(button) {
     // The browser may ask before it leaves a page with texts, and the person may stay.
     setTimeout(() => showBusy(false), leavingMs);
   } catch (error) {
-    // Without a connection, the scripts cannot be loaded either.
+    // Without a connection, the scripts cannot be loaded either. Browsers may repeat a failed import only after a reload.
     const faults = await import('./fault.js').catch(() => undefined);
     showBusy(false);
-    showFault(faults?.faultMessage(error, provider.name) ?? 'The connection was lost. Try again.');
+    showFault(faults?.faultMessage(error, provider.name) ?? 'This page could not load its scripts. Reload it.');
     button.focus();
   }
 }
