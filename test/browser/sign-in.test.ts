@@ -16,6 +16,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 const tokens = { town: marked(), hall: marked() };
 const webKey = 'the-key-of-the-pages';
 const soon = { timeout: 20_000 };
+const advice = 'Try again later. If it fails again, report it to the operator of this site.';
 
 function marked(): string {
   return `m${randomBytes(10).toString('hex')}`;
@@ -282,10 +283,10 @@ await describeWithBrowser('signing in', (browser) => {
   });
 
   test.each([
-    ['Town', 'expired', 'This sign-in has expired or was used already.'],
-    ['Town', 'no-account', 'The provider sent an invalid account.'],
-    ['Town', 'no-registration', 'The provider did not register this site as an application. Try again later.'],
-    ['Town hall', 'expired', 'This sign-in has expired or was used already.'],
+    ['Town', 'expired', 'This sign-in has expired or was used already. Sign in again.'],
+    ['Town', 'no-account', `Town sent an account without a user name. ${advice}`],
+    ['Town', 'no-registration', `Town did not register this site as an application. ${advice}`],
+    ['Town hall', 'expired', 'This sign-in has expired or was used already. Sign in again.'],
     ['Town hall', 'other-nonce', /^Town hall sent an invalid response: .*nonce/],
     ['Town hall', 'other-issuer', /^Town hall sent an invalid response: .*iss/],
     ['Town hall', 'other-subject', /^Town hall sent an invalid response: .*sub/],
@@ -302,6 +303,104 @@ await describeWithBrowser('signing in', (browser) => {
       typeof message === 'string' ? message : expect.stringMatching(message),
     );
     expect(await tab.evaluate("sessionStorage.getItem('echodrop.session')")).toBeNull();
+  });
+
+  test.each([
+    ['/api/v1/apps', 200, '<html>', 'sent an invalid response to the registration of this site'],
+    ['/api/v1/apps', 200, 'null', 'sent an invalid response to the registration of this site'],
+    [
+      '/api/v1/apps',
+      200,
+      '{"client_id":{},"client_secret":"s"}',
+      'sent an invalid response to the registration of this site',
+    ],
+    ['/api/v1/apps', 503, '', 'did not register this site as an application (status 503)'],
+    ['/oauth/token', 200, '{"access_token":"a\\nb","token_type":"Bearer"}', 'sent an invalid token'],
+    ['/accounts/verify_credentials', 200, '{"username":{}}', 'sent an account without a user name'],
+  ])('an invalid response of an instance to %s gets a message: %i %s', async (path, status, body, message) => {
+    await using watched = await opened();
+    const { tab } = watched;
+    const headers = { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'application/json' };
+    await tab.route(`**${path}`, (route) => route.fulfill({ status, headers, body }));
+    await signInAt(tab, 'Town');
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe(`Town ${message}. ${advice}`);
+    expect(await tab.evaluate("sessionStorage.getItem('echodrop.session')")).toBeNull();
+  });
+
+  test('a refusal whose description is no text shows its code', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    const headers = { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'application/json' };
+    const body = '{"error":"invalid_request","error_description":{}}';
+    await tab.route('**/oauth/token', (route) => route.fulfill({ status: 400, headers, body }));
+    await signInAt(tab, 'Town');
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('Town refused the sign-in: invalid_request');
+  });
+
+  test.each(['javascript:alert(1)', 'not an address', 7])(
+    'a provider whose address for signing in is %s gets no visitor',
+    async (endpoint) => {
+      await using watched = await opened();
+      const { tab, problems } = watched;
+      await tab.route('**/openid-configuration', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { ...(await response.json()), authorization_endpoint: endpoint } });
+      });
+      await signInAt(tab, 'Town hall');
+      await alert(tab).waitFor(soon);
+      expect(await alert(tab).textContent()).toBe(`Town hall has no valid address for signing in. ${advice}`);
+      expect(problems).toEqual([]);
+    },
+  );
+
+  test('a name that is no text is ignored, and a long one is shortened', async () => {
+    await using watched = await opened();
+    const names = await watched.tab.evaluate(`import('/sign-in/account-name.js').then(({ accountName }) =>
+      [[{}, 'ada'], ['Ada', 7], [undefined, {}], ['A'.repeat(500), 'ada']].map((names) => accountName(...names)))`);
+    expect(names).toEqual(['ada', 'Ada', '', `${'A'.repeat(100)} (ada)`]);
+  });
+
+  test('the way to a slow provider has one time limit; the page says whom it contacts, and keeps the focus', async () => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.addInitScript(`{
+      const { timeout } = AbortSignal;
+      AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 20);
+    }`);
+    await tab.goto(`${stack.site}/upload`);
+    const asked: string[] = [];
+    await tab.route('**/.well-known/oauth-authorization-server', () => {});
+    await tab.route('**/api/v1/apps', (route) => {
+      asked.push(route.request().url());
+    });
+    const button = tab.getByRole('button', { name: 'Sign in with Town', exact: true });
+    await button.press('Enter');
+    await tab.getByRole('status').filter({ hasText: 'Contacting Town.' }).waitFor(soon);
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    expect(await axeViolations(tab)).toEqual([]);
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('Town did not respond in time. Try again later.');
+    expect(asked).toEqual([]);
+    expect(await tab.evaluate('document.activeElement.textContent')).toBe('Sign in with Town');
+    expect(await button.getAttribute('aria-disabled')).toBe('false');
+  });
+
+  test('a user who stays on the page can sign in again after five seconds', async () => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.clock.install();
+    await tab.goto(`${stack.site}/upload`);
+    // The browser stays on the page, as if the user had chosen so.
+    await tab.route('**/oauth/authorize?*', (route) => route.fulfill({ status: 204 }), { times: 1 });
+    const [left] = await Promise.all([tab.waitForEvent('requestfailed'), signInAt(tab, 'Town')]);
+    expect(left.url()).toContain('/oauth/authorize?');
+    const button = tab.getByRole('button', { name: 'Sign in with Town', exact: true });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    await tab.clock.fastForward(5000);
+    await tab.getByRole('status').filter({ hasText: 'If Town does not appear, try again.' }).waitFor(soon);
+    await signInAtTown(tab);
   });
 
   test('shows a message if the connection is lost before the sign-in begins', async () => {
@@ -381,7 +480,7 @@ await describeWithBrowser('signing in', (browser) => {
     town.flaw = 'overloaded';
     await signInAt(tab, 'Town');
     await alert(tab).waitFor(soon);
-    expect(await alert(tab).textContent()).toBe('The provider cannot sign you in now (status 429). Try again later.');
+    expect(await alert(tab).textContent()).toBe(`Town cannot sign you in now (status 429). ${advice}`);
     expect(town.registered.length).toBe(registered);
   });
 

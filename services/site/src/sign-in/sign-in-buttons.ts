@@ -21,7 +21,7 @@ export function signInSection(upload: WebUpload): Html {
 <p class="hint">You sign in for this tab only.</p>
 </div>
 <p id="signed-in" hidden><span>Signed in as <strong><bdi id="signed-in-name"></bdi></strong> at <bdi id="signed-in-at"></bdi>.</span> <button class="button" type="button" id="sign-out">Sign out</button></p>
-<p class="news" id="signed-out" role="status"></p>
+<p class="news" id="sign-in-news" role="status"></p>
 <p class="refusal" id="sign-in-fault" role="alert"></p>
 ${signInSettings(upload)}
 </section>`;
