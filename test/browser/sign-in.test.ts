@@ -147,11 +147,11 @@ await describeWithBrowser('signing in', (browser) => {
   );
 
   test.each([
-    ['Town', 'Signed in as Ada <b>L</b> (ada) at Town.', () => tokens.town, () => town],
-    ['Town hall', 'Signed in as Ada L (ada) at Town hall.', () => tokens.hall, () => hall],
+    ['Town', 'Signed in as Ada <b>L</b> (ada) at Town.', () => tokens.town, () => town, /^$/],
+    ['Town hall', 'Signed in as Ada L (ada) at Town hall.', () => tokens.hall, () => hall, /^, on \d+ \w+ \d{4} at /],
   ] as const)(
     '%s: its token appears in no log, store, Redis key, address or referrer',
-    async (name, sentence, word, of) => {
+    async (name, sentence, word, of, expiry) => {
       await using watched = await opened();
       const { tab, seen, problems } = watched;
       await signInAt(tab, name);
@@ -161,6 +161,7 @@ await describeWithBrowser('signing in', (browser) => {
       await tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('link').first().waitFor(soon);
       await tab.getByRole('link', { name: 'Upload from other programs' }).click();
       await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor(soon);
+      expect(await tab.locator('#expiry').textContent()).toMatch(expiry);
       expect(problems).toEqual([]);
 
       const session = await tab.evaluate('JSON.stringify({ ...sessionStorage })');

@@ -66,6 +66,7 @@ export async function completeSignIn(response, attempt, provider) {
     token: tokens.access_token,
     name,
     application: connection.application,
+    ...(tokens.expires_in !== undefined && { expiresAt: Date.now() + 1000 * tokens.expires_in }),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { formatCount } from '/scripts/format.js';
 import { isSignInExpired, parseJson, refusalOf } from '/scripts/service-response.js';
-import { settings } from '/sign-in/session.js';
+import { pageSettings } from '/sign-in/page-settings.js';
 import { isReadable } from './check-file.js';
 import { credentials, isSignedIn } from './credentials.js';
 import { mayBePublished } from './may-be-published.js';
@@ -64,7 +64,7 @@ async function send(row, key, { signal, onProgress }) {
   const request = { headers: { ...headers, 'Idempotency-Key': key }, body };
   const before = row.mayBePublished;
   try {
-    const response = await sendUpload(`${settings().upload}/2/upload.json`, request, {
+    const response = await sendUpload(`${pageSettings().upload}/2/upload.json`, request, {
       signal,
       onProgress(sent, total) {
         row.showProgress(sent, total);
