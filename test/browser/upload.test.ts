@@ -270,6 +270,22 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await changed.waitFor(soon);
   });
 
+  test('an unreadable file that may be published is not to be chosen again', async () => {
+    await using watched = await opened();
+    const messages = await watched.tab.evaluate(`import('/upload/upload-file.js').then(async ({ uploadFile }) => {
+      const messages = [];
+      const file = { slice: () => ({ arrayBuffer: () => Promise.reject(new Error('changed')) }) };
+      const options = { signal: new AbortController().signal, onProgress() {}, onWait() {} };
+      for (const mayBePublished of [false, true]) {
+        const row = { file, mayBePublished, key: () => '"k"', refuse: (message) => messages.push(message) };
+        await uploadFile(row, options);
+      }
+      return messages;
+    })`);
+    const fault = 'The file cannot be read: it is a folder, or was changed or moved.';
+    expect(messages).toEqual([`${fault} Remove it and choose it again.`, fault]);
+  });
+
   test('a cancelled upload publishes nothing, and its file can be sent again', async () => {
     await using watched = await opened();
     const { tab, problems } = watched;
