@@ -476,7 +476,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await row(tab, 'a.jpg').getByText('Cancelled.').waitFor(soon);
   });
 
-  test('a refused file stays in the list with its message in view, and the others are published', async () => {
+  test('a refused file stays in the list, even if Enter is pressed, with its message in view, and the others are published', async () => {
     await using watched = await opened({ viewport: { width: 360, height: 300 } });
     const { tab } = watched;
     await choose(tab, file('broken.jpg', Buffer.from('no photo')), file('a.jpg', photo));
@@ -488,6 +488,20 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(box?.y).toBeGreaterThanOrEqual(0);
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(300);
     expect(await axeViolations(tab)).toEqual([]);
+    await tab.keyboard.press('Enter');
+    expect(await row(tab, 'broken.jpg').count()).toBe(1);
+  });
+
+  test('a second press of "Cancel" does not remove the file', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await tab.route('**/2/upload.json', () => {});
+    await choose(tab, file('a.jpg', photo), file('b.jpg', photo));
+    await submit(tab);
+    await tab.getByRole('button', { name: 'Cancel a.jpg' }).press('Enter');
+    await row(tab, 'a.jpg').getByText('Cancelled.').waitFor(soon);
+    await tab.keyboard.press('Enter');
+    expect(await row(tab, 'a.jpg').count()).toBe(1);
   });
 
   test('reports an expired sign-in and what will be lost, and leads back to the sign-in', async () => {

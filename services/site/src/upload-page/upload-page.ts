@@ -84,7 +84,7 @@ function chooser(): Html {
 // The scripts clone them.
 const rowTemplates = html`<template id="file-row"><li class="file">
 <div class="preview" hidden></div>
-<fieldset>
+<fieldset tabindex="-1">
 <legend class="name"></legend>
 <p class="hint size"></p>
 <div class="texts">

@@ -77,7 +77,11 @@ async function remove(session, upload, item) {
   const response = await expectResponse(removeUpload(session, upload.id), [204, 404]);
   news.textContent = '';
   for (const button of buttons) button.disabled = false;
-  if (!response) return;
+  if (!response) {
+    // A disabled button loses the focus.
+    if (document.activeElement === document.body) partOf(item, 'button:last-child', HTMLButtonElement).focus();
+    return;
+  }
   const neighbour = item.nextElementSibling ?? item.previousElementSibling;
   item.remove();
   showEmpty();

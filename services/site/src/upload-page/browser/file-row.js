@@ -34,6 +34,7 @@ export class FileRow {
     this.caption = partOf(this.root, '[name=message]', HTMLTextAreaElement);
     this.alt = partOf(this.root, '[name=alt]', HTMLTextAreaElement);
     this.texts = partOf(this.root, '.texts', HTMLElement);
+    this.group = partOf(this.root, 'fieldset', HTMLFieldSetElement);
     this.button = partOf(this.root, 'button', HTMLButtonElement);
     this.bar = partOf(this.root, 'progress', HTMLProgressElement);
     partOf(this.root, '.name', HTMLElement).textContent = file.name;
@@ -69,6 +70,12 @@ export class FileRow {
 
   cancel() {
     this.#cancelling.abort();
+  }
+
+  /** Moves the focus to the row, with its state in view, and not to its button: Enter must not remove it. */
+  focus() {
+    this.group.focus({ preventScroll: true });
+    partOf(this.root, '.state', HTMLElement).scrollIntoView({ block: 'nearest' });
   }
 
   /** The Idempotency-Key of this file with its present texts: a repeat of the same upload gets the same record. An upload that may be published keeps its texts. */
@@ -125,6 +132,7 @@ export class FileRow {
    */
   #show(state, sentence) {
     const isBusy = state === 'busy';
+    const hadFocus = document.activeElement === this.button;
     this.state = state;
     this.root.classList.remove('refused');
     this.texts.hidden = state === 'unfit';
@@ -132,6 +140,8 @@ export class FileRow {
     this.bar.hidden = !isBusy;
     this.button.replaceChildren(isBusy ? 'Cancel' : 'Remove', unseen(` ${this.file.name}`));
     this.#say(sentence, ...(this.mayBePublished && !isBusy ? explainDoubt() : []));
+    // A second press of "Cancel" would be one of "Remove".
+    if (hadFocus && !isBusy) this.focus();
   }
 
   /** @param {(string | Node)[]} sentences */

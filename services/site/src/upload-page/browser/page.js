@@ -132,7 +132,7 @@ function endBatch() {
   const known = Object.entries(counts).filter(([, count]) => count > 0);
   say(known.map(([what, count]) => `${formatCount(count, 'file')} ${what}.`).join(' '));
   if (isTyping) return;
-  const [target] = [refusal.querySelector('button'), rest[0]?.button, doneHeading].filter(Boolean);
+  const [target] = [refusal.querySelector('button'), rest[0], doneHeading].filter(Boolean);
   target?.focus();
 }
 
