@@ -57,6 +57,8 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
   const submit = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).click();
   const published = (tab: Page) => tab.getByRole('region', { name: 'New uploads' }).getByRole('listitem');
   const status = (tab: Page) => tab.locator('#news').textContent();
+  const description = async (tab: Page, name: string) =>
+    tab.locator(`#${await row(tab, name).getAttribute('aria-describedby')}`).textContent();
   const focused = (tab: Page) => tab.evaluate('document.activeElement.textContent.trim()');
 
   /** Limits uploads to `uploadThroughput` bytes per second. */
@@ -174,11 +176,15 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const { tab } = watched;
     const requests: string[] = [];
     tab.on('request', (request) => requests.push(request.url()));
-    const unfit = [file('large.jpg', Buffer.alloc(8 * MiB + 1)), file('empty.jpg', Buffer.alloc(0))];
+    const unfit = [
+      file('large.jpg', Buffer.alloc(8 * MiB + 1)),
+      ...['empty', 'b', 'c'].map((name) => file(`${name}.jpg`, Buffer.alloc(0))),
+    ];
     await choose(tab, file('notes.txt', Buffer.from('no photo'), 'text/plain'), ...unfit, file('fit.jpg', photo));
-    expect(await status(tab)).toBe(
-      '1 file added. notes.txt cannot be uploaded. large.jpg cannot be uploaded. empty.jpg cannot be uploaded.',
+    expect(await status(tab)).toMatch(
+      /^1 file added\. notes\.txt: Unsupported file type\. .* large\.jpg: .* empty\.jpg: This file is empty\. And 2 more files\.$/,
     );
+    expect(await description(tab, 'empty.jpg')).toBe('This file is empty.');
     const fault = (name: string) => row(tab, name).locator('.state').textContent();
     expect(await fault('notes.txt')).toMatch(/^Unsupported file type\. Use JPEG/);
     expect(await fault('large.jpg')).toBe('This file is too large: 8,388,609 bytes. The limit is 8,388,608 bytes.');
@@ -481,7 +487,9 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const { tab } = watched;
     await choose(tab, file('broken.jpg', Buffer.from('no photo')), file('a.jpg', photo));
     await submit(tab);
-    await expect.poll(() => status(tab), soon).toBe('1 file published. 1 file not published.');
+    await expect
+      .poll(() => status(tab), soon)
+      .toMatch(/^1 file published\. 1 file not published\. broken\.jpg: Unsupported file type\./);
     const fault = row(tab, 'broken.jpg').locator('.state');
     expect(await fault.textContent()).toMatch(/^Unsupported file type/);
     const box = await fault.boundingBox();

@@ -11,10 +11,14 @@ import { showPreview } from './preview.js';
  * @typedef {'waiting' | 'busy' | 'published' | 'unfit'} State
  */
 
+let lastNumber = 0;
+
 /** One row of the list of files. */
 export class FileRow {
   /** @type {State} */
   state = 'waiting';
+  /** Why the file was not accepted, if it was not. */
+  fault = '';
   /** Bytes of the file that have been sent. */
   sent = 0;
   /** Whether the whole upload was sent and its outcome is unknown. */
@@ -35,10 +39,14 @@ export class FileRow {
     this.alt = partOf(this.root, '[name=alt]', HTMLTextAreaElement);
     this.texts = partOf(this.root, '.texts', HTMLElement);
     this.group = partOf(this.root, 'fieldset', HTMLFieldSetElement);
+    this.stateLine = partOf(this.root, '.state', HTMLElement);
     this.button = partOf(this.root, 'button', HTMLButtonElement);
     this.bar = partOf(this.root, 'progress', HTMLProgressElement);
     partOf(this.root, '.name', HTMLElement).textContent = file.name;
     partOf(this.root, '.size', HTMLElement).textContent = formatSize(file.size);
+    lastNumber += 1;
+    this.stateLine.id = `state-${lastNumber}`;
+    this.group.setAttribute('aria-describedby', this.stateLine.id);
     this.bar.setAttribute('aria-label', `Progress of ${file.name}`);
     this.button.addEventListener('click', () => {
       if (this.state === 'busy') this.#cancelling.abort();
@@ -75,7 +83,7 @@ export class FileRow {
   /** Moves the focus to the row, with its state in view, and not to its button: Enter must not remove it. */
   focus() {
     this.group.focus({ preventScroll: true });
-    partOf(this.root, '.state', HTMLElement).scrollIntoView({ block: 'nearest' });
+    this.stateLine.scrollIntoView({ block: 'nearest' });
   }
 
   /** The Idempotency-Key of this file with its present texts: a repeat of the same upload gets the same record. An upload that may be published keeps its texts. */
@@ -118,6 +126,7 @@ export class FileRow {
    */
   refuse(fault, state = 'waiting') {
     this.#show(state, fault);
+    this.fault = fault;
     this.root.classList.add('refused');
   }
 
@@ -134,6 +143,7 @@ export class FileRow {
     const isBusy = state === 'busy';
     const hadFocus = document.activeElement === this.button;
     this.state = state;
+    this.fault = '';
     this.root.classList.remove('refused');
     this.texts.hidden = state === 'unfit';
     this.caption.readOnly = this.alt.readOnly = isBusy || this.mayBePublished;
@@ -146,7 +156,7 @@ export class FileRow {
 
   /** @param {(string | Node)[]} sentences */
   #say(...sentences) {
-    partOf(this.root, '.state', HTMLElement).replaceChildren(...sentences);
+    this.stateLine.replaceChildren(...sentences);
   }
 }
 

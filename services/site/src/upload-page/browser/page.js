@@ -6,6 +6,7 @@ import { faultOf } from './check-file.js';
 import { onFiles } from './choose-files.js';
 import { canUpload, enableCredentials } from './credentials.js';
 import { FileRow } from './file-row.js';
+import { listFaults } from './list-faults.js';
 import { clearPreview, showPublishedPreview } from './preview.js';
 import { enqueue } from './queue.js';
 import { addCopyButtons } from './share-codes.js';
@@ -58,9 +59,8 @@ function addFiles(files) {
     rows.add(row);
     list.append(row.root);
   }
-  const unfit = added.filter(({ state }) => state === 'unfit');
-  const kept = formatCount(added.length - unfit.length, 'file');
-  say([`${kept} added.`, ...unfit.map(({ file }) => `${file.name} cannot be uploaded.`)].join(' '));
+  const fit = added.filter(({ state }) => state === 'waiting');
+  say([`${formatCount(fit.length, 'file')} added.`, ...listFaults(added)].join(' '));
 }
 
 /** @param {FileRow} row */
@@ -130,7 +130,8 @@ function endBatch() {
   sending.hidden = true;
   const counts = { published, 'not published': rest.length - unclear, 'possibly published': unclear };
   const known = Object.entries(counts).filter(([, count]) => count > 0);
-  say(known.map(([what, count]) => `${formatCount(count, 'file')} ${what}.`).join(' '));
+  const summary = known.map(([what, count]) => `${formatCount(count, 'file')} ${what}.`);
+  say([...summary, ...listFaults(rest)].join(' '));
   if (isTyping) return;
   const [target] = [refusal.querySelector('button'), rest[0], doneHeading].filter(Boolean);
   target?.focus();
