@@ -220,16 +220,16 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await expect.poll(() => focused(tab), soon).toBe('a.jpg');
   });
 
-  test('the browser asks before typed texts are lost', async () => {
+  test('the browser asks before files are lost that wait, and not after they are published or for unfit ones', async () => {
     await using watched = await opened();
     const { tab, problems } = watched;
     const asks = () => tab.evaluate("!dispatchEvent(new Event('beforeunload', { cancelable: true }))");
-    await choose(tab, file('a.jpg', photo));
+    await choose(tab, file('empty.jpg', Buffer.alloc(0)));
     expect(await asks()).toBe(false);
-    await row(tab, 'a.jpg').getByLabel('Caption').fill('At the sea');
+    await choose(tab, file('a.jpg', photo));
     expect(await asks()).toBe(true);
     await tab.getByRole('button', { name: 'Sign out' }).click();
-    expect(problems).toEqual(['dialog: Some texts are not published. Discard them and sign out?']);
+    expect(problems).toEqual(['dialog: Some files are not published. Discard them and sign out?']);
     await submit(tab);
     await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect(await asks()).toBe(false);
@@ -400,6 +400,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const doubt = /^Cancelled\. The whole file was sent, so it may be published: look in My uploads\./;
     await row(tab, 'sent.jpg').getByText(doubt).waitFor(soon);
     expect(await status(tab)).toBe('1 file possibly published.');
+    expect(await tab.evaluate("!dispatchEvent(new Event('beforeunload', { cancelable: true }))")).toBe(true);
     const link = row(tab, 'sent.jpg').getByRole('link', { name: 'My uploads' });
     expect(await link.getAttribute('href')).toBe('/mine');
     expect(await axeViolations(tab)).toEqual([]);

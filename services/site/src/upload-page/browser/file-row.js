@@ -71,11 +71,6 @@ export class FileRow {
     return this.#cancelling.signal;
   }
 
-  /** Whether a person has typed texts that are not published. */
-  get hasTexts() {
-    return this.state !== 'published' && Boolean(this.caption.value || this.alt.value);
-  }
-
   cancel() {
     this.#cancelling.abort();
   }

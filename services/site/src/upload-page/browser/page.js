@@ -31,7 +31,6 @@ const batch = new Set();
 
 enableCredentials();
 onFiles(addFiles);
-list.addEventListener('input', guardLeaving);
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   startUploads();
@@ -41,7 +40,7 @@ element('cancel', HTMLButtonElement).addEventListener('click', () => {
 });
 window.addEventListener('sign-out', (event) => {
   const question =
-    batch.size > 0 ? 'Files are still being uploaded. Cancel them' : 'Some texts are not published. Discard them';
+    batch.size > 0 ? 'Files are still being uploaded. Cancel them' : 'Some files are not published. Discard them';
   if (losesWork() && !confirm(`${question} and sign out?`)) return event.preventDefault();
   for (const row of batch) row.cancel();
   rows.clear();
@@ -59,6 +58,7 @@ function addFiles(files) {
     rows.add(row);
     list.append(row.root);
   }
+  guardLeaving();
   const fit = added.filter(({ state }) => state === 'waiting');
   say([`${formatCount(fit.length, 'file')} added.`, ...listFaults(added)].join(' '));
 }
@@ -89,7 +89,6 @@ function startUploads() {
     batch.add(row);
     enqueue(() => runUpload(row, signal), signal);
   }
-  guardLeaving();
   sending.hidden = false;
   showProgress();
   say(`Uploading ${formatCount(waiting.length, 'file')}.`);
@@ -112,6 +111,7 @@ async function runUpload(row, signal) {
     row.root.remove();
     const link = showPublished(row, outcome.page);
     if (hadFocus) link.focus();
+    guardLeaving();
     say(`${row.file.name} published.`);
   }
   // Several may end at the same moment.
@@ -125,7 +125,6 @@ function endBatch() {
   const published = batch.size - rest.length;
   const unclear = rest.filter(({ mayBePublished }) => mayBePublished).length;
   batch.clear();
-  guardLeaving();
   const isTyping = document.activeElement?.matches('textarea, input:not([type=file])');
   sending.hidden = true;
   const counts = { published, 'not published': rest.length - unclear, 'possibly published': unclear };
@@ -166,13 +165,13 @@ function showPublished(row, page) {
   return link;
 }
 
-/** Lets the browser ask before a person leaves running uploads or typed texts. */
+/** Lets the browser ask before a person leaves files that are not published, or may be. */
 function guardLeaving() {
   window.onbeforeunload = losesWork() ? (event) => event.preventDefault() : null;
 }
 
 function losesWork() {
-  return batch.size > 0 || [...rows].some(({ hasTexts }) => hasTexts);
+  return [...rows].some(({ state }) => state !== 'unfit');
 }
 
 /** @param {string} sentence */
