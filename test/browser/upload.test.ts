@@ -186,13 +186,28 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     );
     expect(await description(tab, 'empty.jpg')).toBe('This file is empty.');
     const fault = (name: string) => row(tab, name).locator('.state').textContent();
-    expect(await fault('notes.txt')).toMatch(/^Unsupported file type\. Use JPEG/);
+    expect(await fault('notes.txt')).toMatch(/^Unsupported file type\. Use JPG, .* or WMV\.$/);
     expect(await fault('large.jpg')).toBe('This file is too large: 8,388,609 bytes. The limit is 8,388,608 bytes.');
     expect(await fault('empty.jpg')).toBe('This file is empty.');
     expect(await axeViolations(tab)).toEqual([]);
     await submit(tab);
     await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect(requests.filter((url) => url.endsWith('/2/upload.json'))).toHaveLength(1);
+  });
+
+  test('the extension decides whether a file is sent; without a known one, the type does if it is known', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    const unfit = { 'a.psd': 'image/vnd.adobe.photoshop', 'a.xcf': 'image/x-xcf', 'a.svg': 'image/svg+xml' };
+    const fit = {
+      'a.mkv': 'text/plain',
+      'A.JFIF': 'text/plain',
+      image: 'image/avif',
+      blob: 'video/webm;codecs=vp8',
+      'a.1': 'application/octet-stream',
+    };
+    await choose(tab, ...Object.entries({ ...unfit, ...fit }).map(([name, type]) => file(name, photo, type)));
+    expect(await tab.locator('#files .refused .name').allTextContents()).toEqual(Object.keys(unfit));
   });
 
   test('removing a file moves the focus to the next file, or back to the file input', async () => {

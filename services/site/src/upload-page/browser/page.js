@@ -21,8 +21,13 @@ const refusal = element('refusal', HTMLElement);
 const done = element('done', HTMLElement);
 const doneHeading = element('done-name', HTMLElement);
 
-const { maxBytes, extensions = '' } = form.dataset;
-const limits = { maxBytes: Number(maxBytes), extensions: extensions.split(' ') };
+const { maxBytes, extensions = '', contentTypes = '', unsupported = '' } = form.dataset;
+const limits = {
+  maxBytes: Number(maxBytes),
+  extensions: extensions.split(' '),
+  contentTypes: contentTypes.split(' '),
+  unsupported,
+};
 
 /** The files in the list. @type {Set<FileRow>} */
 const rows = new Set();
