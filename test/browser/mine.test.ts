@@ -165,6 +165,7 @@ await describeWithBrowser('My uploads', (browser) => {
   test('an expired sign-in leads back to the sign-in page', async () => {
     await using watched = await opened({}, 'expired');
     await watched.tab.getByText('Your sign-in has expired.').waitFor(soon);
+    expect(await watched.tab.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     await watched.tab.getByRole('button', { name: 'Sign in again' }).click();
     await waitForSignIn(watched.tab);
   });

@@ -278,7 +278,9 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await input.setInputFiles(path);
     await writeFile(path, Buffer.concat([photo, photo]));
     await submit(tab);
-    const changed = tab.getByText('The file cannot be read: it is a folder, or was changed or moved.');
+    const changed = row(tab, 'changing.jpg').getByText(
+      'The file cannot be read: it is a folder, or was changed or moved.',
+    );
     await changed.waitFor(soon);
 
     await tab.getByRole('button', { name: 'Remove changing.jpg' }).click();
@@ -528,22 +530,51 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(await row(tab, 'a.jpg').count()).toBe(1);
   });
 
-  test('reports an expired sign-in and what will be lost, and leads back to the sign-in', async () => {
+  test('an expired sign-in is noticed before a file is sent; signing in again in a new tab keeps files and texts', async () => {
     await using watched = await opened({}, 'expired');
     const { tab } = watched;
-    await choose(tab, file('a.jpg', photo));
+    const sent: string[] = [];
+    tab.on('request', (request) => sent.push(request.url()));
+    await choose(tab, file('a.jpg', photo), file('b.jpg', photo));
     await row(tab, 'a.jpg').getByLabel('Caption').fill('At the sea');
     await submit(tab);
     const alert = tab.getByRole('alert').filter({ hasText: 'Your sign-in has expired.' });
     await alert.waitFor(soon);
-    expect(await alert.textContent()).toContain('Signing in again clears the chosen files');
+    expect(sent.filter((url) => url.endsWith('/2/upload.json'))).toEqual([]);
+    expect(await focused(tab)).toBe('Sign in again in a new tab');
     expect(await axeViolations(tab)).toEqual([]);
-    await tab.getByRole('button', { name: 'Sign in again' }).click();
-    await tab
-      .getByRole('button', { name: /^Sign in with/ })
-      .first()
-      .waitFor(soon);
-    expect(await tab.evaluate('sessionStorage.length')).toBe(0);
+
+    const [other] = await Promise.all([tab.context().waitForEvent('page'), tab.keyboard.press('Enter')]);
+    await other.getByText('Sign in here for the tab with your files.').waitFor(soon);
+    expect(await axeViolations(other)).toEqual([]);
+    await other.getByRole('button', { name: 'Sign in with Sandbox' }).click();
+    await other.getByRole('button', { name: 'Allow' }).click();
+    await other.getByText('The tab with your files is signed in.').waitFor(soon);
+    expect(await axeViolations(other)).toEqual([]);
+    expect(await other.evaluate('sessionStorage.length')).toBe(0);
+
+    expect(await status(tab)).toMatch(/^Signed in as .+\. Press Upload to continue\.$/);
+    expect(await alert.count()).toBe(0);
+    expect(await focused(tab)).toBe('Upload');
+    await tab.keyboard.press('Enter');
+    await expect.poll(() => published(tab).count(), soon).toBe(2);
+    expect(await published(tab).getByRole('link', { name: 'At the sea' }).count()).toBe(1);
+  });
+
+  test('a sign-in in a tab that was not opened for it signs in no other tab', async () => {
+    await using watched = await opened({}, 'expired');
+    const { tab } = watched;
+    await choose(tab, file('a.jpg', photo));
+    await submit(tab);
+    await tab.getByRole('link', { name: 'Sign in again in a new tab' }).waitFor(soon);
+    const other = await tab.context().newPage();
+    await other.goto(`${stack.site}/upload#sign-in-for=another`);
+    await other.getByRole('button', { name: 'Sign in with Sandbox' }).click();
+    await other.getByRole('button', { name: 'Allow' }).click();
+    await other.getByText('Signed in. Go back to the tab with your files.').waitFor(soon);
+    await submit(tab);
+    await tab.getByRole('link', { name: 'Sign in again in a new tab' }).waitFor(soon);
+    expect(await tab.evaluate('sessionStorage.getItem("echodrop.session")')).toContain('"expired"');
   });
 
   test('has no field for credentials, and fits a screen 320 px wide', async () => {

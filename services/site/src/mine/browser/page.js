@@ -39,13 +39,15 @@ async function showMore(session) {
   more.disabled = true;
   const response = await expectResponse(listUploads(session, next));
   more.disabled = false;
-  if (hadFocus) more.focus();
   const page = response && pageOf(response);
   if (!page) {
     if (response) refusal.textContent = refusalOf(response);
     news.textContent = '';
-    more.hidden = false;
     more.textContent = 'Try again';
+    // Only another sign-in helps then.
+    const again = refusal.querySelector('button');
+    more.hidden = again !== null;
+    if (hadFocus) (again ?? more).focus();
     return;
   }
   const uploads = page.media;
@@ -59,7 +61,7 @@ async function showMore(session) {
   more.textContent = 'Show more';
   showEmpty();
   news.textContent = uploads.length > 0 ? `${formatCount(uploads.length, 'upload')} shown.` : '';
-  if (hadFocus) items[0]?.querySelector('a')?.focus();
+  if (hadFocus) (items[0]?.querySelector('a') ?? more).focus();
 }
 
 /**

@@ -1,7 +1,6 @@
 // @ts-check
 import { element, fromTemplate, partOf } from '/scripts/elements.js';
 import { formatCount, shortenCaption } from '/scripts/format.js';
-import { showSignInExpired } from '/scripts/sign-in-again.js';
 import { faultOf } from './check-file.js';
 import { onFiles } from './choose-files.js';
 import { canUpload, enableCredentials } from './credentials.js';
@@ -10,6 +9,7 @@ import { listFaults } from './list-faults.js';
 import { clearPreview, showPublishedPreview } from './preview.js';
 import { enqueue } from './queue.js';
 import { addCopyButtons } from './share-codes.js';
+import { showSignInElsewhere, signInForOtherTab } from './sign-in-elsewhere.js';
 import { uploadFile } from './upload-file.js';
 
 const form = element('upload', HTMLFormElement);
@@ -35,6 +35,7 @@ const rows = new Set();
 const batch = new Set();
 
 enableCredentials();
+signInForOtherTab(say);
 onFiles(addFiles);
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -108,8 +109,7 @@ async function runUpload(row, signal) {
   const outcome = await uploadFile(row, { signal, onProgress: showProgress, onWait });
   if (outcome === 'sign-in expired') {
     for (const other of batch) other.cancel();
-    const lost = ' Signing in again clears the chosen files and their texts.';
-    showSignInExpired(refusal, lost);
+    showSignInElsewhere(refusal, continueSignedIn);
   } else if (typeof outcome === 'object') {
     const hadFocus = row.root.contains(document.activeElement);
     rows.delete(row);
@@ -137,8 +137,14 @@ function endBatch() {
   const summary = known.map(([what, count]) => `${formatCount(count, 'file')} ${what}.`);
   say([...summary, ...listFaults(rest)].join(' '));
   if (isTyping) return;
-  const [target] = [refusal.querySelector('button'), rest[0], doneHeading].filter(Boolean);
+  const [target] = [refusal.querySelector('a'), rest[0], doneHeading].filter(Boolean);
   target?.focus();
+}
+
+/** @param {string} name of who has signed in */
+function continueSignedIn(name) {
+  say(`Signed in as ${name}. Press Upload to continue.`);
+  element('submit', HTMLButtonElement).focus();
 }
 
 function showProgress() {
