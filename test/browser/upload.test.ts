@@ -5,7 +5,7 @@ import { axeViolations } from '@echodrop/testkit/browser/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
 import { openSignedIn, signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
 import type { WatchedTab } from '@echodrop/testkit/browser/watched-tab';
-import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import type { BrowserContextOptions, Page, Route } from 'playwright-core';
@@ -59,6 +59,8 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
   const status = (tab: Page) => tab.locator('#news').textContent();
   const description = async (tab: Page, name: string) =>
     tab.locator(`#${await row(tab, name).getAttribute('aria-describedby')}`).textContent();
+  const recordRevoked = (tab: Page) => tab.evaluate('revoked = []; URL.revokeObjectURL = (url) => revoked.push(url);');
+  const revoked = (tab: Page) => tab.evaluate('revoked');
   const focused = (tab: Page) => tab.evaluate('document.activeElement.textContent.trim()');
 
   /** Limits uploads to `uploadThroughput` bytes per second. */
@@ -291,6 +293,38 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     });
     await submit(tab);
     await changed.waitFor(soon);
+  });
+
+  test('previews are made in view only, small, and free their memory', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await recordRevoked(tab);
+    const wide = await samplePhoto('jpg', { width: 1200, height: 900 });
+    const rest = Array.from({ length: 30 }, (_, i) => file(`${i}.jpg`, photo));
+    await choose(tab, file('wide.jpg', wide), ...rest);
+    const preview = (name: string) => tab.locator('#files').getByAltText(`Preview of ${name}`);
+    await preview('wide.jpg').waitFor(soon);
+    expect(await preview('wide.jpg').evaluate((picture: { naturalWidth: number }) => picture.naturalWidth)).toBe(400);
+    expect(await preview('29.jpg').count()).toBe(0);
+    await row(tab, '29.jpg').scrollIntoViewIfNeeded();
+    await preview('29.jpg').waitFor(soon);
+    const url = await preview('wide.jpg').getAttribute('src');
+    await tab.getByRole('button', { name: 'Remove wide.jpg' }).click();
+    expect(await revoked(tab)).toEqual([url]);
+  });
+
+  test('a published video shows a picture of the site, and frees the player', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await recordRevoked(tab);
+    await choose(tab, file('clip.webm', await sampleVideo('webm', { width: 64, height: 48 }), 'video/webm'));
+    const player = tab.getByLabel('Preview of clip.webm');
+    const url = await player.getAttribute('src', soon);
+    await tab.route('**/small.jpg', (route) => route.fulfill({ contentType: 'image/jpeg', body: photo }));
+    await submit(tab);
+    await published(tab).locator('img[src$="/small.jpg"]').waitFor(soon);
+    expect(await player.count()).toBe(0);
+    expect(await revoked(tab)).toEqual([url]);
   });
 
   test('a cancelled upload publishes nothing, and its file can be sent again', async () => {
@@ -541,7 +575,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const alert = tab.getByRole('alert').filter({ hasText: 'Your sign-in has expired.' });
     await alert.waitFor(soon);
     expect(sent.filter((url) => url.endsWith('/2/upload.json'))).toEqual([]);
-    expect(await focused(tab)).toBe('Sign in again in a new tab');
+    await expect.poll(() => focused(tab)).toBe('Sign in again in a new tab');
     expect(await axeViolations(tab)).toEqual([]);
 
     const [other] = await Promise.all([tab.context().waitForEvent('page'), tab.keyboard.press('Enter')]);
@@ -553,9 +587,9 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(await axeViolations(other)).toEqual([]);
     expect(await other.evaluate('sessionStorage.length')).toBe(0);
 
-    expect(await status(tab)).toMatch(/^Signed in as .+\. Press Upload to continue\.$/);
+    await expect.poll(() => status(tab)).toMatch(/^Signed in as .+\. Press Upload to continue\.$/);
     expect(await alert.count()).toBe(0);
-    expect(await focused(tab)).toBe('Upload');
+    await expect.poll(() => focused(tab)).toBe('Upload');
     await tab.keyboard.press('Enter');
     await expect.poll(() => published(tab).count(), soon).toBe(2);
     expect(await published(tab).getByRole('link', { name: 'At the sea' }).count()).toBe(1);

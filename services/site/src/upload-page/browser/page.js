@@ -169,7 +169,7 @@ function showPublished(row, page) {
   link.href = page;
   link.textContent = title;
   partOf(item, '.preview', HTMLElement).replaceWith(row.preview);
-  if (row.preview.hidden) showPublishedPreview(row.preview, page, row.file);
+  showPublishedPreview(row.preview, page, row.file);
   void addCopyButtons(partOf(item, '.codes', HTMLElement), page, title);
   element('published', HTMLElement).append(item);
   done.hidden = false;

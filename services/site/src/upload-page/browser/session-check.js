@@ -3,7 +3,7 @@ import { isSignInExpired } from '/scripts/service-response.js';
 import { pageSettings } from '/sign-in/page-settings.js';
 import { credentialHeaders, currentSession } from '/sign-in/session.js';
 
-const limitMs = 10_000;
+const limitMs = 5000;
 const validMs = 60_000;
 
 let checkedAt = -validMs;
