@@ -8,6 +8,7 @@ import { credentials, isSignedIn } from './credentials.js';
 import { mayBePublished } from './may-be-published.js';
 import { Cancelled, NoResponse, sendUpload } from './send-upload.js';
 import { LongWait, sendWithRetries } from './send-with-retries.js';
+import { sessionRefusal } from './session-check.js';
 
 /** The file changed since it was chosen. Browsers then refuse to send it, without a reason. */
 class Unreadable extends Error {}
@@ -55,6 +56,8 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
  */
 async function send(row, key, { signal, onProgress }) {
   if (!(await isReadable(row.file))) throw new Unreadable();
+  const refusal = await sessionRefusal();
+  if (refusal) return refusal;
   const { key: apiKey, headers } = credentials();
   const body = new FormData();
   body.set('key', apiKey);
