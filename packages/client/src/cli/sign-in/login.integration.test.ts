@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordToJson } from '@echodrop/record';
@@ -211,6 +211,60 @@ test('a signal during a renewal ends the command after the renewed sign-in is st
   expect(await command).toMatchObject({ signal: 'SIGINT', stdout: '' });
   expect((await profile())?.token).not.toBe(before?.token);
   expect(await readdir(join(folder, 'echodrop'))).toEqual(['default.json']);
+});
+
+test('a closed pipe during a renewal ends the command after the renewed sign-in is stored', async () => {
+  await using service = await startFakeService();
+  provider.settings.upload = service.address;
+  Object.assign(provider.behaviour, { tokenSeconds: 10, rotates: true, renewalMs: 300 });
+  await login(['--provider', 'Work']);
+  for (const name of ['a', 'b']) await writeFile(join(folder, name), name);
+  const renewals = () => provider.requests.filter(({ form }) => form.has('refresh_token')).length;
+  // The address of the first file is printed while the token is renewed for the second one: the third time.
+  const published = respond(200, recordToJson(someRecord));
+  service.responses = [
+    (response) =>
+      void expect
+        .poll(renewals)
+        .toBe(3)
+        .then(() => published(response)),
+  ];
+  const command = execa(process.execPath, [cliMain, 'upload', 'a', 'b'], {
+    ...{
+      env: { ...environment(), XDG_STATE_HOME: join(folder, 'state') },
+      cwd: folder,
+      reject: false,
+      timeout: 20_000,
+    },
+  });
+  command.stdout.destroy();
+  expect(await command).toMatchObject({ exitCode: 141 });
+  await expect.poll(() => provider.validTokens.size).toBe(4);
+  expect([...provider.validTokens].at(-1)).toBe((await profile())?.token);
+});
+
+test('a signal while a login identifies its user revokes the token', async () => {
+  provider.behaviour.userMs = 20_000;
+  const args = ['login', provider.origin, '--provider', 'town', '--no-browser'];
+  const command = execa(process.execPath, [cliMain, ...args], { env: environment(), reject: false, timeout: 15_000 });
+  let visited: Promise<unknown> | undefined;
+  command.stderr.on('data', (text: Buffer) => {
+    const [address] = /^http:.*$/m.exec(String(text)) ?? [];
+    if (address) visited ??= fetch(address);
+  });
+  await expect.poll(() => provider.requests.at(-1)?.path, { timeout: 10_000 }).toContain('verify_credentials');
+  await visited;
+  command.kill('SIGINT');
+  expect(await command).toMatchObject({ signal: 'SIGINT', stdout: '' });
+  expect(provider.validTokens.size).toBe(0);
+  expect(await readdir(join(folder, 'echodrop'))).toEqual([]);
+});
+
+test('a login that cannot be stored revokes its token', async () => {
+  const block = (address: string) => mkdir(join(folder, 'echodrop/default.json')).then(() => fetch(address));
+  expect(await login(['--provider', 'Town'], block)).toMatchObject({ status: 1, stdout: '' });
+  expect(provider.requests.some(({ path }) => path === 'POST /oauth/token')).toBe(true);
+  expect(provider.validTokens.size).toBe(0);
 });
 
 test('a login that cannot identify its user revokes the token', async () => {
