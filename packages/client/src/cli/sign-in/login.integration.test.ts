@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordToJson } from '@echodrop/record';
@@ -40,10 +42,10 @@ async function login(args: readonly string[], visit: (address: string) => Promis
   return result;
 }
 
-test('reports a folder that is not writable before the sign-in', async () => {
+test.each(['/sys', '/proc/x'])('reports a folder that is not writable before the sign-in: %s', async (base) => {
   const command = ['login', provider.origin, '--provider', 'town', '--no-browser'];
-  const { status, stderr } = await run(command, { env: { XDG_CONFIG_HOME: '/sys' } });
-  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^\/sys\/echodrop: .*\n$/) });
+  const { status, stderr } = await run(command, { env: { XDG_CONFIG_HOME: base } });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(`^${base}(/echodrop)?: .*\n$`) });
 });
 
 test('signs in at Mastodon, shows the user and signs out', async () => {
@@ -200,6 +202,19 @@ test('logout during a renewal ends the renewed sign-in', async () => {
   expect(provider.validTokens.size).toBe(0);
 });
 
+test.each([
+  ['a renewal', ['whoami'], ['default.json']],
+  ['a logout', ['logout'], []],
+])('%s removes what a killed process left of the profile', async (_, command, files) => {
+  provider.behaviour.tokenSeconds = 10;
+  await login(['--provider', 'Work']);
+  const other = `default.json.bak`;
+  for (const left of [`default.json.${randomUUID()}`, `default.json.lock.${randomUUID()}`, other])
+    await writeFile(join(folder, 'echodrop', left), 'token');
+  await echodrop(command);
+  expect(await readdir(join(folder, 'echodrop'))).toEqual([...files, other]);
+});
+
 test('a signal during a renewal ends the command after the renewed sign-in is stored', async () => {
   provider.behaviour.tokenSeconds = 10;
   provider.behaviour.renewalMs = 300;
@@ -221,22 +236,14 @@ test('a closed pipe during a renewal ends the command after the renewed sign-in 
   for (const name of ['a', 'b']) await writeFile(join(folder, name), name);
   const renewals = () => provider.requests.filter(({ form }) => form.has('refresh_token')).length;
   // The address of the first file is printed while the token is renewed for the second one: the third time.
-  const published = respond(200, recordToJson(someRecord));
-  service.responses = [
-    (response) =>
-      void expect
-        .poll(renewals)
-        .toBe(3)
-        .then(() => published(response)),
-  ];
-  const command = execa(process.execPath, [cliMain, 'upload', 'a', 'b'], {
-    ...{
-      env: { ...environment(), XDG_STATE_HOME: join(folder, 'state') },
-      cwd: folder,
-      reject: false,
-      timeout: 20_000,
-    },
-  });
+  const whenRenewing = async (response: ServerResponse) => {
+    await expect.poll(renewals).toBe(3);
+    respond(200, recordToJson(someRecord))(response);
+  };
+  service.responses = [(response) => void whenRenewing(response)];
+  const env = { ...environment(), XDG_STATE_HOME: join(folder, 'state') };
+  const options = { env, cwd: folder, reject: false, timeout: 20_000 };
+  const command = execa(process.execPath, [cliMain, 'upload', 'a', 'b'], options);
   command.stdout.destroy();
   expect(await command).toMatchObject({ exitCode: 141 });
   await expect.poll(() => provider.validTokens.size).toBe(4);
