@@ -206,6 +206,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect((await execa('sh', ['-c', words])).stdout.split('\n')).toEqual(
       expect.arrayContaining([`X-Auth-Service-Provider: ${access.provider}`, `key=${access.key}`]),
     );
+    expect(await made('app-files', 'windowsCurlCommand')).toBeUndefined();
     const [settings = ''] = (await made('upload-script', 'uploadScript')).split('\nif ');
     const { stdout } = await execa('sh', ['-c', `${settings}\nprintf '%s\\n' "$provider" "$key"`]);
     expect(stdout.split('\n')).toEqual([access.provider, access.key]);
@@ -233,6 +234,26 @@ await describeWithBrowser('files for other programs', (browser) => {
     await writeFile(join(stack.folder, 'photo.jpg'), photo);
     const { stdout } = await execa('sh', ['-c', `${command} --silent`], { cwd: stack.folder });
     expect(await captionAt(JSON.parse(stdout).url)).toBe('At the sea');
+  });
+
+  test('the Windows command uploads', async () => {
+    const command = (await tab.locator('#windows-curl-text').textContent()) ?? '';
+    // Neither PowerShell nor the command prompt changes what is between these quotes.
+    const words = [...command.matchAll(/"([\w .:/?=&@+~,;-]*)"|(\S+)/g)].map(
+      ([, quoted, plain]) => quoted ?? plain ?? '',
+    );
+    expect(words.shift()).toBe('curl.exe');
+    await writeFile(join(stack.folder, 'photo.jpg'), photo);
+    const { stdout } = await execa('curl', [...words, '--silent'], { cwd: stack.folder });
+    expect(await captionAt(JSON.parse(stdout).url)).toBe('At the sea');
+  });
+
+  test('with an expired token, the page offers a new sign-in instead of files', async () => {
+    await using watched = await openSignedIn(browser(), stack, { path: '/mine/apps', token: 'expired' });
+    await watched.tab.getByText('Your sign-in has expired.').waitFor();
+    expect(await watched.tab.locator('#apps').isVisible()).toBe(false);
+    await watched.tab.getByRole('button', { name: 'Sign in again' }).click();
+    await watched.tab.getByRole('button', { name: 'Sign in with Sandbox' }).waitFor();
   });
 
   test('the request of the Shortcuts recipe is accepted', async () => {

@@ -142,7 +142,7 @@ await describeWithBrowser('My uploads', (browser) => {
     },
   );
 
-  test('reports a failed deletion; an upload that is already gone leaves the list', async () => {
+  test('reports a failed deletion and keeps the focus; an upload that is already gone leaves the list', async () => {
     const { id } = await uploaded('Gone');
     await using watched = await opened();
     const { tab } = watched;
@@ -155,6 +155,7 @@ await describeWithBrowser('My uploads', (browser) => {
     await remove();
     await tab.getByText('No response from the server.').waitFor(soon);
     expect(await items(tab).filter({ hasText: 'Gone' }).count()).toBe(1);
+    await expect.poll(() => focused(tab)).toBe('Delete Gone');
     const gone = await fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers: anotherUser(stack) });
     expect(gone.status).toBe(204);
     await remove();
@@ -164,6 +165,7 @@ await describeWithBrowser('My uploads', (browser) => {
   test('an expired sign-in leads back to the sign-in page', async () => {
     await using watched = await opened({}, 'expired');
     await watched.tab.getByText('Your sign-in has expired.').waitFor(soon);
+    expect(await watched.tab.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     await watched.tab.getByRole('button', { name: 'Sign in again' }).click();
     await waitForSignIn(watched.tab);
   });

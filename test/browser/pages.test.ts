@@ -190,8 +190,9 @@ await describeWithBrowser('pages in a browser', (browser) => {
     await expect.poll(() => tab.locator('video').evaluate((video: Video) => video.readyState)).toBeGreaterThan(0);
     for (const page of ['upload', 'mine', 'apps']) {
       await open(tab, page);
-      expect((await tab.locator('noscript').allTextContents()).join()).toContain('requires JavaScript');
-      expect(await tab.locator('button:visible').count()).toBe(0);
+      const refusals = await tab.locator('.refusal').filter({ visible: true, hasText: /./ }).allTextContents();
+      expect(refusals).toEqual([expect.stringContaining('requires JavaScript')]);
+      expect(await tab.locator('button:visible, summary:visible').count()).toBe(0);
     }
   });
 

@@ -16,6 +16,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 const tokens = { town: marked(), hall: marked() };
 const webKey = 'the-key-of-the-pages';
 const soon = { timeout: 20_000 };
+const advice = 'Try again later. If it fails again, report it to the operator of this site.';
 
 function marked(): string {
   return `m${randomBytes(10).toString('hex')}`;
@@ -146,11 +147,11 @@ await describeWithBrowser('signing in', (browser) => {
   );
 
   test.each([
-    ['Town', 'Signed in as Ada <b>L</b> (ada) at Town.', () => tokens.town, () => town],
-    ['Town hall', 'Signed in as Ada L (ada) at Town hall.', () => tokens.hall, () => hall],
+    ['Town', 'Signed in as Ada <b>L</b> (ada) at Town.', () => tokens.town, () => town, /^$/],
+    ['Town hall', 'Signed in as Ada L (ada) at Town hall.', () => tokens.hall, () => hall, /^, on \d+ \w+ \d{4} at /],
   ] as const)(
     '%s: its token appears in no log, store, Redis key, address or referrer',
-    async (name, sentence, word, of) => {
+    async (name, sentence, word, of, expiry) => {
       await using watched = await opened();
       const { tab, seen, problems } = watched;
       await signInAt(tab, name);
@@ -160,6 +161,7 @@ await describeWithBrowser('signing in', (browser) => {
       await tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('link').first().waitFor(soon);
       await tab.getByRole('link', { name: 'Upload from other programs' }).click();
       await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor(soon);
+      expect(await tab.locator('#expiry').textContent()).toMatch(expiry);
       expect(problems).toEqual([]);
 
       const session = await tab.evaluate('JSON.stringify({ ...sessionStorage })');
@@ -282,10 +284,10 @@ await describeWithBrowser('signing in', (browser) => {
   });
 
   test.each([
-    ['Town', 'expired', 'This sign-in has expired or was used already.'],
-    ['Town', 'no-account', 'The provider sent an invalid account.'],
-    ['Town', 'no-registration', 'The provider did not register this site as an application. Try again later.'],
-    ['Town hall', 'expired', 'This sign-in has expired or was used already.'],
+    ['Town', 'expired', 'This sign-in has expired or was used already. Sign in again.'],
+    ['Town', 'no-account', `Town sent an account without a user name. ${advice}`],
+    ['Town', 'no-registration', `Town did not register this site as an application. ${advice}`],
+    ['Town hall', 'expired', 'This sign-in has expired or was used already. Sign in again.'],
     ['Town hall', 'other-nonce', /^Town hall sent an invalid response: .*nonce/],
     ['Town hall', 'other-issuer', /^Town hall sent an invalid response: .*iss/],
     ['Town hall', 'other-subject', /^Town hall sent an invalid response: .*sub/],
@@ -304,13 +306,153 @@ await describeWithBrowser('signing in', (browser) => {
     expect(await tab.evaluate("sessionStorage.getItem('echodrop.session')")).toBeNull();
   });
 
+  test.each([
+    ['/api/v1/apps', 200, '<html>', 'sent an invalid response to the registration of this site'],
+    ['/api/v1/apps', 200, 'null', 'sent an invalid response to the registration of this site'],
+    [
+      '/api/v1/apps',
+      200,
+      '{"client_id":{},"client_secret":"s"}',
+      'sent an invalid response to the registration of this site',
+    ],
+    ['/api/v1/apps', 503, '', 'did not register this site as an application (status 503)'],
+    ['/oauth/token', 200, '{"access_token":"a\\nb","token_type":"Bearer"}', 'sent an invalid token'],
+    ['/accounts/verify_credentials', 200, '{"username":{}}', 'sent an account without a user name'],
+  ])('an invalid response of an instance to %s gets a message: %i %s', async (path, status, body, message) => {
+    await using watched = await opened();
+    const { tab } = watched;
+    const headers = { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'application/json' };
+    await tab.route(`**${path}`, (route) => route.fulfill({ status, headers, body }));
+    await signInAt(tab, 'Town');
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe(`Town ${message}. ${advice}`);
+    expect(await tab.evaluate("sessionStorage.getItem('echodrop.session')")).toBeNull();
+  });
+
+  test('a refusal whose description is no text shows its code', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    const headers = { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'application/json' };
+    const body = '{"error":"invalid_request","error_description":{}}';
+    await tab.route('**/oauth/token', (route) => route.fulfill({ status: 400, headers, body }));
+    await signInAt(tab, 'Town');
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('Town refused the sign-in: invalid_request');
+  });
+
+  test.each(['javascript:alert(1)', 'not an address', 7])(
+    'a provider whose address for signing in is %s gets no visitor',
+    async (endpoint) => {
+      await using watched = await opened();
+      const { tab, problems } = watched;
+      await tab.route('**/openid-configuration', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { ...(await response.json()), authorization_endpoint: endpoint } });
+      });
+      await signInAt(tab, 'Town hall');
+      await alert(tab).waitFor(soon);
+      expect(await alert(tab).textContent()).toBe(`Town hall has no valid address for signing in. ${advice}`);
+      expect(problems).toEqual([]);
+    },
+  );
+
+  test('a name that is no text is ignored, and a long one is shortened', async () => {
+    await using watched = await opened();
+    const names = await watched.tab.evaluate(`import('/sign-in/account-name.js').then(({ accountName }) =>
+      [[{}, 'ada'], ['Ada', 7], [undefined, {}], ['A'.repeat(500), 'ada']].map((names) => accountName(...names)))`);
+    expect(names).toEqual(['ada', 'Ada', '', `${'A'.repeat(100)} (ada)`]);
+  });
+
+  test('the way to a slow provider has one time limit; the page says whom it contacts, and keeps the focus', async () => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.addInitScript(`{
+      const { timeout } = AbortSignal;
+      AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 20);
+    }`);
+    await tab.goto(`${stack.site}/upload`);
+    const asked: string[] = [];
+    await tab.route('**/.well-known/oauth-authorization-server', () => {});
+    await tab.route('**/api/v1/apps', (route) => {
+      asked.push(route.request().url());
+    });
+    const button = tab.getByRole('button', { name: 'Sign in with Town', exact: true });
+    await button.press('Enter');
+    await tab.getByRole('status').filter({ hasText: 'Contacting Town.' }).waitFor(soon);
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    expect(await axeViolations(tab)).toEqual([]);
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('Town did not respond in time. Try again later.');
+    expect(asked).toEqual([]);
+    expect(await tab.evaluate('document.activeElement.textContent')).toBe('Sign in with Town');
+    expect(await button.getAttribute('aria-disabled')).toBe('false');
+  });
+
+  test('a user who stays on the page can sign in again after five seconds', async () => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.clock.install();
+    await tab.goto(`${stack.site}/upload`);
+    // The browser stays on the page, as if the user had chosen so.
+    await tab.route('**/oauth/authorize?*', (route) => route.fulfill({ status: 204 }), { times: 1 });
+    const [left] = await Promise.all([tab.waitForEvent('requestfailed'), signInAt(tab, 'Town')]);
+    expect(left.url()).toContain('/oauth/authorize?');
+    const button = tab.getByRole('button', { name: 'Sign in with Town', exact: true });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    await tab.clock.fastForward(5000);
+    await tab.getByRole('status').filter({ hasText: 'If Town does not appear, try again.' }).waitFor(soon);
+    await signInAtTown(tab);
+  });
+
   test('shows a message if the connection is lost before the sign-in begins', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await tab.context().setOffline(true);
     await press(tab, 'Sign in with Town');
     await alert(tab).waitFor(soon);
-    expect(await alert(tab).textContent()).toBe('The connection was lost. Try again.');
+    expect(await alert(tab).textContent()).toBe('This page could not load its scripts. Reload it.');
+  });
+
+  test.each([
+    ['/upload', '/upload/caption.js'],
+    ['/upload', '/sign-in/buttons.js'],
+    ['/mine', '/mine/own-uploads.js'],
+    ['/mine/apps', '/mine/app-files.js'],
+  ])('%s says so if %s does not load', async (path, script) => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.route(`**${script}`, (route) => route.fulfill({ status: 404 }));
+    await tab.goto(stack.site + path);
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('This page could not load its scripts. Reload it.');
+    expect(await tab.locator('summary:visible').count()).toBe(0);
+    await tab.unroute(`**${script}`);
+    await alert(tab).getByRole('link', { name: 'Reload it' }).click();
+    await waitForSignedOut(tab, 'Town');
+    await expect.poll(() => tab.locator('#scripts-missing').count(), soon).toBe(0);
+  });
+
+  test('a page says after a delay that no script of it loads, also the callback page', async () => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.route('**/*.js', (route) => route.abort());
+    for (const path of ['/upload', redirectPathOf('Town')]) {
+      await tab.goto(stack.site + path);
+      expect(await alert(tab).count()).toBe(0);
+      await tab.evaluate('for (const delay of document.getAnimations()) delay.finish()');
+      await alert(tab).waitFor(soon);
+      expect(await alert(tab).textContent()).toMatch(/^This page could not load its scripts\. /);
+    }
+  });
+
+  test('the code leaves the address even if the scripts that use it do not load', async () => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.route('**/sign-in/session.js', (route) => route.abort());
+    await tab.goto(`${stack.site}${redirectPathOf('Town')}?code=a&state=b`);
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('This page could not load its scripts. Go back and sign in again.');
+    expect(tab.url()).toBe(stack.site + redirectPathOf('Town'));
   });
 
   test('the site registers under its name once per instance, and again if the instance removed it', async () => {
@@ -339,7 +481,7 @@ await describeWithBrowser('signing in', (browser) => {
     town.flaw = 'overloaded';
     await signInAt(tab, 'Town');
     await alert(tab).waitFor(soon);
-    expect(await alert(tab).textContent()).toBe('The provider cannot sign you in now (status 429). Try again later.');
+    expect(await alert(tab).textContent()).toBe(`Town cannot sign you in now (status 429). ${advice}`);
     expect(town.registered.length).toBe(registered);
   });
 

@@ -5,7 +5,7 @@ import { axeViolations } from '@echodrop/testkit/browser/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
 import { openSignedIn, signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
 import type { WatchedTab } from '@echodrop/testkit/browser/watched-tab';
-import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import type { BrowserContextOptions, Page, Route } from 'playwright-core';
@@ -57,6 +57,10 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
   const submit = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).click();
   const published = (tab: Page) => tab.getByRole('region', { name: 'New uploads' }).getByRole('listitem');
   const status = (tab: Page) => tab.locator('#news').textContent();
+  const description = async (tab: Page, name: string) =>
+    tab.locator(`#${await row(tab, name).getAttribute('aria-describedby')}`).textContent();
+  const recordRevoked = (tab: Page) => tab.evaluate('revoked = []; URL.revokeObjectURL = (url) => revoked.push(url);');
+  const revoked = (tab: Page) => tab.evaluate('revoked');
   const focused = (tab: Page) => tab.evaluate('document.activeElement.textContent.trim()');
 
   /** Limits uploads to `uploadThroughput` bytes per second. */
@@ -174,19 +178,38 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const { tab } = watched;
     const requests: string[] = [];
     tab.on('request', (request) => requests.push(request.url()));
-    const unfit = [file('large.jpg', Buffer.alloc(8 * MiB + 1)), file('empty.jpg', Buffer.alloc(0))];
+    const unfit = [
+      file('large.jpg', Buffer.alloc(8 * MiB + 1)),
+      ...['empty', 'b', 'c'].map((name) => file(`${name}.jpg`, Buffer.alloc(0))),
+    ];
     await choose(tab, file('notes.txt', Buffer.from('no photo'), 'text/plain'), ...unfit, file('fit.jpg', photo));
-    expect(await status(tab)).toBe(
-      '1 file added. notes.txt cannot be uploaded. large.jpg cannot be uploaded. empty.jpg cannot be uploaded.',
+    expect(await status(tab)).toMatch(
+      /^1 file added\. notes\.txt: Unsupported file type\. .* large\.jpg: .* empty\.jpg: This file is empty\. And 2 more files\.$/,
     );
+    expect(await description(tab, 'empty.jpg')).toBe('This file is empty.');
     const fault = (name: string) => row(tab, name).locator('.state').textContent();
-    expect(await fault('notes.txt')).toMatch(/^Unsupported file type\. Use JPEG/);
+    expect(await fault('notes.txt')).toMatch(/^Unsupported file type\. Use JPG, .* or WMV\.$/);
     expect(await fault('large.jpg')).toBe('This file is too large: 8,388,609 bytes. The limit is 8,388,608 bytes.');
     expect(await fault('empty.jpg')).toBe('This file is empty.');
     expect(await axeViolations(tab)).toEqual([]);
     await submit(tab);
     await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect(requests.filter((url) => url.endsWith('/2/upload.json'))).toHaveLength(1);
+  });
+
+  test('the extension decides whether a file is sent; without a known one, the type does if it is known', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    const unfit = { 'a.psd': 'image/vnd.adobe.photoshop', 'a.xcf': 'image/x-xcf', 'a.svg': 'image/svg+xml' };
+    const fit = {
+      'a.mkv': 'text/plain',
+      'A.JFIF': 'text/plain',
+      image: 'image/avif',
+      blob: 'video/webm;codecs=vp8',
+      'a.1': 'application/octet-stream',
+    };
+    await choose(tab, ...Object.entries({ ...unfit, ...fit }).map(([name, type]) => file(name, photo, type)));
+    expect(await tab.locator('#files .refused .name').allTextContents()).toEqual(Object.keys(unfit));
   });
 
   test('removing a file moves the focus to the next file, or back to the file input', async () => {
@@ -214,16 +237,16 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await expect.poll(() => focused(tab), soon).toBe('a.jpg');
   });
 
-  test('the browser asks before typed texts are lost', async () => {
+  test('the browser asks before files are lost that wait, and not after they are published or for unfit ones', async () => {
     await using watched = await opened();
     const { tab, problems } = watched;
     const asks = () => tab.evaluate("!dispatchEvent(new Event('beforeunload', { cancelable: true }))");
-    await choose(tab, file('a.jpg', photo));
+    await choose(tab, file('empty.jpg', Buffer.alloc(0)));
     expect(await asks()).toBe(false);
-    await row(tab, 'a.jpg').getByLabel('Caption').fill('At the sea');
+    await choose(tab, file('a.jpg', photo));
     expect(await asks()).toBe(true);
     await tab.getByRole('button', { name: 'Sign out' }).click();
-    expect(problems).toEqual(['dialog: Some texts are not published. Discard them and sign out?']);
+    expect(problems).toEqual(['dialog: Some files are not published. Discard them and sign out?']);
     await submit(tab);
     await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect(await asks()).toBe(false);
@@ -257,7 +280,9 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await input.setInputFiles(path);
     await writeFile(path, Buffer.concat([photo, photo]));
     await submit(tab);
-    const changed = tab.getByText('The file cannot be read: it is a folder, or was changed or moved.');
+    const changed = row(tab, 'changing.jpg').getByText(
+      'The file cannot be read: it is a folder, or was changed or moved.',
+    );
     await changed.waitFor(soon);
 
     await tab.getByRole('button', { name: 'Remove changing.jpg' }).click();
@@ -268,6 +293,54 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     });
     await submit(tab);
     await changed.waitFor(soon);
+  });
+
+  test('an unreadable file that may be published is not to be chosen again', async () => {
+    await using watched = await opened();
+    const messages = await watched.tab.evaluate(`import('/upload/upload-file.js').then(async ({ uploadFile }) => {
+      const messages = [];
+      const file = { slice: () => ({ arrayBuffer: () => Promise.reject(new Error('changed')) }) };
+      const options = { signal: new AbortController().signal, onProgress() {}, onWait() {} };
+      for (const mayBePublished of [false, true]) {
+        const row = { file, mayBePublished, key: () => '"k"', refuse: (message) => messages.push(message) };
+        await uploadFile(row, options);
+      }
+      return messages;
+    })`);
+    const fault = 'The file cannot be read: it is a folder, or was changed or moved.';
+    expect(messages).toEqual([`${fault} Remove it and choose it again.`, fault]);
+  });
+
+  test('previews are made in view only, small, and free their memory', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await recordRevoked(tab);
+    const wide = await samplePhoto('jpg', { width: 1200, height: 900 });
+    const rest = Array.from({ length: 30 }, (_, i) => file(`${i}.jpg`, photo));
+    await choose(tab, file('wide.jpg', wide), ...rest);
+    const preview = (name: string) => tab.locator('#files').getByAltText(`Preview of ${name}`);
+    await preview('wide.jpg').waitFor(soon);
+    expect(await preview('wide.jpg').evaluate((picture: { naturalWidth: number }) => picture.naturalWidth)).toBe(400);
+    expect(await preview('29.jpg').count()).toBe(0);
+    await row(tab, '29.jpg').scrollIntoViewIfNeeded();
+    await preview('29.jpg').waitFor(soon);
+    const url = await preview('wide.jpg').getAttribute('src');
+    await tab.getByRole('button', { name: 'Remove wide.jpg' }).click();
+    expect(await revoked(tab)).toEqual([url]);
+  });
+
+  test('a published video shows a picture of the site, and frees the player', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await recordRevoked(tab);
+    await choose(tab, file('clip.webm', await sampleVideo('webm', { width: 64, height: 48 }), 'video/webm'));
+    const player = tab.getByLabel('Preview of clip.webm');
+    const url = await player.getAttribute('src', soon);
+    await tab.route('**/small.jpg', (route) => route.fulfill({ contentType: 'image/jpeg', body: photo }));
+    await submit(tab);
+    await published(tab).locator('img[src$="/small.jpg"]').waitFor(soon);
+    expect(await player.count()).toBe(0);
+    expect(await revoked(tab)).toEqual([url]);
   });
 
   test('a cancelled upload publishes nothing, and its file can be sent again', async () => {
@@ -394,6 +467,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const doubt = /^Cancelled\. The whole file was sent, so it may be published: look in My uploads\./;
     await row(tab, 'sent.jpg').getByText(doubt).waitFor(soon);
     expect(await status(tab)).toBe('1 file possibly published.');
+    expect(await tab.evaluate("!dispatchEvent(new Event('beforeunload', { cancelable: true }))")).toBe(true);
     const link = row(tab, 'sent.jpg').getByRole('link', { name: 'My uploads' });
     expect(await link.getAttribute('href')).toBe('/mine');
     expect(await axeViolations(tab)).toEqual([]);
@@ -476,36 +550,81 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await row(tab, 'a.jpg').getByText('Cancelled.').waitFor(soon);
   });
 
-  test('a refused file stays in the list with its message in view, and the others are published', async () => {
+  test('a refused file stays in the list, even if Enter is pressed, with its message in view, and the others are published', async () => {
     await using watched = await opened({ viewport: { width: 360, height: 300 } });
     const { tab } = watched;
     await choose(tab, file('broken.jpg', Buffer.from('no photo')), file('a.jpg', photo));
     await submit(tab);
-    await expect.poll(() => status(tab), soon).toBe('1 file published. 1 file not published.');
+    await expect
+      .poll(() => status(tab), soon)
+      .toMatch(/^1 file published\. 1 file not published\. broken\.jpg: Unsupported file type\./);
     const fault = row(tab, 'broken.jpg').locator('.state');
     expect(await fault.textContent()).toMatch(/^Unsupported file type/);
     const box = await fault.boundingBox();
     expect(box?.y).toBeGreaterThanOrEqual(0);
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(300);
     expect(await axeViolations(tab)).toEqual([]);
+    await tab.keyboard.press('Enter');
+    expect(await row(tab, 'broken.jpg').count()).toBe(1);
   });
 
-  test('reports an expired sign-in and what will be lost, and leads back to the sign-in', async () => {
+  test('a second press of "Cancel" does not remove the file', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await tab.route('**/2/upload.json', () => {});
+    await choose(tab, file('a.jpg', photo), file('b.jpg', photo));
+    await submit(tab);
+    await tab.getByRole('button', { name: 'Cancel a.jpg' }).press('Enter');
+    await row(tab, 'a.jpg').getByText('Cancelled.').waitFor(soon);
+    await tab.keyboard.press('Enter');
+    expect(await row(tab, 'a.jpg').count()).toBe(1);
+  });
+
+  test('an expired sign-in is noticed before a file is sent; signing in again in a new tab keeps files and texts', async () => {
     await using watched = await opened({}, 'expired');
     const { tab } = watched;
-    await choose(tab, file('a.jpg', photo));
+    const sent: string[] = [];
+    tab.on('request', (request) => sent.push(request.url()));
+    await choose(tab, file('a.jpg', photo), file('b.jpg', photo));
     await row(tab, 'a.jpg').getByLabel('Caption').fill('At the sea');
     await submit(tab);
     const alert = tab.getByRole('alert').filter({ hasText: 'Your sign-in has expired.' });
     await alert.waitFor(soon);
-    expect(await alert.textContent()).toContain('Signing in again clears the chosen files');
+    expect(sent.filter((url) => url.endsWith('/2/upload.json'))).toEqual([]);
+    await expect.poll(() => focused(tab)).toBe('Sign in again in a new tab');
     expect(await axeViolations(tab)).toEqual([]);
-    await tab.getByRole('button', { name: 'Sign in again' }).click();
-    await tab
-      .getByRole('button', { name: /^Sign in with/ })
-      .first()
-      .waitFor(soon);
-    expect(await tab.evaluate('sessionStorage.length')).toBe(0);
+
+    const [other] = await Promise.all([tab.context().waitForEvent('page'), tab.keyboard.press('Enter')]);
+    await other.getByText('Sign in here for the tab with your files.').waitFor(soon);
+    expect(await axeViolations(other)).toEqual([]);
+    await other.getByRole('button', { name: 'Sign in with Sandbox' }).click();
+    await other.getByRole('button', { name: 'Allow' }).click();
+    await other.getByText('The tab with your files is signed in.').waitFor(soon);
+    expect(await axeViolations(other)).toEqual([]);
+    expect(await other.evaluate('sessionStorage.length')).toBe(0);
+
+    await expect.poll(() => status(tab)).toMatch(/^Signed in as .+\. Press Upload to continue\.$/);
+    expect(await alert.count()).toBe(0);
+    await expect.poll(() => focused(tab)).toBe('Upload');
+    await tab.keyboard.press('Enter');
+    await expect.poll(() => published(tab).count(), soon).toBe(2);
+    expect(await published(tab).getByRole('link', { name: 'At the sea' }).count()).toBe(1);
+  });
+
+  test('a sign-in in a tab that was not opened for it signs in no other tab', async () => {
+    await using watched = await opened({}, 'expired');
+    const { tab } = watched;
+    await choose(tab, file('a.jpg', photo));
+    await submit(tab);
+    await tab.getByRole('link', { name: 'Sign in again in a new tab' }).waitFor(soon);
+    const other = await tab.context().newPage();
+    await other.goto(`${stack.site}/upload#sign-in-for=another`);
+    await other.getByRole('button', { name: 'Sign in with Sandbox' }).click();
+    await other.getByRole('button', { name: 'Allow' }).click();
+    await other.getByText('Signed in. Go back to the tab with your files.').waitFor(soon);
+    await submit(tab);
+    await tab.getByRole('link', { name: 'Sign in again in a new tab' }).waitFor(soon);
+    expect(await tab.evaluate('sessionStorage.getItem("echodrop.session")')).toContain('"expired"');
   });
 
   test('has no field for credentials, and fits a screen 320 px wide', async () => {

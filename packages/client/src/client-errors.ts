@@ -41,6 +41,13 @@ export class UnreadableResponse extends RequestFailed {
   override readonly name = 'UnreadableResponse';
 }
 
+/** An UnreadableResponse from the address of the service: another program may have sent it. */
+export function notFromService(what: string): UnreadableResponse {
+  return new UnreadableResponse(
+    `${what} Check the address of the upload service: the option \`service\`, on the command line --url.`,
+  );
+}
+
 /** No response arrived; `cause` says why. */
 export class ServiceUnreachable extends RequestFailed {
   override readonly name = 'ServiceUnreachable';
@@ -56,9 +63,34 @@ export function isUndone(error: unknown): boolean {
 }
 
 function isUnsent(error: Error): boolean {
-  for (let each: unknown = error; each instanceof Error; each = each.cause)
-    if (unsentCodes.includes(String(Reflect.get(each, 'code')))) return true;
-  return false;
+  return (
+    obstacleOf(error) !== undefined ||
+    causesOf(error).some((each) => unsentCodes.includes(String(Reflect.get(each, 'code'))))
+  );
+}
+
+// By the codes of OpenSSL. A fault of TLS that can follow the handshake, such as a bad record, is none.
+const obstacles: readonly (readonly [RegExp, string])[] = [
+  [
+    /^[A-Z_]*(?:CERT|SIGNATURE)[A-Z_]*$/,
+    'The certificate of the upload service is not accepted. Check the address, or add its authority with NODE_EXTRA_CA_CERTS.',
+  ],
+  [
+    /^ERR_SSL_\w*(?:VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|UNRECOGNIZED_NAME|PACKET_LENGTH_TOO_LONG)/,
+    'The TLS handshake with the upload service failed. Check the address and its port.',
+  ],
+  [/^bad port$/, 'fetch blocks the port of the upload service. Use another port.'],
+];
+
+/** What keeps a request from the service, before it is sent and at each attempt; undefined if nothing does. */
+export function obstacleOf(error: unknown): string | undefined {
+  // undici has no code for a port.
+  const names = causesOf(error).map((each) => String(Reflect.get(each, 'code') ?? each.message));
+  return obstacles.find(([pattern]) => names.some((name) => pattern.test(name)))?.[1];
+}
+
+function causesOf(error: unknown): Error[] {
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
 }
 
 // Faults of the media or its texts, which earlier attempts had too; and a published upload that was removed.

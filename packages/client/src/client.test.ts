@@ -229,6 +229,10 @@ test('refuses anything but regular files, without waiting for it', async () => {
     await expect(client().upload(path)).rejects.toThrow(`${path} is ${what}.`);
 });
 
+test('refuses a provider that no header can carry', () => {
+  expect(() => client({ provider: 'https://social.example/写真' })).toThrow('`provider` must contain only ASCII');
+});
+
 test.each([
   ['credentials', () => client({ credentials: { bearer: 'tok\nen' } })],
   ['service', () => client({ service: 'https://me:password@upload.example' })],

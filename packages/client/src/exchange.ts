@@ -1,15 +1,20 @@
-import { ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
-import { readBody } from './read-body.ts';
+import { notFromService, obstacleOf, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
+import { maxBodyBytes, readBody } from './read-body.ts';
 
-/** Sends a request and reads the response. @throws ServiceUnreachable, UnreadableResponse, the signal's reason, or the source's error */
+/** Sends a request and reads the response, of which up to `maxBytes` if it is a success. @throws ServiceUnreachable, UnreadableResponse, the signal's reason, or the source's error */
 export async function exchange(signal: AbortSignal, maxBytes: number, send: () => Promise<Response>) {
   try {
     const response = await send();
-    return { response, body: await readBody(response, maxBytes) };
+    if (response.ok && /^text\/html\b/i.test(response.headers.get('content-type') ?? '')) {
+      response.body?.cancel().catch(() => {});
+      throw new UnreadableResponse('The response is a web page.');
+    }
+    return { response, body: await readBody(response, response.ok ? maxBytes : maxBodyBytes) };
   } catch (cause) {
     signal.throwIfAborted();
-    if (cause instanceof UnreadableResponse) throw cause;
-    throw sourceError(cause) ?? new ServiceUnreachable('No response from the upload service.', { cause });
+    if (cause instanceof UnreadableResponse) throw notFromService(cause.message);
+    const message = obstacleOf(cause) ?? 'No response from the upload service.';
+    throw sourceError(cause) ?? new ServiceUnreachable(message, { cause });
   }
 }
 

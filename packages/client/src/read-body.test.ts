@@ -1,10 +1,10 @@
-import { recordToJson } from '@echodrop/record';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { describeError } from './cli/describe-error.ts';
 import { prepareClient } from './cli/sign-in/authorization-client.ts';
 import { identifyUser } from './cli/sign-in/identify-user.ts';
 import { fetchSiteSettings } from './cli/sign-in/site-settings.ts';
 import { EchodropClient } from './node.ts';
-import { endless, type FakeService, respond, someRecord, startFakeService } from './service.fixture.ts';
+import { endless, type FakeService, respond, startFakeService } from './service.fixture.ts';
 
 let service: FakeService;
 
@@ -12,6 +12,7 @@ beforeAll(async () => {
   service = await startFakeService();
 });
 beforeEach(() => {
+  service.received.length = 0;
   service.responses = [endless];
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
@@ -39,10 +40,32 @@ test.each<[string, () => Promise<unknown>]>([
     },
   ],
 ])('an endless response to %s ends with an error', async (_, request) => {
-  await expect(request()).rejects.toThrow(/The response is larger than \d+ MiB\./);
+  expect(await request().then(() => '', describeError)).toMatch(/The response is larger than \d+ MiB\./);
 });
 
-test('an upload is retried after an endless response', async () => {
-  service.responses = [endless, respond(200, recordToJson(someRecord))];
-  expect(await client(1).upload(new Uint8Array(9))).toEqual(someRecord);
+test.each<[string, Parameters<typeof respond>]>([
+  ['a web page', [200, `<html>${' '.repeat(2 ** 21)}`, { 'Content-Type': 'text/html; charset=utf-8' }]],
+  ['another document', [200, '{"status":"ok"}']],
+])('%s in place of a record is read once, and the error names the address', async (_, response) => {
+  service.responses = [respond(...response)];
+  const address = /Check the address of the upload service: .* --url\.$/;
+  await expect(client(1).list()).rejects.toThrow(address);
+  await expect(client(1).upload(new Uint8Array(9))).rejects.toThrow(address);
+  expect(service.received).toHaveLength(2);
+});
+
+test('a web page in place of a list is not read', async () => {
+  const closed = Promise.withResolvers<void>();
+  service.responses = [
+    (response) => {
+      response.writeHead(200, { 'Content-Type': 'text/html' }).on('close', closed.resolve).write(' ');
+    },
+  ];
+  await expect(client(1).list()).rejects.toThrow('The response is a web page.');
+  await closed.promise;
+});
+
+test('of a failure no more than 1 MiB is read', async () => {
+  service.responses = [respond(502, ' '.repeat(2 ** 20 + 1))];
+  await expect(client(0).list()).rejects.toThrow('The response is larger than 1 MiB.');
 });

@@ -1,6 +1,6 @@
 import type { MediaRecord, RecordPage } from '@echodrop/record';
 import * as z from 'zod/mini';
-import { RequestRefused, UnreadableResponse } from './client-errors.ts';
+import { notFromService, RequestRefused } from './client-errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { parseXml } from './parse-xml.ts';
 import { withoutJit } from './without-jit.ts';
@@ -66,9 +66,7 @@ function read<T>(shape: z.ZodMiniType<T>, value: unknown): T {
   const { data, error } = shape.safeParse(value);
   const [issue] = error?.issues ?? [];
   if (issue)
-    throw new UnreadableResponse(
-      ['Invalid record in the response', ...issue.path.map(String), `${issue.message}.`].join(': '),
-    );
+    throw notFromService(['Invalid record in the response', ...issue.path.map(String), `${issue.message}.`].join(': '));
   return data as T;
 }
 

@@ -16,7 +16,8 @@ const { optionsShape, uploadShape } = withoutJit(() => {
   const signal = z.custom((value) => value instanceof EventTarget && 'aborted' in value, 'must be an AbortSignal');
   const optionsShape = z.object({
     service: address.check(hasNoQuery),
-    provider: address,
+    // A header carries it.
+    provider: address.check(z.regex(/^[\x21-\x7e]+$/, 'must contain only ASCII characters, without spaces')),
     apiKey: text,
     credentials: z.union(
       [

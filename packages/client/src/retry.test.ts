@@ -160,6 +160,27 @@ test('after a refused connection, nothing is published, and no timer or stream i
   expect(readable.destroyed).toBe(true);
 });
 
+test.each<[string, () => object, RegExp]>([
+  ['TLS', () => ({ service: service.address.replace('http:', 'https:') }), /^The TLS handshake /],
+  ['port', () => ({ service: 'http://127.0.0.1:6000' }), /^fetch blocks the port /],
+  [
+    'certificate',
+    () => {
+      const cause = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+      return { fetch: () => Promise.reject(new TypeError('fetch failed', { cause })) };
+    },
+    /^The certificate of the upload service /,
+  ],
+])(
+  'a request that its %s keeps from the service is not retried, and has published nothing',
+  async (_, options, message) => {
+    const onRetry = vi.fn();
+    const failed = client(options()).upload(bytes, { onRetry });
+    await expect(failed).rejects.toMatchObject({ message: expect.stringMatching(message), mayBePublished: false });
+    expect(onRetry).not.toHaveBeenCalled();
+  },
+);
+
 test('another attempt waits for Retry-After', async () => {
   service.responses = [refuse(503, 'overloaded', { 'Retry-After': '2' }), published];
   const began = performance.now();

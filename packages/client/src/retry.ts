@@ -1,4 +1,4 @@
-import { RequestRefused, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
+import { obstacleOf, RequestRefused, ServiceUnreachable } from './client-errors.ts';
 
 const firstPauseMs = 250;
 const longestPauseMs = 120_000;
@@ -36,7 +36,7 @@ export async function withRetries<T>(
 }
 
 function isTemporary(error: unknown): boolean {
-  if (error instanceof ServiceUnreachable || error instanceof UnreadableResponse) return true;
+  if (error instanceof ServiceUnreachable) return obstacleOf(error) === undefined;
   if (!(error instanceof RequestRefused)) return false;
   const { status, reason } = error;
   // Proxies also respond with unregistered statuses, such as 520 to 524.

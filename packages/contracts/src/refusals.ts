@@ -1,8 +1,13 @@
+import { mediaTypes } from '@echodrop/media/media-type';
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
+
+const typeNames = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+  mediaTypes.map((type) => type.toUpperCase()),
+);
 
 /** Why media is refused; `{type}` is the detected type. */
 export const unsupportedSentences = {
-  unknown_type: 'Unsupported file type. Use JPEG, PNG, GIF, WebP, HEIC, MP4 or MOV.',
+  unknown_type: `Unsupported file type. Use ${typeNames}.`,
   type_off: 'This server does not accept {type} files.',
   broken: 'The file is damaged or incomplete.',
   no_picture: 'The file has no video track. Audio files are not supported.',

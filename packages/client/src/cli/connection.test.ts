@@ -174,6 +174,7 @@ test('the account of a bearer token does not contain it', async () => {
 
 test.each([
   [{ provider: 'example.com' }],
+  [{ provider: 'https://id.example/写真', url: 'https://gateway.example' }],
   [{ provider: 'https://id.example/v' }],
   [{ provider: 'https://id.example/v', url: 'ftp://example.com' }],
   [{ provider: 'https://id.example/v', url: 'https://gateway.example/#x' }],

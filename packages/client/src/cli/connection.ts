@@ -69,6 +69,7 @@ export function directProof(options: ConnectionOptions, env: NodeJS.ProcessEnv):
   }
   // The service compares it character by character, so it stays as it is.
   webAddress('--provider', provider);
+  if (!isToken(provider)) throw new UsageError('--provider must contain only ASCII characters, without spaces.');
   return { provider, credentials: directCredentials(provider, options, env) };
 }
 

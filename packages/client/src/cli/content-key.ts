@@ -10,12 +10,14 @@ interface Content {
 }
 
 /**
- * Names an upload by what it publishes: the same file with the same text, by the same user to the same service, has the same key. It is the
+ * Names an upload by what it publishes: the same file with the same text, by the same user to the same service, has the same key, however its
+ * address is written. It is the
  * Idempotency-Key and the name in the ledger. @throws NotReadableError if its file changes meanwhile
  */
 export async function contentKey({ media, account, service, message, alt }: Content): Promise<string> {
   const content = createHash('sha256');
   await pipeline(media.stream(), content);
-  const parts = [service, account, message, alt?.trim() || null, content.digest('hex')];
+  const address = new URL(service).href.replace(/\/+$/, '');
+  const parts = [address, account, message, alt?.trim() || null, content.digest('hex')];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

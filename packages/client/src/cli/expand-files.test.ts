@@ -33,6 +33,10 @@ test.each([
   expect(await expandFiles(args, folder)).toMatchObject(names.map((name) => ({ name, path: join(folder, name) })));
 });
 
+test.each(['**/*.jpg', 'photos-?/a.jpg'])('a pattern for folders is refused: %s', async (pattern) => {
+  await expect(expandFiles([pattern], folder)).rejects.toThrow(UsageError);
+});
+
 test('a dash is standard input', async () => {
   expect(await expandFiles(['-'], folder)).toEqual([{ name: 'standard input', path: undefined }]);
 });

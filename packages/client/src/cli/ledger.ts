@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaRecord } from '@echodrop/record';
 import { readRecord } from '../read-response.ts';
-import { stateFolder } from './profiles/user-folders.ts';
+import { makeFolder, stateFolder } from './profiles/user-folders.ts';
 import { recordToExactJson } from './show-record.ts';
 
 /** What this user has uploaded from this machine: a file for each content key, with the record. The service remembers keys for 24 hours only. */
@@ -21,7 +21,7 @@ export class Ledger {
   }
 
   async add(key: string, record: MediaRecord): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await makeFolder(this.#folder);
     const path = this.#pathOf(key);
     const part = `${path}.${randomUUID()}`;
     await writeFile(part, recordToExactJson(record), { mode: 0o600 });

@@ -36,6 +36,11 @@ Examples:
   grim - | echodrop upload -
   echodrop upload boats.mp4 --json | jq -r .record.url
 
+Uploads go to the server of the profile \`default\`, as the user who signed in there. --profile or ECHODROP_PROFILE names another
+profile. --provider or ECHODROP_PROVIDER, with credentials, replaces the profile of ECHODROP_PROFILE. \`echodrop whoami\` shows both.
+
+Patterns: the shell expands them. Where it does not, * and ? are expanded in the last part of a path.
+
 Without --again, the same file with the same message and alternative text is uploaded once: uploading it again prints
 the first record, or fails if that upload was deleted. The server recognizes repeats for 24 hours. This machine also
 keeps a list of its uploads in $XDG_STATE_HOME/echodrop, and recognizes repeats for longer.
@@ -44,6 +49,8 @@ const localExamples = `
 Examples:
   npm run upload -- sea.jpg --message 'At the sea' --alt 'Two boats on a grey sea'
   npm run upload -- *.jpg --jobs 4 --output markdown
+
+Uploads go to the system of \`npm start\`, as its sandbox user.
 `;
 
 /** Adds the command `upload`. With `isLocal` it uploads each time, because the data of the system may have been deleted, and prints the record. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { recordToJson } from '@echodrop/record';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { endless, type FakeService, lose, refuse, respond, someRecord, startFakeService } from '../service.fixture.ts';
+import { type FakeService, lose, refuse, respond, someRecord, startFakeService } from '../service.fixture.ts';
 import { run } from './run-cli.fixture.ts';
 
 let service: FakeService;
@@ -164,14 +164,6 @@ test('a file that changes between two attempts fails at once', async () => {
   expect(rest).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(/^a\.jpg: The file changed while it was read\. Upload it again\.\n$/m);
   expect(service.received).toHaveLength(1);
-});
-
-test('a response is read up to a limit', async () => {
-  await writeFile(join(folder, 'a.jpg'), 'photo');
-  service.responses = [endless, respond(200, recordToJson(someRecord))];
-  const { stderr, ...rest } = await upload('a.jpg');
-  expect(rest).toEqual({ status: 0, stdout: `${someRecord.url}\n` });
-  expect(stderr).toContain('The response is larger than 1 MiB.');
 });
 
 test('a response without a body is an error', async () => {

@@ -12,6 +12,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { publishSample } from '../site.fixture.ts';
 import { findMedia, type PublishedMedia } from './find-media.ts';
 import { findRendition } from './find-rendition.ts';
+import { findView } from './find-view.ts';
 
 const { signal } = new AbortController();
 const { large, mini } = pictureRecipes;
@@ -77,6 +78,12 @@ test('a rendition that was deleted, or cannot be requested, is not ready', async
   expect(await find([], { outcome: 'made' })).toEqual({ state: 'not_ready' });
   expect(await find([], new QueueUnavailable('down'))).toEqual({ state: 'not_ready' });
   await expect(find([], new Error('something else'))).rejects.toThrow('something else');
+});
+
+test('a GIF counts as animated before its renditions are ready', async () => {
+  const make = () => Promise.reject(new QueueUnavailable('down'));
+  const view = await findView({ ...record, type: 'gif' }, { store, renditions: { make }, events }, signal);
+  expect(view).toEqual({ picture: 'not_ready', isAnimated: true });
 });
 
 test('requests no video of a photo', async () => {

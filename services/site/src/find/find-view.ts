@@ -51,7 +51,8 @@ async function photoView(record: PublishedMedia, sources: RenditionSources, sign
   const { large, mediumWebp } = pictureRecipes;
   const recipe: Recipe = isTall(record) ? fullRecipe(record.type) : large;
   const { state: picture } = await findRendition(record, recipe, sources, signal);
-  if (picture !== 'ready') return { picture };
+  // Embed codes are copied right after the upload. Before the whole rendition exists, only the type says whether it moves.
+  if (picture !== 'ready') return { picture, isAnimated: record.type === 'gif' };
   const [medium, animated] = await Promise.all([
     storedRendition(record, mediumWebp, sources),
     isAnimated(record, sources, signal),

@@ -1,5 +1,6 @@
 import { type Html, html } from '../pages/html.ts';
 import type { Page } from '../pages/page.ts';
+import { scriptsMissing } from '../pages/scripts-missing.ts';
 import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
 import type { WebUpload } from '../site.ts';
 
@@ -15,15 +16,17 @@ export function appsPage(upload: WebUpload, siteName: string): Page {
     body: html`<div class="text upload">
 <h1>Upload from other programs</h1>
 <p class="lead">Screenshots and photos, straight from the program that takes them.</p>
+${scriptsMissing(html`This page requires JavaScript: your browser makes the files. <a href="/documentation">For developers</a> describes the requests.`)}
 ${signInSection(upload)}
-<noscript><p class="refusal">This page requires JavaScript: your browser makes the files. <a href="/documentation">For developers</a> describes the requests.</p></noscript>
+<div class="refusal" id="refusal" role="alert"></div>
 <div id="apps" hidden>
 <p class="warning">Every file, script and command on this page contains your token. Anyone who has one of them can upload, list and delete as you. Keep them private.</p>
-${upload.apiKey ? undefined : html`<p class="warning">This site publishes no API key. Replace <code>YOUR_API_KEY</code> by the key from its operator.</p>\n`}<p>The files work until the token expires. Then sign in and download them again. Signing out may revoke the token, also after another sign-in. The files then stop working. To keep them, close this tab and do not sign out. This browser makes the files, and the server never gets them.</p>
+${upload.apiKey ? undefined : html`<p class="warning">This site publishes no API key. Replace <code>YOUR_API_KEY</code> by the key from its operator.</p>\n`}<p>The files work until the token expires<span id="expiry"></span>. Then sign in and download them again. Signing out may revoke the token, also after another sign-in. The files then stop working. To keep them, close this tab and do not sign out. This browser makes the files, and the server never gets them.</p>
 ${shareX}
 ${screenshotScript}
 ${shortcut}
 ${curl}
+${windowsCurl}
 </div>
 </div>`,
   };
@@ -70,9 +73,15 @@ const shortcut = html`<section aria-labelledby="shortcut">
 </section>`;
 
 const curl = html`<section aria-labelledby="curl">
-<h2 id="curl">curl (any terminal)</h2>
-<p>Replace the caption and the file name. Other users of the computer can see the token while curl runs; the script above hides it.</p>
+<h2 id="curl">curl (Linux and macOS)</h2>
+<p>A command for bash, zsh and other POSIX shells. Replace the caption and the file name. Other users of the computer can see the token while curl runs; the script above hides it.</p>
 ${file('curl', 'the command')}
+</section>`;
+
+const windowsCurl = html`<section id="windows-curl" aria-labelledby="windows" hidden>
+<h2 id="windows">curl (Windows)</h2>
+<p>A command for PowerShell and the command prompt of Windows 10 or newer. Replace the caption and the file name.</p>
+${file('windows-curl', 'the Windows command')}
 </section>`;
 
 function file(id: string, what: string): Html {

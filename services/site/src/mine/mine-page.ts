@@ -1,6 +1,7 @@
 import { isPhoto, mediaTypes } from '@echodrop/media/media-type';
 import { html } from '../pages/html.ts';
 import type { Page } from '../pages/page.ts';
+import { scriptsMissing } from '../pages/scripts-missing.ts';
 import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
 import type { WebUpload } from '../site.ts';
 
@@ -18,8 +19,8 @@ export function minePage(upload: WebUpload, siteName: string): Page {
     body: html`<div class="text upload">
 <h1 id="heading" tabindex="-1">My uploads</h1>
 <p class="lead">List and delete what you uploaded.</p>
+${scriptsMissing(html`This page requires JavaScript. Without JavaScript, list and delete uploads <a href="/documentation">from the command line</a>.`)}
 ${signInSection(upload)}
-<noscript><p class="refusal">This page requires JavaScript. Without JavaScript, list and delete uploads <a href="/documentation">from the command line</a>.</p></noscript>
 <div id="mine" hidden>
 <p class="ways"><a class="button" href="/mine/apps">Upload from other programs</a></p>
 <p class="lead" id="empty" hidden>No uploads yet.</p>

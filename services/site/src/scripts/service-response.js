@@ -24,7 +24,10 @@ export function reasonOf({ text }) {
  */
 export function refusalOf({ status, text }) {
   const message = parseJson(text)?.errors?.[0]?.message;
-  return typeof message === 'string' ? message : `Unexpected response from the server (status ${status}).`;
+  if (typeof message === 'string') return message;
+  if (status === 413)
+    return 'The file is too large for a proxy in front of this server. Ask the operator to raise the limit of the proxy.';
+  return `Unexpected response from the server (status ${status}).`;
 }
 
 /**

@@ -16,13 +16,12 @@ export function signInSection(upload: WebUpload): Html {
       html`<button class="button" type="button" data-sign-in="${i}">Sign in with <bdi>${name}</bdi></button>\n`,
   );
   return html`<section class="sign-in" aria-label="Sign in">
-<noscript><p class="refusal">Signing in requires JavaScript.</p></noscript>
 <div id="sign-in-ways" hidden>
 <p class="ways">${buttons}</p>
 <p class="hint">You sign in for this tab only.</p>
 </div>
 <p id="signed-in" hidden><span>Signed in as <strong><bdi id="signed-in-name"></bdi></strong> at <bdi id="signed-in-at"></bdi>.</span> <button class="button" type="button" id="sign-out">Sign out</button></p>
-<p class="news" id="signed-out" role="status"></p>
+<p class="news" id="sign-in-news" role="status"></p>
 <p class="refusal" id="sign-in-fault" role="alert"></p>
 ${signInSettings(upload)}
 </section>`;

@@ -16,6 +16,7 @@ export function signInPage(upload: WebUpload, siteName: string): Page {
     body: html`<div class="text sign-in">
 <h1>Sign in</h1>
 <noscript><p class="refusal">Signing in requires JavaScript.</p></noscript>
+<p class="refusal late" id="scripts-missing" role="alert">This page could not load its scripts. <a href="/upload">Go back</a> and sign in again.</p>
 <p id="sign-in-progress" role="status"></p>
 <p class="refusal" id="sign-in-fault" role="alert"></p>
 <p class="ways" id="sign-in-again" hidden><a class="button" href="/upload">Back</a></p>

@@ -43,7 +43,10 @@ test('command lines and other sites can read the sign-in settings', async () => 
 });
 
 test('every module that a page loads is served as JavaScript', async () => {
-  const seen = new Set(['/sign-in/buttons.js', '/sign-in/callback.js', '/upload/page.js']);
+  const paths = ['/upload', '/mine', '/mine/apps', redirectPath];
+  const pages = await Promise.all(paths.map(async (path) => (await fetch(site + path)).text()));
+  const scripts = pages.flatMap((page) => [...page.matchAll(/<script src="([^"]+)" type="module">/g)]);
+  const seen = new Set(scripts.map(([, path = '']) => path));
   for (const path of seen) {
     const response = await fetch(site + path);
     expect([path, response.status, response.headers.get('content-type')]).toEqual([

@@ -1,11 +1,13 @@
+import { unsupportedSentences } from '@echodrop/contracts/refusals';
 import { browserScripts } from '@echodrop/oauth/browser-scripts';
 import { Router } from 'express';
-import { knownExtensions } from '../find/direct-address.ts';
 import { type Html, html } from '../pages/html.ts';
 import { type Page, sendPage } from '../pages/page.ts';
+import { scriptsMissing } from '../pages/scripts-missing.ts';
 import { fixedFile, fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
 import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
 import type { Site, WebUpload } from '../site.ts';
+import { acceptedContentTypes, acceptedExtensions } from './accepted-files.ts';
 import { credentialFields } from './credential-fields.ts';
 
 // As Mastodon has it, and the gateway.
@@ -43,9 +45,9 @@ function uploadPage(upload: WebUpload, siteName: string): Page {
     body: html`<div class="text upload">
 <h1>Upload</h1>
 <p class="lead">Photos and videos, each with a public caption.</p>
-<noscript><p class="refusal">Uploading from this page requires JavaScript. Without JavaScript, <a href="/documentation">upload from the command line</a>.</p></noscript>
+${scriptsMissing(html`Uploading from this page requires JavaScript. Without JavaScript, <a href="/documentation">upload from the command line</a>.`)}
 ${signInSection(upload)}
-<form id="upload" autocomplete="off"${canSignIn ? html` data-has-sign-in` : undefined} data-max-bytes="${maxBytes}" data-extensions="${knownExtensions.join(' ')}">
+<form id="upload" autocomplete="off"${canSignIn ? html` data-has-sign-in` : undefined} data-max-bytes="${maxBytes}" data-extensions="${acceptedExtensions.join(' ')}" data-content-types="${acceptedContentTypes.join(' ')}" data-unsupported="${unsupportedSentences.unknown_type}">
 ${credentialFields(prefill, { canSignIn })}
 <fieldset id="fields" hidden disabled>
 <legend class="unseen">Files</legend>
@@ -71,7 +73,7 @@ ${rowTemplates}`,
 }
 
 function chooser(): Html {
-  const accept = ['image/*', 'video/*', ...knownExtensions.map((extension) => `.${extension}`)].join();
+  const accept = ['image/*', 'video/*', ...acceptedExtensions.map((extension) => `.${extension}`)].join();
   return html`<div class="drop" id="drop">
 <p><label for="media">Photos and videos</label>
 <input id="media" type="file" accept="${accept}" multiple aria-describedby="media-hint"></p>
@@ -84,7 +86,7 @@ function chooser(): Html {
 // The scripts clone them.
 const rowTemplates = html`<template id="file-row"><li class="file">
 <div class="preview" hidden></div>
-<fieldset>
+<fieldset tabindex="-1">
 <legend class="name"></legend>
 <p class="hint size"></p>
 <div class="texts">

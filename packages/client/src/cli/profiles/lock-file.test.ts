@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { lockFile } from './lock-file.ts';
+import { lockFile, removeAbandoned } from './lock-file.ts';
 
 const abandonedMs = 1000;
 
@@ -38,6 +38,17 @@ test('a process that was suspended does not release the lock of the one that too
   const lock = await lockFile(path, abandonedMs);
   await writeFile(path, 'other');
   await lock[Symbol.asyncDispose]();
+  expect(await readdir(folder)).toEqual(['a.lock']);
+});
+
+test('a process that stalled before it removes an abandoned lock keeps the lock of a faster one', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'a.lock');
+  await using faster = await lockFile(path, abandonedMs);
+  const before = await readFile(path, 'utf8');
+  await removeAbandoned(path, 'killed 1');
+  expect(faster.isHeld).toBe(true);
+  expect(await readFile(path, 'utf8')).toBe(before);
   expect(await readdir(folder)).toEqual(['a.lock']);
 });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
-import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { constants, readFileSync, rmSync } from 'node:fs';
+import { copyFile, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onEnd } from '../on-end.ts';
 
@@ -8,12 +8,17 @@ const pollMs = 100;
 const unlockable = ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT'];
 const maxWaitMs = 120_000;
 
+interface Lock extends AsyncDisposable {
+  /** False if nothing can be locked: the folder is absent or not writable, or the disk is full. Then no profile can be stored either. */
+  readonly isHeld: boolean;
+}
+
 /**
  * Waits until this process holds the lock file at `path`; disposing releases it. Its holder touches the file ten times in `abandonedMs`. One that
- * was not touched for so long belongs to a killed process and is taken over. Clocks and process ids do not matter, so hosts can share the folder.
- * If the folder is absent or not writable, or the disk is full, nothing is locked: then no profile can be stored either. @throws Error after two minutes
+ * was not touched for so long belongs to a killed process and is removed. Clocks and process ids do not matter, so hosts can share the folder.
+ * @throws Error after two minutes
  */
-export async function lockFile(path: string, abandonedMs = 10_000): Promise<AsyncDisposable> {
+export async function lockFile(path: string, abandonedMs = 10_000): Promise<Lock> {
   const id = randomUUID();
   const end = performance.now() + maxWaitMs;
   let seen = '';
@@ -21,13 +26,12 @@ export async function lockFile(path: string, abandonedMs = 10_000): Promise<Asyn
   for (; performance.now() < end; await pause(pollMs)) {
     const code = await create(path, id);
     if (!code) return held(path, id, abandonedMs);
-    if (unlockable.includes(code)) return { async [Symbol.asyncDispose]() {} };
+    if (unlockable.includes(code)) return { isHeld: false, async [Symbol.asyncDispose]() {} };
     const state = await stateOf(path);
     if (state !== seen) {
       seen = state;
       seenAt = performance.now();
-    } else if (performance.now() - seenAt > abandonedMs && (await takeOver(path, id, abandonedMs / 20)))
-      return held(path, id, abandonedMs);
+    } else if (performance.now() - seenAt > abandonedMs) await removeAbandoned(path, seen);
   }
   throw new Error(`Another command is using this sign-in. If none runs, delete ${path}.`);
 }
@@ -55,20 +59,23 @@ async function stateOf(path: string): Promise<string> {
   }
 }
 
-// Several processes may do this at the same time: the last one holds the lock.
-async function takeOver(path: string, id: string, settleMs: number): Promise<boolean> {
-  const draft = `${path}.${id}`;
+/**
+ * Removes a lock file whose state is still `abandoned`. One that another process has created meanwhile is put back. Two processes hold the lock only
+ * if this one stalls between the check before the call and the move, and a third one creates a lock between the move and the copy.
+ */
+export async function removeAbandoned(path: string, abandoned: string): Promise<void> {
+  const moved = `${path}.${randomUUID()}`;
   try {
-    await writeFile(draft, id, { mode: 0o600 });
-    await rename(draft, path);
+    await rename(path, moved);
+    if ((await stateOf(moved)) !== abandoned) await copyFile(moved, path, constants.COPYFILE_EXCL);
+  } catch {
+    // Another process has removed or created it.
   } finally {
-    await rm(draft, { force: true });
+    await rm(moved, { force: true });
   }
-  await pause(settleMs);
-  return (await readFile(path, 'utf8').catch(() => '')) === id;
 }
 
-function held(path: string, id: string, abandonedMs: number): AsyncDisposable {
+function held(path: string, id: string, abandonedMs: number): Lock {
   const touch = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => {});
@@ -83,6 +90,7 @@ function held(path: string, id: string, abandonedMs: number): AsyncDisposable {
     }
   });
   return {
+    isHeld: true,
     async [Symbol.asyncDispose]() {
       release();
     },

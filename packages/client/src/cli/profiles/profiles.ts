@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { chmod, type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, type FileHandle, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { UsageError } from '../command-context.ts';
 import { onEnd } from '../on-end.ts';
 import { lockFile } from './lock-file.ts';
-import { configFolder } from './user-folders.ts';
+import { configFolder, makeFolder } from './user-folders.ts';
 
 const profileShape = z.object({
   site: z.string(),
@@ -88,7 +88,7 @@ interface ProfileDraft extends AsyncDisposable {
 export async function draftProfile(env: NodeJS.ProcessEnv, name: string): Promise<ProfileDraft> {
   const path = profilePath(env, name);
   const folder = configFolder(env);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   await chmod(folder, 0o700);
   const part = `${path}.${randomUUID()}`;
   const remove = onEnd(() => rmSync(part, { force: true }));
@@ -116,19 +116,34 @@ export async function draftProfile(env: NodeJS.ProcessEnv, name: string): Promis
 /** A new file that has its space on the disk, so that a full disk is noticed before a token is renewed. */
 async function openReserved(path: string): Promise<FileHandle> {
   const file = await open(path, 'wx', 0o600);
-  // At a position, so that `writeFile` begins at the start.
-  const { bytesWritten } = await file.write(' '.repeat(reservedBytes), 0);
-  if (bytesWritten === reservedBytes) return file;
-  await file.close();
-  throw new Error(`No space left for ${path}.`);
+  try {
+    // At a position, so that `writeFile` begins at the start.
+    const { bytesWritten } = await file.write(' '.repeat(reservedBytes), 0);
+    if (bytesWritten < reservedBytes) throw new Error(`No space left for ${path}.`);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 /**
  * Waits for the lock of a profile: one process at a time renews, replaces or ends it. A refresh token may be valid once, and a second use can end
- * the sign-in. @throws Error after two minutes
+ * the sign-in. What killed processes left, which may contain a token, is removed. @throws Error after two minutes
  */
 export async function lockProfile(env: NodeJS.ProcessEnv, name: string): Promise<AsyncDisposable> {
-  return lockFile(`${profilePath(env, name)}.lock`);
+  const path = profilePath(env, name);
+  const lock = await lockFile(`${path}.lock`);
+  // Without the lock, a draft may belong to a running renewal.
+  if (lock.isHeld) await removeDrafts(path);
+  return lock;
+}
+
+async function removeDrafts(path: string): Promise<void> {
+  const folder = dirname(path);
+  const isDraft = (file: string) =>
+    file.startsWith(`${basename(path)}.`) && /\.json\.(lock\.)?[\da-f-]{36}$/.test(file);
+  for (const file of (await readdir(folder)).filter(isDraft)) await rm(join(folder, file), { force: true });
 }
 
 export async function removeProfile(env: NodeJS.ProcessEnv, name: string): Promise<void> {

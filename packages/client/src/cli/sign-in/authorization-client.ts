@@ -1,13 +1,16 @@
 import * as oauth from 'oauth4webapi';
 import * as z from 'zod/mini';
 import { readBody } from '../../read-body.ts';
+import { visible } from '../command-context.ts';
 import { fetchJson, StatusError } from './fetch-json.ts';
 import { isLoopback, requireSecure } from './secure-address.ts';
 import type { SiteProvider } from './site-settings.ts';
 
+type Endpoint = 'authorization_endpoint' | 'token_endpoint';
+
 /** A provider and how this program is known there. */
 export interface AuthorizationClient {
-  readonly server: oauth.AuthorizationServer;
+  readonly server: oauth.AuthorizationServer & Readonly<Record<Endpoint, string>>;
   readonly client: oauth.Client;
   readonly secret: string | undefined;
   readonly scope: string;
@@ -16,6 +19,9 @@ export interface AuthorizationClient {
 
 const applicationShape = z.object({ client_id: z.string(), client_secret: z.string() });
 const requestMs = 30_000;
+const reportToSite = 'Report this to the operator of the site.';
+// Of docs/integrate/command-line.md. A site must not obtain a token that can write.
+const mastodonScopes = ['profile', 'read:accounts', 'read'];
 
 /** Prepares a sign-in that returns to `redirectUri`: registers an application at Mastodon, reads the metadata of an OpenID provider. */
 export function prepareClient(provider: SiteProvider, redirectUri: string): Promise<AuthorizationClient> {
@@ -36,9 +42,14 @@ async function fetchWhole(...request: Parameters<typeof fetch>): Promise<Respons
   return new Response((await readBody(response)) || null, response);
 }
 
-async function registerAtMastodon({ provider, scope }: SiteProvider, redirectUri: string) {
+async function registerAtMastodon({ name, provider, scope }: SiteProvider, redirectUri: string) {
   const { origin } = new URL(provider);
   requireSecure('provider', origin);
+  if (scope?.split(' ').some((each) => !mastodonScopes.includes(each)))
+    throw new Error(
+      `The site requests the scope ${JSON.stringify(scope)} at ${visible(name)}. Only ${mastodonScopes.join(', ')} are accepted. ` +
+        reportToSite,
+    );
   // Mastodon before 4.3 has no scope `profile`.
   const scopes = scope ? [scope] : ['profile', 'read:accounts'];
   for (const [n, each] of scopes.entries()) {
@@ -71,15 +82,33 @@ async function registerApplication(origin: string, scope: string, redirectUri: s
   return data;
 }
 
-async function discoverOpenId({ issuer, clientId, scope }: Extract<SiteProvider, { profile: 'oidc' }>) {
+async function discoverOpenId({ name, issuer, clientId, scope }: Extract<SiteProvider, { profile: 'oidc' }>) {
   requireSecure('provider', issuer);
-  const expected = new URL(issuer);
-  const response = await oauth.discoveryRequest(expected, { ...requestOptions(issuer), algorithm: 'oidc' });
+  const metadata = `the OpenID Connect metadata of ${visible(name)} (${issuer})`;
+  const server = await fetchMetadata(new URL(issuer)).catch((cause: unknown) => {
+    throw new Error(`Cannot use ${metadata}. Try again, or report this to the operator of the site.`, { cause });
+  });
+  const endpoint = (field: Endpoint) => {
+    const address: unknown = server[field];
+    if (typeof address !== 'string' || !URL.canParse(address))
+      throw new Error(`The field ${field} in ${metadata} is not an address. ${reportToSite}`);
+    requireSecure(field.replace('_', ' '), address);
+    return address;
+  };
   return {
-    server: await oauth.processDiscoveryResponse(expected, response),
+    server: {
+      ...server,
+      authorization_endpoint: endpoint('authorization_endpoint'),
+      token_endpoint: endpoint('token_endpoint'),
+    },
     client: { client_id: clientId },
     secret: undefined,
     scope: scope ?? 'openid profile',
     isOpenId: true,
   };
+}
+
+async function fetchMetadata(issuer: URL): Promise<oauth.AuthorizationServer> {
+  const response = await oauth.discoveryRequest(issuer, { ...requestOptions(issuer.href), algorithm: 'oidc' });
+  return oauth.processDiscoveryResponse(issuer, response);
 }

@@ -1,4 +1,6 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordToJson } from '@echodrop/record';
@@ -40,10 +42,10 @@ async function login(args: readonly string[], visit: (address: string) => Promis
   return result;
 }
 
-test('reports a folder that is not writable before the sign-in', async () => {
+test.each(['/sys', '/proc/x'])('reports a folder that is not writable before the sign-in: %s', async (base) => {
   const command = ['login', provider.origin, '--provider', 'town', '--no-browser'];
-  const { status, stderr } = await run(command, { env: { XDG_CONFIG_HOME: '/sys' } });
-  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^\/sys\/echodrop: .*\n$/) });
+  const { status, stderr } = await run(command, { env: { XDG_CONFIG_HOME: base } });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(`^${base}(/echodrop)?: .*\n$`) });
 });
 
 test('signs in at Mastodon, shows the user and signs out', async () => {
@@ -200,6 +202,19 @@ test('logout during a renewal ends the renewed sign-in', async () => {
   expect(provider.validTokens.size).toBe(0);
 });
 
+test.each([
+  ['a renewal', ['whoami'], ['default.json']],
+  ['a logout', ['logout'], []],
+])('%s removes what a killed process left of the profile', async (_, command, files) => {
+  provider.behaviour.tokenSeconds = 10;
+  await login(['--provider', 'Work']);
+  const other = `default.json.bak`;
+  for (const left of [`default.json.${randomUUID()}`, `default.json.lock.${randomUUID()}`, other])
+    await writeFile(join(folder, 'echodrop', left), 'token');
+  await echodrop(command);
+  expect(await readdir(join(folder, 'echodrop'))).toEqual([...files, other]);
+});
+
 test('a signal during a renewal ends the command after the renewed sign-in is stored', async () => {
   provider.behaviour.tokenSeconds = 10;
   provider.behaviour.renewalMs = 300;
@@ -211,6 +226,52 @@ test('a signal during a renewal ends the command after the renewed sign-in is st
   expect(await command).toMatchObject({ signal: 'SIGINT', stdout: '' });
   expect((await profile())?.token).not.toBe(before?.token);
   expect(await readdir(join(folder, 'echodrop'))).toEqual(['default.json']);
+});
+
+test('a closed pipe during a renewal ends the command after the renewed sign-in is stored', async () => {
+  await using service = await startFakeService();
+  provider.settings.upload = service.address;
+  Object.assign(provider.behaviour, { tokenSeconds: 10, rotates: true, renewalMs: 300 });
+  await login(['--provider', 'Work']);
+  for (const name of ['a', 'b']) await writeFile(join(folder, name), name);
+  const renewals = () => provider.requests.filter(({ form }) => form.has('refresh_token')).length;
+  // The address of the first file is printed while the token is renewed for the second one: the third time.
+  const whenRenewing = async (response: ServerResponse) => {
+    await expect.poll(renewals).toBe(3);
+    respond(200, recordToJson(someRecord))(response);
+  };
+  service.responses = [(response) => void whenRenewing(response)];
+  const env = { ...environment(), XDG_STATE_HOME: join(folder, 'state') };
+  const options = { env, cwd: folder, reject: false, timeout: 20_000 };
+  const command = execa(process.execPath, [cliMain, 'upload', 'a', 'b'], options);
+  command.stdout.destroy();
+  expect(await command).toMatchObject({ exitCode: 141 });
+  await expect.poll(() => provider.validTokens.size).toBe(4);
+  expect([...provider.validTokens].at(-1)).toBe((await profile())?.token);
+});
+
+test('a signal while a login identifies its user revokes the token', async () => {
+  provider.behaviour.userMs = 20_000;
+  const args = ['login', provider.origin, '--provider', 'town', '--no-browser'];
+  const command = execa(process.execPath, [cliMain, ...args], { env: environment(), reject: false, timeout: 15_000 });
+  let visited: Promise<unknown> | undefined;
+  command.stderr.on('data', (text: Buffer) => {
+    const [address] = /^http:.*$/m.exec(String(text)) ?? [];
+    if (address) visited ??= fetch(address);
+  });
+  await expect.poll(() => provider.requests.at(-1)?.path, { timeout: 10_000 }).toContain('verify_credentials');
+  await visited;
+  command.kill('SIGINT');
+  expect(await command).toMatchObject({ signal: 'SIGINT', stdout: '' });
+  expect(provider.validTokens.size).toBe(0);
+  expect(await readdir(join(folder, 'echodrop'))).toEqual([]);
+});
+
+test('a login that cannot be stored revokes its token', async () => {
+  const block = (address: string) => mkdir(join(folder, 'echodrop/default.json')).then(() => fetch(address));
+  expect(await login(['--provider', 'Town'], block)).toMatchObject({ status: 1, stdout: '' });
+  expect(provider.requests.some(({ path }) => path === 'POST /oauth/token')).toBe(true);
+  expect(provider.validTokens.size).toBe(0);
 });
 
 test('a login that cannot identify its user revokes the token', async () => {

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { baseAddress, type CommandContext, print, printNote, UsageError, visible } from '../command-context.ts';
 import { isToken, profileName } from '../connection.ts';
+import { finishFirst, onEnd } from '../on-end.ts';
 import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles/profiles.ts';
 import { identifyUser, type User } from './identify-user.ts';
 import { catchDamaged, damagedNote, keptTokenNote } from './logout.ts';
@@ -35,12 +36,15 @@ export async function login(context: CommandContext, address: string, options: L
   await (await draftProfile(env, name))[Symbol.asyncDispose]();
   const granted = given ?? (await grantInBrowser(context, provider, options.browser));
   const about = { site: settings.site, service, apiKey, provider: provider.provider, providerName: provider.name };
+  const revokeUnstored = onEnd(async () => {
+    const stored = await readProfile(env, name).catch(() => undefined);
+    if (!given && stored?.token !== granted.tokens.token) await revokeToken(granted.tokens);
+  });
   try {
     const user = await identifyGrant(provider, granted);
     await replaceProfile(context, name, { ...about, ...user, ...granted.tokens });
-  } catch (error) {
-    if (!given) await revokeToken(granted.tokens);
-    throw error;
+  } finally {
+    await revokeUnstored();
   }
   if (!apiKey) printNote(context, 'The site publishes no API key. Pass one with --key to upload.');
 }
@@ -50,7 +54,7 @@ async function replaceProfile(context: CommandContext, name: string, profile: Pr
   await using _lock = await lockProfile(env, name);
   const replaced = await readProfile(env, name).catch(catchDamaged);
   await using draft = await draftProfile(env, name);
-  await draft.store(profile);
+  await finishFirst(() => draft.store(profile));
   if (replaced === 'damaged') printNote(context, damagedNote(name));
   else if (replaced && !mayShareGrant(replaced, profile) && !(await revokeToken(replaced)))
     printNote(context, keptTokenNote('replaced token', replaced));

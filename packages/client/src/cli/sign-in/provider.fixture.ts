@@ -19,6 +19,8 @@ export interface Behaviour {
   deniesUser: boolean;
   /** Says nothing about the user of a token. */
   hidesUser: boolean;
+  /** How long it takes to look up the user of a token. */
+  userMs: number;
   /** Signs the id token for another sign-in. */
   wrongNonce: boolean;
   tokenSeconds: number | undefined;
@@ -63,6 +65,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
     refusesProfileScope: false,
     deniesUser: false,
     hidesUser: false,
+    userMs: 0,
     wrongNonce: false,
     tokenSeconds: undefined,
     rotates: false,
@@ -129,10 +132,12 @@ export async function startProvider(): Promise<ProviderStandIn> {
     });
   };
 
-  const user = (request: IncomingMessage, response: ServerResponse, found: Record<string, unknown>) =>
-    validTokens.has(/^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1] ?? '')
+  const user = async (request: IncomingMessage, response: ServerResponse, found: Record<string, unknown>) => {
+    await sleep(behaviour.userMs);
+    return validTokens.has(/^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1] ?? '')
       ? json(response, behaviour.hidesUser ? {} : found)
       : json(response, { error: 'invalid_token' }, 401);
+  };
 
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');

@@ -29,7 +29,7 @@ export async function freshProfile(
   if (!needsRenewal(stored, refused)) return stored;
   const renewing = renewable(stored);
   // `await`: else the lock would be released before the renewal. A signal must not end the process with a refresh token that is used up.
-  if (renewing) return await finishFirst(renewProfile(env, name, stored, renewing));
+  if (renewing) return await finishFirst(() => renewProfile(env, name, stored, renewing));
   if (isEnding(stored)) throw new UsageError('The sign-in has expired. Run `echodrop login` again.');
   return stored;
 }

@@ -1,7 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { type AuthorizationClient, prepareClient, requestOptions } from './authorization-client.ts';
 import { listenOnLoopback } from './loopback.ts';
-import { requireSecure } from './secure-address.ts';
 import type { SiteProvider } from './site-settings.ts';
 
 /** The tokens of a finished sign-in, and what is needed to renew or revoke them. */
@@ -28,8 +27,6 @@ export async function signIn(provider: SiteProvider, show: (address: string) => 
   try {
     const prepared = await prepareClient(provider, loopback.redirectUri);
     const { server, client, scope, isOpenId } = prepared;
-    if (!server.authorization_endpoint) throw new Error(`${server.issuer} has no authorization endpoint.`);
-    requireSecure('authorization endpoint', server.authorization_endpoint);
     const verifier = oauth.generateRandomCodeVerifier();
     const state = oauth.generateRandomState();
     const nonce = isOpenId ? oauth.generateRandomNonce() : undefined;
@@ -74,7 +71,7 @@ async function redeem(
 ): Promise<oauth.TokenEndpointResponse> {
   const { server, client } = prepared;
   const authentication = authenticationOf(prepared);
-  const options = requestOptions(server.token_endpoint ?? server.issuer);
+  const options = requestOptions(server.token_endpoint);
   try {
     const response = await oauth.authorizationCodeGrantRequest(
       server,
@@ -89,7 +86,7 @@ async function redeem(
       ...(nonce && { expectedNonce: nonce, requireIdToken: true }),
     });
   } catch (error) {
-    if (!(error instanceof oauth.ResponseBodyError)) throw error;
+    if (!(error instanceof oauth.ResponseBodyError)) throw failedAt(server, error);
     const { host } = new URL(server.issuer);
     const reason = (error.error_description ?? error.error).replace(/\.$/, '');
     throw new SignInDenied(`${host} refused the sign-in: ${reason}.`);
@@ -105,8 +102,13 @@ function acceptedCode({ server, client }: AuthorizationClient, redirect: URL, st
   try {
     return oauth.validateAuthResponse(server, client, redirect, state);
   } catch (error) {
-    if (!(error instanceof oauth.AuthorizationResponseError)) throw error;
+    if (!(error instanceof oauth.AuthorizationResponseError)) throw failedAt(server, error);
     const reason = error.error === 'access_denied' ? 'The request was denied' : `The provider reported ${error.error}`;
     throw new SignInDenied(`${reason}. Run \`echodrop login <site>\` to try again.`);
   }
+}
+
+function failedAt({ issuer }: oauth.AuthorizationServer, cause: unknown): Error {
+  const { host } = new URL(issuer);
+  return new Error(`The sign-in at ${host} failed. Try again, or report this to the operator of the site.`, { cause });
 }

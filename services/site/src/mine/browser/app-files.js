@@ -37,7 +37,7 @@ export function shareXFile({ address, provider, authorization, key }, name) {
 }
 
 /**
- * A command for a terminal.
+ * A command for a POSIX shell.
  *
  * @param {Access} access
  */
@@ -48,6 +48,18 @@ export function curlCommand({ address, provider, authorization, key }) {
   --form-string ${quote(`key=${key}`)} \\
   --form-string 'message=At the sea' \\
   -F media=@photo.jpg`;
+}
+
+/**
+ * A command for PowerShell and the Windows command prompt, which escape in different ways.
+ *
+ * @param {Access} access
+ * @returns {string | undefined} undefined if a value has a character that one of them would replace
+ */
+export function windowsCurlCommand(access) {
+  if (!Object.values(access).every((value) => /^[\w .:/?=&@+~,;-]*$/.test(value))) return undefined;
+  const { address, provider, authorization, key } = access;
+  return `curl.exe "${address}" -H "X-Auth-Service-Provider: ${provider}" -H "X-Verify-Credentials-Authorization: ${authorization}" --form-string "key=${key}" --form-string "message=At the sea" -F "media=@photo.jpg"`;
 }
 
 /**

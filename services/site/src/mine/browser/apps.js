@@ -1,15 +1,22 @@
 // @ts-check
 import { copyButton } from '/scripts/copy-button.js';
 import { element } from '/scripts/elements.js';
-import { credentialHeaders, currentSession, settings } from '/sign-in/session.js';
-import { curlCommand, shareXFile } from './app-files.js';
+import { isSignInExpired } from '/scripts/service-response.js';
+import { showSignInExpired } from '/scripts/sign-in-again.js';
+import { pageSettings } from '/sign-in/page-settings.js';
+import { credentialHeaders, currentSession } from '/sign-in/session.js';
+import { curlCommand, shareXFile, windowsCurlCommand } from './app-files.js';
+import { listUploads } from './own-uploads.js';
 import { uploadScript } from './upload-script.js';
 
+/** @import { Session } from '/sign-in/page-settings.js' */
 /** @import { Access } from './app-files.js' */
+
+const apps = element('apps', HTMLElement);
 
 const session = currentSession();
 if (session) {
-  const { upload, apiKey = 'YOUR_API_KEY' } = settings();
+  const { upload, apiKey = 'YOUR_API_KEY' } = pageSettings();
   const headers = credentialHeaders(session);
   showAll({
     address: `${upload}/2/upload.json`,
@@ -17,7 +24,30 @@ if (session) {
     authorization: headers['X-Verify-Credentials-Authorization'],
     key: apiKey,
   });
-  element('apps', HTMLElement).hidden = false;
+  showExpiry(session);
+  apps.hidden = false;
+  void checkToken(session);
+}
+
+/** @param {Session} session */
+function showExpiry({ expiresAt = Number.NaN }) {
+  const expiry = new Date(expiresAt);
+  // A provider may name no time, or one beyond all dates.
+  if (Number.isNaN(expiry.getTime())) return;
+  const time = expiry.toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short' });
+  element('expiry', HTMLElement).textContent = `, on ${time}`;
+}
+
+/**
+ * Files with a token that the provider no longer accepts would not work.
+ *
+ * @param {Session} session
+ */
+async function checkToken(session) {
+  const response = await listUploads(session, undefined).catch(() => undefined);
+  if (!response || !isSignInExpired(response)) return;
+  apps.hidden = true;
+  showSignInExpired(element('refusal', HTMLElement));
 }
 
 /** @param {Access} access */
@@ -25,6 +55,9 @@ function showAll(access) {
   showFile('sharex', shareXFile(access, location.host), `${location.hostname}.sxcu`);
   showFile('script', uploadScript(access), 'echodrop-upload');
   showFile('curl', curlCommand(access));
+  const windowsCurl = windowsCurlCommand(access);
+  element('windows-curl', HTMLElement).hidden = windowsCurl === undefined;
+  if (windowsCurl !== undefined) showFile('windows-curl', windowsCurl);
   for (const place of document.querySelectorAll('[data-value]')) {
     const name = place.getAttribute('data-value') ?? '';
     const value = Reflect.get(access, name);

@@ -1,6 +1,7 @@
 // @ts-check
 import { parseJson } from '/scripts/service-response.js';
-import { credentialHeaders, settings } from '/sign-in/session.js';
+import { pageSettings } from '/sign-in/page-settings.js';
+import { credentialHeaders } from '/sign-in/session.js';
 
 const limitMs = 30_000;
 
@@ -54,7 +55,7 @@ export function removeUpload(session, id) {
  * @throws {Error} if no response arrives
  */
 async function send(session, method, path) {
-  const response = await fetch(settings().upload + path, {
+  const response = await fetch(pageSettings().upload + path, {
     method,
     headers: credentialHeaders(session),
     signal: AbortSignal.timeout(limitMs),

@@ -39,13 +39,15 @@ async function showMore(session) {
   more.disabled = true;
   const response = await expectResponse(listUploads(session, next));
   more.disabled = false;
-  if (hadFocus) more.focus();
   const page = response && pageOf(response);
   if (!page) {
     if (response) refusal.textContent = refusalOf(response);
     news.textContent = '';
-    more.hidden = false;
     more.textContent = 'Try again';
+    // Only another sign-in helps then.
+    const again = refusal.querySelector('button');
+    more.hidden = again !== null;
+    if (hadFocus) (again ?? more).focus();
     return;
   }
   const uploads = page.media;
@@ -59,7 +61,7 @@ async function showMore(session) {
   more.textContent = 'Show more';
   showEmpty();
   news.textContent = uploads.length > 0 ? `${formatCount(uploads.length, 'upload')} shown.` : '';
-  if (hadFocus) items[0]?.querySelector('a')?.focus();
+  if (hadFocus) (items[0]?.querySelector('a') ?? more).focus();
 }
 
 /**
@@ -77,7 +79,11 @@ async function remove(session, upload, item) {
   const response = await expectResponse(removeUpload(session, upload.id), [204, 404]);
   news.textContent = '';
   for (const button of buttons) button.disabled = false;
-  if (!response) return;
+  if (!response) {
+    // A disabled button loses the focus.
+    if (document.activeElement === document.body) partOf(item, 'button:last-child', HTMLButtonElement).focus();
+    return;
+  }
   const neighbour = item.nextElementSibling ?? item.previousElementSibling;
   item.remove();
   showEmpty();

@@ -26,12 +26,13 @@ export function redirectUri({ redirectPath }) {
  * A connection for a new sign-in. Registers this site if the provider does not know it.
  *
  * @param {Provider} provider
+ * @param {AbortSignal} signal
  * @returns {Promise<Connection>}
  */
-export async function connect(provider) {
-  if (provider.profile === 'oidc') return await connectOidc(provider);
+export async function connect(provider, signal) {
+  if (provider.profile === 'oidc') return await connectOidc(provider, signal);
   const server = mastodonServer(provider.provider);
-  return connectionOf(server, await requireApplication(server, redirectUri(provider), provider.scope));
+  return connectionOf(server, await requireApplication(server, redirectUri(provider), provider.scope, signal));
 }
 
 /**
@@ -39,17 +40,26 @@ export async function connect(provider) {
  *
  * @param {Provider} provider
  * @param {unknown} application
+ * @param {AbortSignal} signal
  * @returns {Promise<Connection>}
  */
-export async function reconnect(provider, application) {
-  if (provider.profile === 'oidc') return await connectOidc(provider);
-  if (!isApplication(application)) throw new SignInFault('This sign-in has expired.');
+export async function reconnect(provider, application, signal) {
+  if (provider.profile === 'oidc') return await connectOidc(provider, signal);
+  if (!isApplication(application)) throw new SignInFault('This sign-in has expired. Sign in again.');
   return connectionOf(mastodonServer(provider.provider), application);
 }
 
-/** @param {Extract<Provider, { profile: 'oidc' }>} provider */
-async function connectOidc({ issuer, clientId, scope = 'openid profile' }) {
-  return { server: await oidcServer(issuer), client: { client_id: clientId }, authentication: oauth.None(), scope };
+/**
+ * @param {Extract<Provider, { profile: 'oidc' }>} provider
+ * @param {AbortSignal} signal
+ */
+async function connectOidc({ issuer, clientId, scope = 'openid profile' }, signal) {
+  return {
+    server: await oidcServer(issuer, signal),
+    client: { client_id: clientId },
+    authentication: oauth.None(),
+    scope,
+  };
 }
 
 /**

@@ -3,8 +3,8 @@ import { pageSettings } from './page-settings.js';
 import { currentSession, signOut } from './session.js';
 
 const { providers } = pageSettings();
-const fault = document.getElementById('sign-in-fault');
 const leavingMs = 5000;
+let leaving = 0;
 
 /** @type {NodeListOf<HTMLButtonElement>} */
 const buttons = document.querySelectorAll('button[data-sign-in]');
@@ -15,6 +15,7 @@ out?.addEventListener('click', async () => {
   // A page with something to lose may prevent it.
   if (!window.dispatchEvent(new Event('sign-out', { cancelable: true }))) return;
   out.setAttribute('disabled', '');
+  showText('sign-in-news', 'Signing out.');
   const isRevoked = await signOut();
   const more = isRevoked
     ? ''
@@ -27,7 +28,7 @@ out?.addEventListener('click', async () => {
 const tokenAtStart = currentSession()?.token;
 showState();
 if (history.state?.signedOut) {
-  showText('signed-out', history.state.signedOut);
+  showText('sign-in-news', history.state.signedOut);
   history.replaceState(null, '');
 }
 // After "back" the page is as it was left, with what it showed to the person who was signed in then.
@@ -41,43 +42,46 @@ window.addEventListener('pageshow', (event) => {
 /** @param {HTMLButtonElement} button */
 async function start(button) {
   const provider = providers[Number(button.dataset['signIn'])];
-  if (!provider) return;
-  showBusy(true);
+  if (!provider || button.getAttribute('aria-disabled') === 'true') return;
+  setBusy(true);
+  showText('sign-in-fault');
+  showText('sign-in-news', `Contacting ${provider.name}.`);
   try {
     const { beginSignIn } = await import('./sign-in.js');
     await beginSignIn(provider, location.pathname);
     // The browser may ask before it leaves a page with texts, and the person may stay.
-    setTimeout(() => showBusy(false), leavingMs);
+    leaving = setTimeout(() => {
+      setBusy(false);
+      showText('sign-in-news', `If ${provider.name} does not appear, try again.`);
+    }, leavingMs);
   } catch (error) {
-    // Without a connection, the scripts cannot be loaded either.
+    // Without a connection, the scripts cannot be loaded either. Browsers may repeat a failed import only after a reload.
     const faults = await import('./fault.js').catch(() => undefined);
-    showBusy(false);
-    showFault(faults?.faultMessage(error, provider.name) ?? 'The connection was lost. Try again.');
-    button.focus();
+    setBusy(false);
+    showText('sign-in-news');
+    showText(
+      'sign-in-fault',
+      faults?.faultMessage(error, provider.name) ?? 'This page could not load its scripts. Reload it.',
+    );
   }
 }
 
 function showState() {
+  clearTimeout(leaving);
   const session = currentSession();
   const [ways, signedIn] = ['sign-in-ways', 'signed-in'].map((id) => document.getElementById(id));
   if (ways) ways.hidden = session !== undefined;
   if (signedIn) signedIn.hidden = session === undefined;
   showText('signed-in-name', session?.name);
   showText('signed-in-at', session?.providerName);
-  showBusy(false);
+  showText('sign-in-news');
+  setBusy(false);
 }
 
 /** @param {boolean} isBusy */
-function showBusy(isBusy) {
-  for (const button of buttons) button.disabled = isBusy;
-  if (!isBusy) return;
-  showFault('');
-  showText('signed-out');
-}
-
-/** @param {string} sentence */
-function showFault(sentence) {
-  if (fault) fault.textContent = sentence;
+function setBusy(isBusy) {
+  // Unlike `disabled`, this keeps the focus.
+  for (const button of buttons) button.setAttribute('aria-disabled', String(isBusy));
 }
 
 /**

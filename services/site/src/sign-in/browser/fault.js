@@ -4,7 +4,11 @@ import * as oauth from './oauth4webapi/build/index.js';
 /** A failure whose message is for the user. */
 export class SignInFault extends Error {}
 
+/** What a provider did wrong. The message continues its name, and has no full stop. */
+export class ProviderFault extends Error {}
+
 const maxDetail = 200;
+const advice = 'Try again later. If it fails again, report it to the operator of this site.';
 
 /**
  * Why a sign-in failed, and what helps.
@@ -15,26 +19,38 @@ const maxDetail = 200;
  */
 export function faultMessage(error, name) {
   if (error instanceof SignInFault) return error.message;
+  if (error instanceof ProviderFault) return `${name} ${error.message}. ${advice}`;
+  if (isTimeout(error)) return `${name} did not respond in time. Try again later.`;
   if (error instanceof oauth.AuthorizationResponseError) {
     if (error.error === 'access_denied') return `You did not allow access at ${name}. You are not signed in.`;
     return `${name} refused the sign-in: ${detailOf(error)}`;
   }
   if (error instanceof oauth.ResponseBodyError) {
-    if (error.error === 'invalid_grant') return `This sign-in has expired or was used already.`;
+    if (error.error === 'invalid_grant') return 'This sign-in has expired or was used already. Sign in again.';
     return `${name} refused the sign-in: ${detailOf(error)}`;
   }
-  if (error instanceof oauth.WWWAuthenticateChallengeError) return `${name} refused the sign-in.`;
-  if (error instanceof DOMException && error.name === 'TimeoutError') return `${name} did not respond in time.`;
+  if (error instanceof oauth.WWWAuthenticateChallengeError) return `${name} refused the sign-in. ${advice}`;
   if (error instanceof DOMException) return 'This browser blocks storage for this site. Allow it to sign in.';
   if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
-    return `${name} sent an invalid response: ${error.message}.`;
+    return `${name} sent an invalid response: ${error.message}. ${advice}`;
   // What `fetch` throws, without a reason.
   if (error instanceof TypeError)
-    return `${name} cannot be reached from this page: it is down, or does not allow requests from this site.`;
-  return `Sign-in failed: ${error}`;
+    return `${name} cannot be reached from this page: it is down, or does not allow requests from this site. ${advice}`;
+  return `Signing in with ${name} failed unexpectedly: ${error}. ${advice}`;
 }
 
-/** @param {{ error: string, error_description?: string }} refusal text of the provider */
-function detailOf({ error, error_description }) {
-  return (error_description ?? error).slice(0, maxDetail);
+/**
+ * The library wraps what ends the reading of a response.
+ *
+ * @param {unknown} error
+ */
+function isTimeout(error) {
+  return [error, error instanceof Error ? error.cause : undefined].some(
+    (each) => each instanceof DOMException && each.name === 'TimeoutError',
+  );
+}
+
+/** @param {{ error: string, error_description?: unknown }} refusal text of the provider */
+function detailOf({ error, error_description: description }) {
+  return (typeof description === 'string' ? description : error).slice(0, maxDetail);
 }

@@ -1,6 +1,7 @@
 // @ts-check
+import { parseJson } from '/scripts/service-response.js';
 import { accountName } from './account-name.js';
-import { SignInFault } from './fault.js';
+import { ProviderFault } from './fault.js';
 import * as oauth from './oauth4webapi/build/index.js';
 import { requestOptions } from './request-options.js';
 
@@ -11,6 +12,8 @@ const narrowScope = 'profile';
 const widerScope = 'read:accounts';
 // Of the name of an application, at Mastodon.
 const maxName = 60;
+// RFC 6749, appendix A, with a limit of ours.
+const fieldSyntax = /^[\x20-\x7e]{1,1000}$/;
 // RFC 6749, section 5.2: the client is unknown, or was registered for something else.
 const unusable = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'];
 
@@ -35,20 +38,21 @@ export function mastodonServer(provider) {
  * @param {oauth.AuthorizationServer} server
  * @param {string} redirectUri
  * @param {string | undefined} scope
+ * @param {AbortSignal} signal
  * @returns {Promise<Application>}
  */
-export async function requireApplication(server, redirectUri, scope) {
+export async function requireApplication(server, redirectUri, scope, signal) {
   const kept = keptApplication(server, redirectUri);
   const isFit = kept && (scope === undefined || kept.scope === scope);
-  if (isFit && (await isKnown(server, kept))) return kept;
-  const scopes = scope === undefined ? await scopesToTry(server) : [scope];
+  if (isFit && (await isKnown(server, kept, signal))) return kept;
+  const scopes = scope === undefined ? await scopesToTry(server, signal) : [scope];
   for (const each of scopes) {
-    const application = await register(server, redirectUri, each);
+    const application = await register(server, redirectUri, each, signal);
     if (!application) continue;
     keepApplication(keyOf(server, redirectUri), application);
     return application;
   }
-  throw new SignInFault('The provider did not register this site as an application. Try again later.');
+  throw new ProviderFault('did not register this site as an application');
 }
 
 /**
@@ -68,7 +72,9 @@ function keepApplication(key, application) {
  * @returns {value is Application}
  */
 export function isApplication(value) {
-  return [value?.clientId, value?.clientSecret, value?.scope].every((field) => typeof field === 'string');
+  return [value?.clientId, value?.clientSecret, value?.scope].every(
+    (field) => typeof field === 'string' && fieldSyntax.test(field),
+  );
 }
 
 /**
@@ -76,14 +82,13 @@ export function isApplication(value) {
  *
  * @param {string} provider
  * @param {string} token
+ * @param {AbortSignal} signal
  */
-export async function mastodonName(provider, token) {
-  const { signal } = requestOptions(provider);
+export async function mastodonName(provider, token, signal) {
   const response = await fetch(provider, { headers: { Authorization: `Bearer ${token}` }, redirect: 'error', signal });
-  if (!response.ok)
-    throw new SignInFault(`The provider did not confirm the account (status ${response.status}). Try again later.`);
-  const { display_name: displayName, username } = (await response.json().catch(() => undefined)) ?? {};
-  if (typeof username !== 'string' || !username) throw new SignInFault('The provider sent an invalid account.');
+  if (!response.ok) throw new ProviderFault(`did not confirm the account (status ${response.status})`);
+  const { display_name: displayName, username } = parseJson(await response.text()) ?? {};
+  if (!accountName(undefined, username)) throw new ProviderFault('sent an account without a user name');
   return accountName(displayName, username);
 }
 
@@ -106,36 +111,36 @@ function keptApplication(server, redirectUri) {
  *
  * @param {oauth.AuthorizationServer} server
  * @param {Application} application
+ * @param {AbortSignal} signal
  * @returns {Promise<boolean>}
- * @throws {SignInFault} if the instance cannot say
+ * @throws {ProviderFault} if the instance cannot say
  */
-async function isKnown(server, { clientId, clientSecret, scope }) {
+async function isKnown(server, { clientId, clientSecret, scope }, signal) {
   const client = { client_id: clientId };
   const response = await oauth.clientCredentialsGrantRequest(
     server,
     client,
     oauth.ClientSecretPost(clientSecret),
     { scope },
-    requestOptions(server.issuer),
+    requestOptions(server.issuer, signal),
   );
   if (response.ok) return true;
-  const body = await response.json().catch(() => undefined);
-  if (unusable.includes(body?.error)) return false;
-  throw new SignInFault(`The provider cannot sign you in now (status ${response.status}). Try again later.`);
+  if (unusable.includes(parseJson(await response.text())?.error)) return false;
+  throw new ProviderFault(`cannot sign you in now (status ${response.status})`);
 }
 
 /**
  * @param {oauth.AuthorizationServer} server
+ * @param {AbortSignal} signal
  * @returns {Promise<readonly string[]>}
  */
-async function scopesToTry({ issuer }) {
+async function scopesToTry({ issuer }, signal) {
   try {
-    const { signal } = requestOptions(issuer);
     const response = await fetch(`${issuer}/.well-known/oauth-authorization-server`, { signal });
     const { scopes_supported: scopes } = await response.json();
-    return scopes.includes(narrowScope) ? [narrowScope, widerScope] : [widerScope];
+    return Array.isArray(scopes) && scopes.includes(narrowScope) ? [narrowScope, widerScope] : [widerScope];
   } catch {
-    // Older releases have no such document.
+    // Older releases have no such document. After a timeout, the registration fails with the same signal.
     return [widerScope];
   }
 }
@@ -144,23 +149,23 @@ async function scopesToTry({ issuer }) {
  * @param {oauth.AuthorizationServer} server
  * @param {string} redirectUri
  * @param {string} scope
+ * @param {AbortSignal} signal
  * @returns {Promise<Application | undefined>} undefined if refused
  */
-async function register({ issuer }, redirectUri, scope) {
+async function register({ issuer }, redirectUri, scope, signal) {
   const body = new URLSearchParams({
     client_name: siteName(),
     redirect_uris: redirectUri,
     scopes: scope,
     website: location.origin,
   });
-  const { signal } = requestOptions(issuer);
   const response = await fetch(`${issuer}/api/v1/apps`, { method: 'POST', body, signal });
   if ([400, 422].includes(response.status)) return undefined;
-  if (!response.ok)
-    throw new SignInFault('The provider did not register this site as an application. Try again later.');
-  const { client_id: clientId, client_secret: clientSecret } = await response.json();
-  if (typeof clientId !== 'string' || typeof clientSecret !== 'string') return undefined;
-  return { clientId, clientSecret, scope };
+  if (!response.ok) throw new ProviderFault(`did not register this site as an application (status ${response.status})`);
+  const { client_id: clientId, client_secret: clientSecret } = parseJson(await response.text()) ?? {};
+  const application = { clientId, clientSecret, scope };
+  if (!isApplication(application)) throw new ProviderFault('sent an invalid response to the registration of this site');
+  return application;
 }
 
 function siteName() {

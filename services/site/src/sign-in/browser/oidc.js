@@ -7,10 +7,11 @@ import { requestOptions } from './request-options.js';
  * Reads the metadata of a provider, which must name the configured issuer.
  *
  * @param {string} issuer
+ * @param {AbortSignal} signal
  */
-export async function oidcServer(issuer) {
+export async function oidcServer(issuer, signal) {
   const address = new URL(issuer);
-  const response = await oauth.discoveryRequest(address, requestOptions(issuer));
+  const response = await oauth.discoveryRequest(address, requestOptions(issuer, signal));
   return await oauth.processDiscoveryResponse(address, response);
 }
 
@@ -20,15 +21,16 @@ export async function oidcServer(issuer) {
  * @param {oauth.AuthorizationServer} server
  * @param {oauth.Client} client
  * @param {oauth.TokenEndpointResponse} tokens
+ * @param {AbortSignal} signal
  */
-export async function oidcName(server, client, tokens) {
+export async function oidcName(server, client, tokens, signal) {
   const subject = oauth.getValidatedIdTokenClaims(tokens)?.sub ?? '';
-  const options = requestOptions(server.issuer);
+  const options = requestOptions(server.issuer, signal);
   const response = await oauth.userInfoRequest(server, client, tokens.access_token, options);
   const {
     name,
     preferred_username: username,
     sub,
   } = await oauth.processUserInfoResponse(server, client, subject, response);
-  return accountName(name, username) || sub;
+  return accountName(name, username) || accountName(undefined, sub);
 }

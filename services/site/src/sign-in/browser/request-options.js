@@ -1,16 +1,12 @@
 // @ts-check
 import * as oauth from './oauth4webapi/build/index.js';
 
-const timeoutMs = 15_000;
-
 /**
- * Options of each request to a provider: a time limit, and plain HTTP only if the operator configured an http: address.
+ * Options of each request to a provider: plain HTTP only if the operator configured an http: address.
  *
  * @param {string} address
+ * @param {AbortSignal} signal with a time limit, which all requests of a step share
  */
-export function requestOptions(address) {
-  return {
-    signal: AbortSignal.timeout(timeoutMs),
-    [oauth.allowInsecureRequests]: new URL(address).protocol === 'http:',
-  };
+export function requestOptions(address, signal) {
+  return { signal, [oauth.allowInsecureRequests]: new URL(address).protocol === 'http:' };
 }

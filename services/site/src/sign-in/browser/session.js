@@ -57,13 +57,3 @@ export async function signOut() {
 export function credentialHeaders({ provider, token }) {
   return { 'X-Auth-Service-Provider': provider, 'X-Verify-Credentials-Authorization': `Bearer ${token}` };
 }
-
-/**
- * Where this page uploads to, and with which API key.
- *
- * @returns {{ upload: string, apiKey: string | undefined }}
- */
-export function settings() {
-  const { upload, apiKey } = pageSettings();
-  return { upload, apiKey };
-}

@@ -1,7 +1,7 @@
 // @ts-check
 import { keepAttempt, returnPath } from './attempt.js';
 import { connect, reconnect, redirectUri } from './authorization-server.js';
-import { SignInFault } from './fault.js';
+import { ProviderFault, SignInFault } from './fault.js';
 import { mastodonName } from './mastodon.js';
 import * as oauth from './oauth4webapi/build/index.js';
 import { oidcName } from './oidc.js';
@@ -11,7 +11,10 @@ import { requestOptions } from './request-options.js';
 /** @import { Connection } from './authorization-server.js' */
 /** @import { Provider, Session } from './page-settings.js' */
 
-const maxName = 100;
+// For all requests until the redirect, and for all after it.
+const limitMs = 20_000;
+// RFC 6750, section 2.1, less strictly; the gateway accepts headers of 16 KiB.
+const tokenSyntax = /^[\x21-\x7e]{1,12000}$/;
 
 /**
  * Redirects to a provider, where the user signs in and is redirected back. Authorization code flow with PKCE (RFC 7636).
@@ -23,7 +26,7 @@ export async function beginSignIn(provider, path) {
   // Browsers have it on encrypted pages and on this machine.
   if (!globalThis.crypto?.subtle)
     throw new SignInFault('Signing in needs an encrypted connection: open this site with https.');
-  const { server, client, scope, application } = await connect(provider);
+  const { server, client, scope, application } = await connect(provider, AbortSignal.timeout(limitMs));
   const attempt = {
     provider: provider.provider,
     verifier: oauth.generateRandomCodeVerifier(),
@@ -47,20 +50,23 @@ export async function beginSignIn(provider, path) {
 export async function completeSignIn(response, attempt, provider) {
   if (response.get('state') !== attempt.state)
     throw new SignInFault('This response belongs to another sign-in, so it was ignored.');
-  const connection = await reconnect(provider, attempt.application);
+  const signal = AbortSignal.timeout(limitMs);
+  const connection = await reconnect(provider, attempt.application, signal);
   const { server, client } = connection;
   const code = oauth.validateAuthResponse(server, client, response, attempt.state);
-  const tokens = await exchangeCode(connection, code, attempt, provider);
+  const tokens = await exchangeCode(connection, code, attempt, provider, signal);
+  if (!tokenSyntax.test(tokens.access_token)) throw new ProviderFault('sent an invalid token');
   const name =
     provider.profile === 'oidc'
-      ? await oidcName(server, client, tokens)
-      : await mastodonName(provider.provider, tokens.access_token);
+      ? await oidcName(server, client, tokens, signal)
+      : await mastodonName(provider.provider, tokens.access_token, signal);
   return {
     provider: provider.provider,
     providerName: provider.name,
     token: tokens.access_token,
-    name: name.slice(0, maxName),
+    name,
     application: connection.application,
+    ...(tokens.expires_in !== undefined && { expiresAt: Date.now() + 1000 * tokens.expires_in }),
   };
 }
 
@@ -70,9 +76,7 @@ export async function completeSignIn(response, attempt, provider) {
  * @param {Provider} provider
  */
 async function authorizationAddress({ server, client, scope }, { verifier, state, nonce }, provider) {
-  const endpoint = server.authorization_endpoint;
-  if (!endpoint || !/^https?:/.test(endpoint)) throw new SignInFault('The provider has no address for signing in.');
-  const address = new URL(endpoint);
+  const address = pageAddress(server);
   const parameters = {
     response_type: 'code',
     client_id: client.client_id,
@@ -88,13 +92,25 @@ async function authorizationAddress({ server, client, scope }, { verifier, state
 }
 
 /**
+ * The page to which people go. Plain HTTP only if the operator configured an http: address.
+ *
+ * @param {oauth.AuthorizationServer} server
+ */
+function pageAddress({ authorization_endpoint: endpoint = '', issuer }) {
+  const address = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (address && ['https:', new URL(issuer).protocol].includes(address.protocol)) return address;
+  throw new ProviderFault('has no valid address for signing in');
+}
+
+/**
  * @param {Connection} connection
  * @param {URLSearchParams} code
  * @param {Attempt} attempt
  * @param {Provider} provider
+ * @param {AbortSignal} signal
  */
-async function exchangeCode({ server, client, authentication }, code, { verifier, nonce }, provider) {
-  const options = requestOptions(server.issuer);
+async function exchangeCode({ server, client, authentication }, code, { verifier, nonce }, provider, signal) {
+  const options = requestOptions(server.issuer, signal);
   const sent = oauth.authorizationCodeGrantRequest(
     server,
     client,

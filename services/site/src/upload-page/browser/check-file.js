@@ -1,24 +1,27 @@
 // @ts-check
 import { formatSize } from '/scripts/format.js';
 
+// Browsers do not know the type of every file, nor do phones of every picture that they share.
+const unknownTypes = ['', 'application/octet-stream'];
+
 /**
- * Why the gateway would refuse a file, as far as its size and name show. The gateway itself decides by the bytes.
+ * Why the gateway would refuse a file, as far as its size, name and type show. The gateway itself decides by the bytes.
  *
  * @param {File} file
- * @param {{ maxBytes: number, extensions: readonly string[] }} limits
+ * @param {{ maxBytes: number, extensions: readonly string[], contentTypes: readonly string[], unsupported: string }} limits
  * @returns {string | undefined}
  */
-export function faultOf({ name, size, type }, { maxBytes, extensions }) {
+export function faultOf({ name, size, type }, { maxBytes, extensions, contentTypes, unsupported }) {
   if (size === 0) return 'This file is empty.';
   if (size > maxBytes) {
     const format = formatSize(size) === formatSize(maxBytes) ? formatBytes : formatSize;
     return `This file is too large: ${format(size)}. The limit is ${format(maxBytes)}.`;
   }
   const extension = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
-  if (extensions.includes(extension)) return undefined;
-  // A pasted picture may have no name, and a phone may not know the type.
-  const isMedia = /^(image|video)\/(?!svg)/.test(type) || (type === '' && extension === '');
-  return isMedia ? undefined : 'Unsupported file type. Use JPEG, PNG, GIF, WebP, HEIC, MP4 or MOV.';
+  // Recorders add codecs.
+  const [contentType = ''] = type.split(';');
+  const isAccepted = extensions.includes(extension) || [...unknownTypes, ...contentTypes].includes(contentType);
+  return isAccepted ? undefined : unsupported;
 }
 
 /** @param {number} count */

@@ -1,6 +1,7 @@
 // @ts-check
 import { element } from '/scripts/elements.js';
-import { credentialHeaders, currentSession, settings } from '/sign-in/session.js';
+import { pageSettings } from '/sign-in/page-settings.js';
+import { credentialHeaders, currentSession } from '/sign-in/session.js';
 import { signedGet } from './authorization.js';
 
 const form = element('upload', HTMLFormElement);
@@ -15,7 +16,7 @@ export function enableCredentials() {
   // An invalid field is only visible if its section is open.
   form.addEventListener('invalid', openSection, { capture: true });
   if (isSignedIn()) {
-    const hasKey = settings().apiKey !== undefined;
+    const hasKey = pageSettings().apiKey !== undefined;
     typedFields.hidden = typedFields.disabled = true;
     advanced.hidden = element('apiKey', HTMLInputElement).disabled = hasKey;
     advanced.open = !hasKey;
@@ -36,7 +37,7 @@ export function isSignedIn() {
 /** The API key, and the two headers of version 2 (docs/reference/interface.md section 4.1). An OAuth signature is new each time. */
 export function credentials() {
   const session = currentSession();
-  if (session) return { key: settings().apiKey ?? readField('apiKey'), headers: credentialHeaders(session) };
+  if (session) return { key: pageSettings().apiKey ?? readField('apiKey'), headers: credentialHeaders(session) };
   return { key: readField('apiKey'), headers: typedHeaders() };
 }
 

@@ -11,10 +11,14 @@ import { showPreview } from './preview.js';
  * @typedef {'waiting' | 'busy' | 'published' | 'unfit'} State
  */
 
+let lastNumber = 0;
+
 /** One row of the list of files. */
 export class FileRow {
   /** @type {State} */
   state = 'waiting';
+  /** Why the file was not accepted, if it was not. */
+  fault = '';
   /** Bytes of the file that have been sent. */
   sent = 0;
   /** Whether the whole upload was sent and its outcome is unknown. */
@@ -34,10 +38,15 @@ export class FileRow {
     this.caption = partOf(this.root, '[name=message]', HTMLTextAreaElement);
     this.alt = partOf(this.root, '[name=alt]', HTMLTextAreaElement);
     this.texts = partOf(this.root, '.texts', HTMLElement);
+    this.group = partOf(this.root, 'fieldset', HTMLFieldSetElement);
+    this.stateLine = partOf(this.root, '.state', HTMLElement);
     this.button = partOf(this.root, 'button', HTMLButtonElement);
     this.bar = partOf(this.root, 'progress', HTMLProgressElement);
     partOf(this.root, '.name', HTMLElement).textContent = file.name;
     partOf(this.root, '.size', HTMLElement).textContent = formatSize(file.size);
+    lastNumber += 1;
+    this.stateLine.id = `state-${lastNumber}`;
+    this.group.setAttribute('aria-describedby', this.stateLine.id);
     this.bar.setAttribute('aria-label', `Progress of ${file.name}`);
     this.button.addEventListener('click', () => {
       if (this.state === 'busy') this.#cancelling.abort();
@@ -62,13 +71,14 @@ export class FileRow {
     return this.#cancelling.signal;
   }
 
-  /** Whether a person has typed texts that are not published. */
-  get hasTexts() {
-    return this.state !== 'published' && Boolean(this.caption.value || this.alt.value);
-  }
-
   cancel() {
     this.#cancelling.abort();
+  }
+
+  /** Moves the focus to the row, with its state in view, and not to its button: Enter must not remove it. */
+  focus() {
+    this.group.focus({ preventScroll: true });
+    this.stateLine.scrollIntoView({ block: 'nearest' });
   }
 
   /** The Idempotency-Key of this file with its present texts: a repeat of the same upload gets the same record. An upload that may be published keeps its texts. */
@@ -111,6 +121,7 @@ export class FileRow {
    */
   refuse(fault, state = 'waiting') {
     this.#show(state, fault);
+    this.fault = fault;
     this.root.classList.add('refused');
   }
 
@@ -125,18 +136,22 @@ export class FileRow {
    */
   #show(state, sentence) {
     const isBusy = state === 'busy';
+    const hadFocus = document.activeElement === this.button;
     this.state = state;
+    this.fault = '';
     this.root.classList.remove('refused');
     this.texts.hidden = state === 'unfit';
     this.caption.readOnly = this.alt.readOnly = isBusy || this.mayBePublished;
     this.bar.hidden = !isBusy;
     this.button.replaceChildren(isBusy ? 'Cancel' : 'Remove', unseen(` ${this.file.name}`));
     this.#say(sentence, ...(this.mayBePublished && !isBusy ? explainDoubt() : []));
+    // A second press of "Cancel" would be one of "Remove".
+    if (hadFocus && !isBusy) this.focus();
   }
 
   /** @param {(string | Node)[]} sentences */
   #say(...sentences) {
-    partOf(this.root, '.state', HTMLElement).replaceChildren(...sentences);
+    this.stateLine.replaceChildren(...sentences);
   }
 }
 

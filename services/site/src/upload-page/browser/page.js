@@ -1,14 +1,15 @@
 // @ts-check
 import { element, fromTemplate, partOf } from '/scripts/elements.js';
 import { formatCount, shortenCaption } from '/scripts/format.js';
-import { showSignInExpired } from '/scripts/sign-in-again.js';
 import { faultOf } from './check-file.js';
 import { onFiles } from './choose-files.js';
 import { canUpload, enableCredentials } from './credentials.js';
 import { FileRow } from './file-row.js';
+import { listFaults } from './list-faults.js';
 import { clearPreview, showPublishedPreview } from './preview.js';
 import { enqueue } from './queue.js';
 import { addCopyButtons } from './share-codes.js';
+import { showSignInElsewhere, signInForOtherTab } from './sign-in-elsewhere.js';
 import { uploadFile } from './upload-file.js';
 
 const form = element('upload', HTMLFormElement);
@@ -20,8 +21,13 @@ const refusal = element('refusal', HTMLElement);
 const done = element('done', HTMLElement);
 const doneHeading = element('done-name', HTMLElement);
 
-const { maxBytes, extensions = '' } = form.dataset;
-const limits = { maxBytes: Number(maxBytes), extensions: extensions.split(' ') };
+const { maxBytes, extensions = '', contentTypes = '', unsupported = '' } = form.dataset;
+const limits = {
+  maxBytes: Number(maxBytes),
+  extensions: extensions.split(' '),
+  contentTypes: contentTypes.split(' '),
+  unsupported,
+};
 
 /** The files in the list. @type {Set<FileRow>} */
 const rows = new Set();
@@ -29,8 +35,8 @@ const rows = new Set();
 const batch = new Set();
 
 enableCredentials();
+signInForOtherTab(say);
 onFiles(addFiles);
-list.addEventListener('input', guardLeaving);
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   startUploads();
@@ -40,7 +46,7 @@ element('cancel', HTMLButtonElement).addEventListener('click', () => {
 });
 window.addEventListener('sign-out', (event) => {
   const question =
-    batch.size > 0 ? 'Files are still being uploaded. Cancel them' : 'Some texts are not published. Discard them';
+    batch.size > 0 ? 'Files are still being uploaded. Cancel them' : 'Some files are not published. Discard them';
   if (losesWork() && !confirm(`${question} and sign out?`)) return event.preventDefault();
   for (const row of batch) row.cancel();
   rows.clear();
@@ -58,9 +64,9 @@ function addFiles(files) {
     rows.add(row);
     list.append(row.root);
   }
-  const unfit = added.filter(({ state }) => state === 'unfit');
-  const kept = formatCount(added.length - unfit.length, 'file');
-  say([`${kept} added.`, ...unfit.map(({ file }) => `${file.name} cannot be uploaded.`)].join(' '));
+  guardLeaving();
+  const fit = added.filter(({ state }) => state === 'waiting');
+  say([`${formatCount(fit.length, 'file')} added.`, ...listFaults(added)].join(' '));
 }
 
 /** @param {FileRow} row */
@@ -89,7 +95,6 @@ function startUploads() {
     batch.add(row);
     enqueue(() => runUpload(row, signal), signal);
   }
-  guardLeaving();
   sending.hidden = false;
   showProgress();
   say(`Uploading ${formatCount(waiting.length, 'file')}.`);
@@ -104,14 +109,14 @@ async function runUpload(row, signal) {
   const outcome = await uploadFile(row, { signal, onProgress: showProgress, onWait });
   if (outcome === 'sign-in expired') {
     for (const other of batch) other.cancel();
-    const lost = ' Signing in again clears the chosen files and their texts.';
-    showSignInExpired(refusal, lost);
+    showSignInElsewhere(refusal, continueSignedIn);
   } else if (typeof outcome === 'object') {
     const hadFocus = row.root.contains(document.activeElement);
     rows.delete(row);
     row.root.remove();
     const link = showPublished(row, outcome.page);
     if (hadFocus) link.focus();
+    guardLeaving();
     say(`${row.file.name} published.`);
   }
   // Several may end at the same moment.
@@ -125,15 +130,21 @@ function endBatch() {
   const published = batch.size - rest.length;
   const unclear = rest.filter(({ mayBePublished }) => mayBePublished).length;
   batch.clear();
-  guardLeaving();
   const isTyping = document.activeElement?.matches('textarea, input:not([type=file])');
   sending.hidden = true;
   const counts = { published, 'not published': rest.length - unclear, 'possibly published': unclear };
   const known = Object.entries(counts).filter(([, count]) => count > 0);
-  say(known.map(([what, count]) => `${formatCount(count, 'file')} ${what}.`).join(' '));
+  const summary = known.map(([what, count]) => `${formatCount(count, 'file')} ${what}.`);
+  say([...summary, ...listFaults(rest)].join(' '));
   if (isTyping) return;
-  const [target] = [refusal.querySelector('button'), rest[0]?.button, doneHeading].filter(Boolean);
+  const [target] = [refusal.querySelector('a'), rest[0], doneHeading].filter(Boolean);
   target?.focus();
+}
+
+/** @param {string} name of who has signed in */
+function continueSignedIn(name) {
+  say(`Signed in as ${name}. Press Upload to continue.`);
+  element('submit', HTMLButtonElement).focus();
 }
 
 function showProgress() {
@@ -158,20 +169,20 @@ function showPublished(row, page) {
   link.href = page;
   link.textContent = title;
   partOf(item, '.preview', HTMLElement).replaceWith(row.preview);
-  if (row.preview.hidden) showPublishedPreview(row.preview, page, row.file);
+  showPublishedPreview(row.preview, page, row.file);
   void addCopyButtons(partOf(item, '.codes', HTMLElement), page, title);
   element('published', HTMLElement).append(item);
   done.hidden = false;
   return link;
 }
 
-/** Lets the browser ask before a person leaves running uploads or typed texts. */
+/** Lets the browser ask before a person leaves files that are not published, or may be. */
 function guardLeaving() {
   window.onbeforeunload = losesWork() ? (event) => event.preventDefault() : null;
 }
 
 function losesWork() {
-  return batch.size > 0 || [...rows].some(({ hasTexts }) => hasTexts);
+  return [...rows].some(({ state }) => state !== 'unfit');
 }
 
 /** @param {string} sentence */

@@ -2,12 +2,13 @@
 
 import { formatCount } from '/scripts/format.js';
 import { isSignInExpired, parseJson, refusalOf } from '/scripts/service-response.js';
-import { settings } from '/sign-in/session.js';
+import { pageSettings } from '/sign-in/page-settings.js';
 import { isReadable } from './check-file.js';
 import { credentials, isSignedIn } from './credentials.js';
 import { mayBePublished } from './may-be-published.js';
 import { Cancelled, NoResponse, sendUpload } from './send-upload.js';
 import { LongWait, sendWithRetries } from './send-with-retries.js';
+import { sessionRefusal } from './session-check.js';
 
 /** The file changed since it was chosen. Browsers then refuse to send it, without a reason. */
 class Unreadable extends Error {}
@@ -55,6 +56,8 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
  */
 async function send(row, key, { signal, onProgress }) {
   if (!(await isReadable(row.file))) throw new Unreadable();
+  const refusal = await sessionRefusal();
+  if (refusal) return refusal;
   const { key: apiKey, headers } = credentials();
   const body = new FormData();
   body.set('key', apiKey);
@@ -64,7 +67,7 @@ async function send(row, key, { signal, onProgress }) {
   const request = { headers: { ...headers, 'Idempotency-Key': key }, body };
   const before = row.mayBePublished;
   try {
-    const response = await sendUpload(`${settings().upload}/2/upload.json`, request, {
+    const response = await sendUpload(`${pageSettings().upload}/2/upload.json`, request, {
       signal,
       onProgress(sent, total) {
         row.showProgress(sent, total);

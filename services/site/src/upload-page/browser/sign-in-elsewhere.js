@@ -1,0 +1,42 @@
+// @ts-check
+import { element, partOf } from '/scripts/elements.js';
+import { handOverSession, requestSession } from './session-transfer.js';
+
+/**
+ * Shows that the sign-in has expired, and a link to sign in again in a new tab. The redirect to the provider would lose the chosen files of this one.
+ *
+ * @param {HTMLElement} place an alert
+ * @param {(name: string) => void} onSignedIn
+ */
+export function showSignInElsewhere(place, onSignedIn) {
+  const link = document.createElement('a');
+  link.href = requestSession(({ name, providerName }) => {
+    place.replaceChildren();
+    element('signed-in-name', HTMLElement).textContent = name;
+    element('signed-in-at', HTMLElement).textContent = providerName;
+    onSignedIn(name);
+  });
+  link.target = '_blank';
+  // The new tab starts without this tab's storage.
+  link.rel = 'noopener';
+  link.textContent = 'Sign in again in a new tab';
+  place.replaceChildren('Your sign-in has expired. ', link, '. Your files and texts stay here.');
+}
+
+/**
+ * In a tab that such a link opened: says what to do, and hands over the session.
+ *
+ * @param {(sentence: string) => void} say
+ */
+export function signInForOtherTab(say) {
+  handOverSession({
+    onWait: (isSignedIn) =>
+      say(isSignedIn ? 'Signed in. Go back to the tab with your files.' : 'Sign in here for the tab with your files.'),
+    onTaken() {
+      const sentence = document.createElement('p');
+      sentence.textContent = 'The tab with your files is signed in. Go back to it. You can close this one.';
+      const page = partOf(document, '.upload', HTMLElement);
+      page.replaceChildren(partOf(page, 'h1', HTMLElement), sentence);
+    },
+  });
+}
