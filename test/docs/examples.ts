@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { execa } from 'execa';
 
 const docs = join(import.meta.dirname, '../../docs');
 
@@ -16,4 +17,16 @@ export async function examplesOf(page: string, replacements: Record<string, stri
     language,
     code: code.replaceAll(/^ {3}/gm, ''),
   }));
+}
+
+/** The environment after shell commands. @throws Error if one fails */
+export async function environmentAfter(
+  commands: readonly string[],
+  { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},
+): Promise<{ printed: string; env: Record<string, string> }> {
+  const script = ['set -e', ...commands, "printf '\\0'; env -0"].join('\n');
+  const { stdout } = await execa('sh', ['-c', script], { env, ...(cwd && { cwd }), timeout: 60_000 });
+  const [printed = '', ...variables] = stdout.split('\0');
+  const entries = variables.filter(Boolean).map((line) => line.split(/=(.*)/s).slice(0, 2));
+  return { printed, env: Object.fromEntries(entries) };
 }

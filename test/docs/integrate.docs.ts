@@ -7,7 +7,7 @@ import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { execa, execaSync } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Example, examplesOf } from './examples.ts';
+import { type Example, environmentAfter, examplesOf } from './examples.ts';
 
 const works = (file: string, ...args: string[]) => !execaSync(file, args, { reject: false }).failed;
 const missing = [
@@ -36,14 +36,6 @@ describeUnlessMissing(
       return JSON.parse((await upload(stack, { media })).text).id;
     }
 
-    async function variablesOf(examples: readonly Example[]): Promise<Record<string, string>> {
-      const script = [...examples.map(({ code }) => code), 'env -0'].join('\n');
-      const { stdout } = await execa('sh', ['-c', script]);
-      return Object.fromEntries(
-        stdout.split('\0').map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]),
-      );
-    }
-
     const programs: Record<string, readonly [name: string, ...command: [string, ...string[]]]> = {
       sh: ['example.sh', 'sh', '-e'],
       js: ['example.mjs', process.execPath],
@@ -61,7 +53,7 @@ describeUnlessMissing(
       });
       const runnable = examples.filter(({ language }) => programs[language]);
       const isSetUp = ({ code }: Example) => code.split('\n').every((line) => /^(export |$)/.test(line));
-      const env = await variablesOf(runnable.filter(isSetUp));
+      const { env } = await environmentAfter(runnable.filter(isSetUp).map(({ code }) => code));
       const outputs: string[] = [];
       for (const { language, code } of runnable.filter((example) => !isSetUp(example))) {
         const [name, file, ...args] = programs[language] ?? expect.fail();
