@@ -132,7 +132,8 @@ export async function redisCommand(
   return compose('exec', '-T', '-e', `REDISCLI_AUTH=${password.trim()}`, service, ...command);
 }
 
-const tags = { ECHODROP_VERSION: version, PROXY_VERSION: version };
+/** The image versions of these tests, as Compose reads them. */
+export const tags = { ECHODROP_VERSION: version, PROXY_VERSION: version };
 
 const required = {
   PUBLIC_SITE_URL: 'http://127.0.0.1:8081',
@@ -149,8 +150,8 @@ function signInAt(published: string): Record<string, string> {
   };
 }
 
-// Only what docker itself needs, so that compose interpolates no other variable.
-function dockerEnv(): Record<string, string> {
+/** Only what docker itself needs, so that compose interpolates no other variable. */
+export function dockerEnv(): Record<string, string> {
   const names = ['PATH', 'HOME', 'DOCKER_HOST', 'DOCKER_CONFIG', 'DOCKER_CONTEXT'];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }

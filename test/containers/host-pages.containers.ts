@@ -1,0 +1,108 @@
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts } from '@echodrop/testkit/free-ports';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { upload } from '@echodrop/testkit/upload';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { examplesOf } from '../docs/examples.ts';
+import { dockerEnv, root, tags } from './compose-system.ts';
+
+// The commands of the pages for operators, in a fresh clone. The sandbox provider stands in for a Mastodon instance.
+const parts = new AsyncDisposableStack();
+const project = `echodrop-pages-${process.pid}`;
+const standIn = `${project}-mastodon`;
+const provider = 'https://mastodon.example/api/v1/accounts/verify_credentials';
+let clone: string;
+let ports: Record<'gateway' | 'site', number>;
+
+beforeAll(async () => {
+  ports = await freePorts(['gateway', 'site']);
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'host-pages-'))).path;
+  clone = join(folder, 'echodrop');
+  await execa('git', ['clone', '--quiet', root, clone]);
+});
+afterAll(() => parts.disposeAsync());
+
+async function run(code: string): Promise<string> {
+  const env = { ...dockerEnv(), ...tags, COMPOSE_PROJECT_NAME: project };
+  return (await execa('bash', ['-euc', code], { cwd: clone, env, extendEnv: false, timeout: 300_000 })).stdout;
+}
+
+/** The examples of a page in a language, with the addresses and credentials of this system. */
+async function codeOf(page: string, wanted: string): Promise<string[]> {
+  const examples = await examplesOf(`host/${page}`, {
+    '/opt/echodrop': clone,
+    'https://upload.example': `http://127.0.0.1:${ports.gateway}`,
+    'https://media.example': `http://127.0.0.1:${ports.site}`,
+    'your-access-token': 'sandbox-bearer',
+    ...(wanted === 'ini' && {
+      [`=mastodon ${provider}`]: `=mastodon ${provider}=http://stand-in:8085${new URL(provider).pathname}`,
+    }),
+  });
+  return examples.filter(({ language }) => language === wanted).map(({ code }) => code);
+}
+
+async function startStandIn(): Promise<void> {
+  const image = `echodrop/sandbox-provider:${tags.ECHODROP_VERSION}`;
+  const network = ['--network', `${project}_egress`, '--network-alias', 'stand-in'];
+  await execa('docker', ['run', '--detach', '--rm', '--name', standIn, ...network, image]);
+}
+
+test('compose: from a clone to an upload', async () => {
+  const [, prepare, start, testProvider, , curl] = (await codeOf('compose', 'sh')) as [string, ...string[]];
+  parts.defer(async () => {
+    await execa('docker', ['rm', '--force', standIn], { reject: false });
+    await run("docker compose --profile '*' down --volumes --timeout 5");
+  });
+  await run(prepare ?? '');
+  const [settings = ''] = await codeOf('compose', 'ini');
+  const own = `${settings}GATEWAY_PORT=${ports.gateway}\nSITE_PORT=${ports.site}\n`;
+  const names = [...own.matchAll(/^(\w+)=/gm)].map(([, name]) => name);
+  const example = await readFile(join(clone, '.env'), 'utf8');
+  await writeFile(join(clone, '.env'), example.replaceAll(new RegExp(`^(?:${names.join('|')})=.*\\n`, 'gm'), '') + own);
+  await run(start ?? '');
+  await startStandIn();
+  expect(await run(`export PROVIDER_TEST_BEARER=sandbox-bearer\n${testProvider}`)).not.toMatch(/^fail/m);
+  expect(await run(curl ?? '')).toMatch(/"url":"http:\/\/127\.0\.0\.1:\d+\/\w{10}"/);
+}, 400_000);
+
+test('scale: a second gateway', async () => {
+  const [override = ''] = await codeOf('scale', 'yaml');
+  const services = override.replace(/^ {2}(?!gateway).*\n/gm, '');
+  await writeFile(join(clone, 'docker-compose.override.yml'), services);
+  const [up = ''] = await codeOf('scale', 'sh');
+  await run(up);
+  expect((await run('docker compose ps --quiet gateway')).split('\n')).toHaveLength(2);
+}, 200_000);
+
+test('secrets: rotating store keys and Redis passwords fails no upload', async () => {
+  const media = await samplePhoto('png', { width: 64, height: 48 });
+  const system = { gateway: `http://127.0.0.1:${ports.gateway}`, provider };
+  const headers = {
+    'X-Auth-Service-Provider': provider,
+    'X-Verify-Credentials-Authorization': 'Bearer sandbox-bearer',
+  };
+  const key = (await readFile(join(clone, 'secrets/API_KEYS'), 'utf8')).trim();
+  const form = [
+    { name: 'key', content: key },
+    { name: 'message', content: '' },
+    { name: 'media', filename: 'media', content: media },
+  ];
+  const statusOf = async () => (await upload(system, { headers, parts: form })).status;
+  const statuses: number[] = [];
+  const uploads = setInterval(async () => statuses.push(await statusOf()), 500);
+  try {
+    for (const code of await codeOf('secrets', 'sh')) await run(code);
+  } finally {
+    clearInterval(uploads);
+  }
+  statuses.push(await statusOf());
+  expect(new Set(statuses)).toEqual(new Set([200]));
+}, 300_000);
+
+test('troubleshooting: the log names the outcome of uploads', async () => {
+  const [search = ''] = await codeOf('troubleshooting', 'sh');
+  expect(await run(search)).toContain('"outcome":"published"');
+});
