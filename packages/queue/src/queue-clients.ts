@@ -48,8 +48,9 @@ export function registerBacklogMetrics(
 ): void {
   const helps = {
     echodrop_queue_waiting_jobs: 'Jobs waiting for a worker.',
-    echodrop_queue_oldest_job_age_seconds: 'Age of the oldest waiting job; 0 if none waits.',
-    echodrop_queue_unsupported_jobs: 'Delayed jobs whose payload version no running worker supports.',
+    echodrop_queue_oldest_job_age_seconds:
+      'Age of the oldest waiting job (rendition queues: of the next job, as owners take turns); 0 if none waits.',
+    echodrop_queue_unsupported_jobs: 'Jobs that no running worker can run, because another release wrote them.',
   };
   metrics.gaugesOnScrape(helps, 'queue', async () => {
     const backlogs = await Promise.all(clients.map((client) => client.backlogs()));

@@ -143,7 +143,7 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
   // Workers of its own release handle the job. A probe is delayed for about a second, again and again until it is late.
   async #delay(job: WorkerJob<Q, R>, token: string, remainingMs: number): Promise<never> {
     const fields = { queue: job.queueName, jobId: job.id, version: job.data.version };
-    this.#log.warn(fields, 'Delaying job: payload version not supported by this worker');
+    this.#log.warn(fields, 'Job returned to its queue: only workers of another release can run it');
     await job.moveToDelayed(Date.now() + Math.min(remainingMs / 20, maxDelayMs), token);
     throw new DelayedError();
   }

@@ -21,7 +21,11 @@ export function addBlockCommands(admin: Command, context: CommandContext): void 
     admin
       .command(`${verb}-application`)
       .description(`${summary} an application`)
-      .argument('<name>', 'the name of its key in API_KEYS, as printed by list', nonEmpty)
+      .argument(
+        '<name>',
+        'the application as `list` prints it: the name of its key in API_KEYS, or `key-…` for a key without a name',
+        nonEmpty,
+      )
       .action((name: string) => apply({ kind: 'application', name }));
   }
   admin

@@ -69,7 +69,7 @@ test('drops cached verdicts of a running local system without further settings',
   expect([await countRequests('a'), await countRequests('a')]).toEqual([1, 0]);
   expect(await runCommandProcess(['forget', provider, subject], env)).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringContaining(`Dropped cached verdicts for user "${subject}" of ${provider}`),
+    stdout: expect.stringContaining(`Cleared the cached results that verified user "${subject}" of ${provider}`),
     stderr: '',
   });
   expect(await countRequests('a')).toBe(1);
@@ -112,7 +112,7 @@ test('fails if the cache is unavailable', async () => {
   try {
     const { exitCode, stdout, stderr } = await runCommand(['forget', provider, subject], env);
     expect([exitCode, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^Failed to drop cached verdicts\. Check the verifier's cache/);
+    expect(stderr).toMatch(/^Failed to clear the cached verification results\. Check the verifier's cache/);
   } finally {
     await redis.restart();
   }

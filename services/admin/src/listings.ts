@@ -42,9 +42,9 @@ function alignColumns(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Writes missing list entries of every record, and removes entries without a published upload. @throws StoreUnavailable; CommandFailed at the end if a record is unreadable */
+/** Adds missing list entries of every record, and deletes entries without a published upload. @throws StoreUnavailable; CommandFailed at the end if a record is unreadable */
 export async function* rebuildListings(store: ObjectStore): AsyncGenerator<string> {
-  let listed = 0;
+  const count = { uploads: 0, added: 0, deleted: 0 };
   let unreadable = 0;
   for await (const { id, found } of listRecords(store)) {
     if (found instanceof UnreadableRecord) {
@@ -53,12 +53,11 @@ export async function* rebuildListings(store: ObjectStore): AsyncGenerator<strin
     } else if (isTombstone(found)) {
       await removeFromListings(store, found);
     } else {
-      await addToListings(store, listingEntryOf(found));
-      listed += 1;
+      count.uploads += 1;
+      if (await addToListings(store, listingEntryOf(found))) count.added += 1;
     }
   }
-  const removed = await Array.fromAsync(removeDeadEntries(store), () => 1);
-  if (removed.length > 0) yield `Removed ${removed.length} entries without an upload.`;
-  yield `Listed ${listed} uploads.`;
+  for await (const _ of removeDeadEntries(store)) count.deleted += 1;
+  yield `Checked ${count.uploads} uploads: added ${count.added} to lists, deleted ${count.deleted} entries without an upload.`;
   if (unreadable > 0) throw new CommandFailed(`${unreadable} records are unreadable.`);
 }

@@ -68,7 +68,7 @@ function findProviders(entry: string, configured: readonly Provider[], command: 
   return configured;
 }
 
-/** Drops cached verdicts about a user at every verifier. @returns a line to print @throws an Error with a message to print */
+/** Clears the cached verdicts about a user at every verifier. @returns a line to print @throws an Error with a message to print */
 async function forget(verifier: VerificationClient, user: ProviderUser): Promise<string> {
   const { provider, subject } = user;
   if (subject === '') throw new Error("The subject is empty. It is the user's id as the provider sends it.");
@@ -78,10 +78,14 @@ async function forget(verifier: VerificationClient, user: ProviderUser): Promise
     throw new Error(`Unknown provider ${provider}. Configured providers: ${known.join(', ')}`);
   await verifier
     .forget(user)
-    .catch(rethrowAs("Failed to drop cached verdicts. Check the verifier's cache (CACHE_REDIS_URL or REDIS_URL)."));
+    .catch(
+      rethrowAs(
+        "Failed to clear the cached verification results. Check the verifier's cache (CACHE_REDIS_URL or REDIS_URL).",
+      ),
+    );
   return (
-    `Dropped cached verdicts for user "${subject}" of ${provider}; the provider is queried again. ` +
-    'Cached refusals expire within ten seconds.'
+    `Cleared the cached results that verified user "${subject}" of ${provider}; the next request queries the provider. ` +
+    'Cached refusals are not cleared; they expire within ten seconds.'
   );
 }
 

@@ -20,7 +20,7 @@ export async function* removeUploads(
       yield `${id}: ${found ? 'record unreadable' : 'no such upload'}`;
     }
   }
-  if (failed > 0) throw new CommandFailed(`Failed to remove ${failed} of ${idsOrAddresses.length} uploads.`);
+  if (failed > 0) throw new CommandFailed(`Failed to delete ${failed} of ${idsOrAddresses.length} uploads.`);
 }
 
 /**
@@ -49,9 +49,9 @@ export async function* purge(
 
 function summary(count: number, dryRun: boolean): string {
   const hint = count === 0 ? ' Compare provider and subject with the output of `admin list`.' : '';
-  if (!dryRun) return `Removed ${count} uploads.${hint}`;
+  if (!dryRun) return `Deleted ${count} uploads.${hint}`;
   const running = count === 0 ? '' : ' To include uploads in progress, block the user first and wait a minute.';
-  return `Dry run: would remove ${count} uploads. Add --yes to remove them.${hint}${running}`;
+  return `Dry run: would delete ${count} uploads. Add --yes to delete them.${hint}${running}`;
 }
 
 async function remove(store: ObjectStore, found: StoredRecord | Tombstone, audit: Audit): Promise<string> {
@@ -59,12 +59,12 @@ async function remove(store: ObjectStore, found: StoredRecord | Tombstone, audit
   if (isTombstone(found)) {
     await finishRemoval(store, found);
     const { by, at } = found.removed;
-    return `${id}: already removed by ${by === 'owner' ? 'its owner' : 'an operator'} on ${at.toISOString()}`;
+    return `${id}: already deleted by ${by === 'owner' ? 'its owner' : 'an operator'} on ${at.toISOString()}`;
   }
   const { mediaKey, provider, subject } = found;
   audit({ action: 'remove', mediaId: id, mediaKey, provider, subject });
   await removeMedia(store, found, { by: 'operator', at: new Date() });
-  return `${id}: removed`;
+  return `${id}: deleted`;
 }
 
 function idIn(idOrAddress: string): string {

@@ -11,16 +11,19 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .command('sweep')
     .summary('find orphans and unfinished uploads; delete them with --yes')
     .description(
-      'Find orphans (media and renditions without a record), unfinished uploads and leftovers of interrupted removals; with --yes, remove ' +
+      'Find orphans (media and renditions without a record), unfinished uploads and leftovers of interrupted deletions; with --yes, delete ' +
         'them. Find published uploads that are missing from the lists of uploads; with --yes, add them to the lists. Without --yes, a dry run. ' +
-        'Run it while uploads run, but not while a backup is being restored. Removes nothing while a record is unreadable.',
+        'Safe while uploads run; never run it while a backup is being restored. If a record is unreadable, nothing is deleted.',
     )
     .option('--yes', 'apply the changes (default: dry run)')
-    .option('--force', 'sweep even if most media has no record, which suggests lost records')
+    .option(
+      '--force',
+      'delete orphans even if most media has no record. Dangerous: usually the records were lost, and restoring them is the fix',
+    )
     // Its name before 0.2.
     .addOption(new Option('--even-most').hideHelp())
     .option('--every <hours>', 'sweep every <hours> hours until stopped', parseUpTo(10_000))
-    .option('--older-than <hours>', 'remove only orphans and unfinished uploads older than this', parseUpTo(10_000), 24)
+    .option('--older-than <hours>', 'delete only orphans and unfinished uploads older than this', parseUpTo(10_000), 24)
     .action(
       async (
         { yes = false, evenMost = false, force = evenMost, every: everyHours, olderThan: olderThanHours },

@@ -54,16 +54,16 @@ async function unfinished(): Promise<string[]> {
   return (await Array.fromAsync(dataDir.store.listUnfinishedWrites(), ({ id }) => id)).sort();
 }
 
-test('sweep counts, and with --yes removes old orphans and writes a report', async () => {
+test('sweep counts, and with --yes deletes old orphans and writes a report', async () => {
   const { stays, goes } = await plant();
   const counted = await run();
   expect([counted.exitCode, ...counted.lines]).toEqual([
     0,
     'orphaned media: 1 found, 5 bytes',
-    'renditions: 1 found, 5 bytes',
+    'orphaned renditions: 1 found, 5 bytes',
     'unfinished uploads: 1 found, 11 bytes',
     'uploads without list entries: 0 found',
-    'Dry run: nothing removed. Add --yes to remove.',
+    'Dry run: nothing changed. Add --yes to apply the changes.',
   ]);
   expect(await exist(goes)).toEqual([true, true]);
   expect(await unfinished()).toEqual(['of-a-crash', 'of-one-that-runs']);
@@ -71,9 +71,9 @@ test('sweep counts, and with --yes removes old orphans and writes a report', asy
 
   const swept = await run('--yes');
   expect(swept.lines.slice(0, 3)).toEqual([
-    'orphaned media: 1 found, 1 removed, 5 bytes',
-    'renditions: 1 found, 1 removed, 5 bytes',
-    'unfinished uploads: 1 found, 1 removed, 11 bytes',
+    'orphaned media: 1 found, 1 deleted, 5 bytes',
+    'orphaned renditions: 1 found, 1 deleted, 5 bytes',
+    'unfinished uploads: 1 found, 1 deleted, 11 bytes',
   ]);
   expect(await exist([...goes, ...stays])).toEqual([false, false, true, true, true, true]);
   expect(await unfinished()).toEqual(['of-one-that-runs']);
@@ -82,10 +82,10 @@ test('sweep counts, and with --yes removes old orphans and writes a report', asy
     renditions: { found: 1, removed: 1, bytes: 5 },
     uploads: { found: 1, removed: 1, bytes: 11 },
   });
-  expect((await run('--yes')).lines[0]).toBe('orphaned media: 0 found, 0 removed, 0 bytes');
+  expect((await run('--yes')).lines[0]).toBe('orphaned media: 0 found, 0 deleted, 0 bytes');
 });
 
-test.each(['a truncated record', 'a record of a later version'])('removes nothing while there is %s', async (what) => {
+test.each(['a truncated record', 'a record of a later version'])('deletes nothing while there is %s', async (what) => {
   const { record, goes } = await plant();
   const path = join(dataDir.folder, 'store/objects', recordKey(record.id));
   if (what === 'a truncated record') await truncate(path, 10);
@@ -101,7 +101,7 @@ test.each(['a truncated record', 'a record of a later version'])('removes nothin
 test.each([
   ['most media of many has no record', 21, true, '21 of 22'],
   ['there is no record at all', 1, false, '1 of 1'],
-])('removes nothing if %s, unless forced', async (_, count, isPublished, summary) => {
+])('deletes nothing if %s, unless forced', async (_, count, isPublished, summary) => {
   if (isPublished) await publishSample(dataDir.store);
   const orphans = await Promise.all(Array.from({ length: count }, () => putOld(mediaObjectKey(newMediaKey()))));
   const missing = `${summary} media have no record`;
@@ -112,7 +112,7 @@ test.each([
   expect(await exist(orphans)).not.toContain(false);
   expect(await dataDir.store.stat(sweepReportKey)).toBeUndefined();
   expect((await run('--yes', '--force')).lines[0]).toBe(
-    `orphaned media: ${count} found, ${count} removed, ${5 * count} bytes`,
+    `orphaned media: ${count} found, ${count} deleted, ${5 * count} bytes`,
   );
   expect(await exist(orphans)).not.toContain(true);
 });
@@ -149,7 +149,7 @@ test('--every repeats, also after a failed sweep, until SIGTERM', async () => {
   expect(await running).toMatchObject({
     exitCode: 0,
     stderr: '',
-    stdout: expect.stringContaining('media: 1 found, 1 removed'),
+    stdout: expect.stringContaining('media: 1 found, 1 deleted'),
   });
 
   await truncate(join(dataDir.folder, 'store/objects', recordKey(record.id)), 10);

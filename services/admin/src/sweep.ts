@@ -24,9 +24,9 @@ export async function* sweepOnce(store: ObjectStore, { olderThanHours, ...option
   yield* describeReport(report, options.dryRun);
   if (recordsMissing) throw recordsMissing;
   yield options.dryRun
-    ? 'Dry run: nothing removed. Add --yes to remove.'
+    ? 'Dry run: nothing changed. Add --yes to apply the changes.'
     : `Swept at ${report.completed.toISOString()}.`;
-  if (failure !== undefined) throw new RemovalFailed(`Failed to remove some objects: ${failure}`);
+  if (failure !== undefined) throw new RemovalFailed(`Failed to delete some objects: ${failure}`);
 }
 
 class RemovalFailed extends Error {
@@ -53,10 +53,10 @@ export async function* sweepPeriodically(
 }
 
 function describeReport({ kinds, listings }: SweepReport, dryRun: boolean): string[] {
-  const names = { media: 'orphaned media', renditions: 'renditions', uploads: 'unfinished uploads' };
+  const names = { media: 'orphaned media', renditions: 'orphaned renditions', uploads: 'unfinished uploads' };
   const lines = sweptKinds.map((kind) => {
     const { found, removed, bytes } = kinds[kind];
-    return `${names[kind]}: ${found} found,${dryRun ? '' : ` ${removed} removed,`} ${bytes} bytes`;
+    return `${names[kind]}: ${found} found,${dryRun ? '' : ` ${removed} deleted,`} ${bytes} bytes`;
   });
   return [
     ...lines,

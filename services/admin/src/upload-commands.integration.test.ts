@@ -79,15 +79,15 @@ test('without a configured or local store, says what to start or to set', async 
   expect(stderr).toMatch(/^No object store in .*elsewhere\. Start the system with `npm start`, or set DATA_DIR/);
 });
 
-test('remove removes uploads, logs each for audit, and reports unknown ids', async () => {
+test('remove deletes uploads, logs each for audit, and reports unknown ids', async () => {
   const [first, second, third] = await publishThree();
   const ran = await run('remove', first.id, 'ZZZZZZZZZZ', '../x', `https://media.example/${third.id}/large.jpg`);
   expect(ran.exitCode).toBe(1);
   expect(ran.lines).toEqual([
-    `${first.id}: removed`,
+    `${first.id}: deleted`,
     'ZZZZZZZZZZ: no such upload',
     '../x: no such upload',
-    `${third.id}: removed`,
+    `${third.id}: deleted`,
   ]);
   expect(auditOf(ran)).toMatchObject(
     [first, third].map(({ id, mediaKey }) => ({ audit: true, action: 'remove', mediaId: id, mediaKey, ...ada })),
@@ -95,22 +95,22 @@ test('remove removes uploads, logs each for audit, and reports unknown ids', asy
   expect(await findRecord(dataDir.store, first.id)).toHaveProperty('removed.by', 'operator');
   expect(await dataDir.store.stat(mediaObjectKey(first.mediaKey))).toBeUndefined();
   expect((await listNewest(dataDir.store, { limit: 9 })).records).toEqual([second]);
-  expect((await run('remove', first.id)).stdout).toMatch(/already removed by an operator on 20/);
+  expect((await run('remove', first.id)).stdout).toMatch(/already deleted by an operator on 20/);
 });
 
 test('remove accepts any address of an upload', async () => {
   for (const path of ['', '.jpg', '/large.jpg', '/player']) {
     const { id } = await publishSample(dataDir.store);
-    expect((await run('remove', `https://media.example/${id}${path}`)).stdout).toBe(`${id}: removed`);
+    expect((await run('remove', `https://media.example/${id}${path}`)).stdout).toBe(`${id}: deleted`);
   }
   const { id } = await publishSample(dataDir.store);
-  expect((await run('remove', `https://media.example/show/full/${id}.jpg`)).stdout).toBe(`${id}: removed`);
+  expect((await run('remove', `https://media.example/show/full/${id}.jpg`)).stdout).toBe(`${id}: deleted`);
 });
 
-test('purge counts, and with --yes removes all uploads of a user, listed or not', async () => {
+test('purge counts, and with --yes deletes all uploads of a user, listed or not', async () => {
   const [first, second, third] = await publishThree();
   for (const { key } of await dataDir.store.list(listingPrefix(), { limit: 9 })) await dataDir.store.remove(key);
-  expect((await run('purge', provider, '12345')).stdout).toMatch(/^Dry run: would remove 2 uploads\. Add --yes/);
+  expect((await run('purge', provider, '12345')).stdout).toMatch(/^Dry run: would delete 2 uploads\. Add --yes/);
   expect(await findRecord(dataDir.store, first.id)).toEqual(first);
   const ran = await run('purge', provider, '12345', '--yes');
   expect(ran.exitCode).toBe(0);
@@ -120,7 +120,7 @@ test('purge counts, and with --yes removes all uploads of a user, listed or not'
     expect(await dataDir.store.stat(mediaObjectKey(mediaKey))).toBeUndefined();
   }
   expect(await findRecord(dataDir.store, second.id)).toEqual(second);
-  expect((await run('purge', provider, '12345', '--yes')).stdout).toContain('Removed 0 uploads');
+  expect((await run('purge', provider, '12345', '--yes')).stdout).toContain('Deleted 0 uploads');
 });
 
 test('purge, export and rebuild-listings report unreadable records', async () => {
@@ -176,6 +176,13 @@ test('rebuild-listings lists each published upload once', async () => {
   for (const prefix of [listingPrefix(), 'by-user/'])
     for (const { key } of await dataDir.store.list(prefix, { limit: 9 })) await dataDir.store.remove(key);
   expect((await listNewest(dataDir.store, { limit: 9 })).records).toEqual([]);
-  for (let times = 0; times < 2; times += 1) expect((await run('rebuild-listings')).stdout).toBe('Listed 2 uploads.');
+  for (const added of [2, 0])
+    expect((await run('rebuild-listings')).stdout).toBe(
+      `Checked 2 uploads: added ${added} to lists, deleted 0 entries without an upload.`,
+    );
   expect((await listNewest(dataDir.store, { limit: 9 })).records).toEqual([third, first]);
+  await dataDir.store.remove(recordKey(third.id));
+  expect((await run('rebuild-listings')).stdout).toBe(
+    'Checked 1 uploads: added 0 to lists, deleted 2 entries without an upload.',
+  );
 });

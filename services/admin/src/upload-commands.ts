@@ -51,7 +51,7 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
     .description('delete all uploads of a user')
     .argument(...providerArgument)
     .argument(...subjectArgument)
-    .option('--yes', 'remove (default: dry run)')
+    .option('--yes', 'delete the uploads (default: dry run)')
     .action((provider: string, subject: string, { yes = false }) =>
       printFromStore(context, (store) => purge(store, { provider, subject }, { dryRun: !yes, audit })),
     );

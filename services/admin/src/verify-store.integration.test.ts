@@ -111,13 +111,13 @@ const orphans: Record<string, Planted> = {
     const key = mediaObjectKey(newMediaKey());
     await put(key);
     await utimes(pathOf(key), tenDaysAgo, tenDaysAgo);
-    return [key, /: orphaned media, 5 bytes: sweep removes it/];
+    return [key, /: orphaned media, 5 bytes: sweep deletes it/];
   },
   'a rendition of orphaned media': async () => {
     const key = `renditions/${newMediaKey()}/large-1.jpg`;
     await put(key, 'picture');
     await utimes(pathOf(key), tenDaysAgo, tenDaysAgo);
-    return [key, /: rendition of orphaned media, 7 bytes: sweep removes it/];
+    return [key, /: rendition of orphaned media, 7 bytes: sweep deletes it/];
   },
 };
 

@@ -41,13 +41,13 @@ function describeFinding(found: StoreFinding): string {
 function describeFault(found: Extract<StoreFinding, { fault: string }>): string {
   switch (found.fault) {
     case 'record_unreadable':
-      return `record unreadable (${found.why}). Restore it from a backup; until then sweep removes nothing.`;
+      return `record unreadable (${found.why}). Restore it from a backup; until then sweep deletes nothing.`;
     case 'no_record':
       return 'not a record, but stored among the records. Delete it, or move it elsewhere.';
     case 'record_misplaced':
       return `contains the record of ${found.id}. Restore the right record from a backup, or delete it.`;
     case 'media_missing':
-      return `media of ${found.id} is missing. Restore it from a backup, or remove the upload: remove ${found.id}`;
+      return `media of ${found.id} is missing. Restore it from a backup, or delete the upload: remove ${found.id}`;
     case 'media_of_other_size':
       return `media of ${found.id} has ${found.stored} bytes; its record says ${found.recorded}. Restore it from a backup.`;
     case 'media_of_other_tag':
@@ -62,7 +62,7 @@ function describeFault(found: Extract<StoreFinding, { fault: string }>): string 
     case 'lists_nothing':
       return 'list entry without a published upload. Run rebuild-listings.';
     case 'removal_unfinished':
-      return `left by an unfinished removal of ${found.id}. Finish it: remove ${found.id}`;
+      return `left by an unfinished deletion of ${found.id}. Finish it: remove ${found.id}`;
   }
 }
 
@@ -70,5 +70,5 @@ function describeOrphan({ leftover, size, age }: Exclude<StoreFinding, { fault: 
   const orphan = `${leftover === 'media' ? 'orphaned media' : 'rendition of orphaned media'}, ${size} bytes`;
   return age === 'young'
     ? `${orphan}, younger than a day: may be an upload in progress.`
-    : `${orphan}: sweep removes it.`;
+    : `${orphan}: sweep deletes it.`;
 }

@@ -4,8 +4,17 @@ import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 
-/** `scheme`: not supported by the provider; `replay`: the proof was used before; `circuit_open`: the provider was not queried. */
-type VerdictSource = 'provider' | 'cache' | 'scheme' | 'replay' | 'circuit_open';
+/**
+ * Why the provider was not queried. `circuit_open`: also during its trial. `token_rate_limited`: it returned 429 for this token.
+ * `busy`: too many concurrent requests to it.
+ */
+export type NotQueried = 'circuit_open' | 'token_rate_limited' | 'busy';
+
+/**
+ * `undecided`: another auth-verifier's query with the same proof had no outcome. `replay`: the proof was used before, or may have been.
+ * `unsupported_scheme`: the provider does not support the proof's scheme.
+ */
+type VerdictSource = 'provider' | 'cache' | 'undecided' | 'replay' | 'unsupported_scheme' | NotQueried;
 
 export type VerifierEvents = ReturnType<typeof createVerifierEvents>;
 
@@ -13,7 +22,7 @@ export type VerifierEvents = ReturnType<typeof createVerifierEvents>;
 export function createVerifierEvents(log: Log, metrics: Metrics) {
   const verifications = metrics.counter(
     'echodrop_verifications_total',
-    'Verifications by provider, outcome and source (the provider itself, the cache, ...).',
+    'Verifications by provider, outcome and source: provider, cache, or why there was no query (unsupported_scheme, replay, undecided, circuit_open, token_rate_limited, busy).',
     ['provider', 'outcome', 'source'],
   );
   const providerSeconds = metrics.histogram(
@@ -39,7 +48,7 @@ export function createVerifierEvents(log: Log, metrics: Metrics) {
       );
     },
     userForgotten({ provider, subject }: ProviderUser): void {
-      log.info({ provider, subject }, 'Discarded the cached verdicts of a user');
+      log.info({ provider, subject }, 'Cleared the cached verdicts of a user');
     },
     /** Logs only the message of `error`: its other fields may hold a credential. */
     providerFailed({ advertised: provider }: Provider, error: unknown): void {
@@ -47,7 +56,7 @@ export function createVerifierEvents(log: Log, metrics: Metrics) {
       log.warn({ provider, reason }, 'Identity provider request failed');
     },
     circuitOpened({ advertised: provider }: Provider, ms: number): void {
-      log.warn({ provider, seconds: ms / 1000 }, 'Identity provider circuit opened');
+      log.warn({ provider, openForSeconds: ms / 1000 }, 'Identity provider circuit opened');
     },
     circuitClosed({ advertised: provider }: Provider): void {
       log.info({ provider }, 'Identity provider circuit closed');

@@ -69,6 +69,9 @@ test('one rate-limited user does not block others', async () => {
   limited('3600');
   await verify('noa');
   for (let times = 0; times < 50; times += 1) expect(await verify('noa')).toEqual(unavailableFor(3600));
+  expect((await providers.query(standIn.provider, 'OAuth oauth_token="noa"', '192.0.2.1')).source).toBe(
+    'token_rate_limited',
+  );
   expect(standIn.requests).toHaveLength(1);
   standIn.behaviour = mia;
   expect(await verify('mia')).toMatchObject({ outcome: 'verified' });

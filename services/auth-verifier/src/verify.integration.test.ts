@@ -281,7 +281,7 @@ test('metrics distinguish verdicts without a query, by provider', async () => {
   const { text } = await replica.metrics.exposition();
   const provider = `provider="${standIn.provider.advertised}"`;
   for (const [labels, count] of [
-    ['outcome="refused",source="scheme"', 1],
+    ['outcome="refused",source="unsupported_scheme"', 1],
     ['outcome="provider_unavailable",source="provider"', 10],
     ['outcome="provider_unavailable",source="circuit_open"', 2],
   ] as const)

@@ -44,7 +44,7 @@ export class Verifier implements AsyncDisposable {
     const { credentials } = request;
     const provider = findProvider(this.#deps.known, credentials);
     if (!provider) return { outcome: 'provider_unknown' };
-    if (!isSchemeSupported(credentials, provider)) return this.#refuse(provider, 'scheme');
+    if (!isSchemeSupported(credentials, provider)) return this.#refuse(provider, 'unsupported_scheme');
     const proofKeys = this.#deps.cache.keysOf(request, provider);
     if (!proofKeys) return this.#refuse(provider, 'replay');
     const shown = { ...request, provider, proofKeys };
@@ -99,7 +99,7 @@ export class Verifier implements AsyncDisposable {
     if (found.state === 'replay') return decide({ verdict: this.#refuse(provider, 'replay'), since: 0 });
     if (found.state !== 'leased') {
       const decided = found.state === 'decided' ? found : { verdict: unavailable(), since: 0 };
-      events.verificationCompleted(provider, decided.verdict, 'cache');
+      events.verificationCompleted(provider, decided.verdict, found.state === 'decided' ? 'cache' : found.state);
       if (decided.verdict.outcome === 'verified') decide(decided);
       await cache.settleUse(proofKeys, useEnd(decided.verdict, found.use));
       return decide(decided);
@@ -121,12 +121,11 @@ export class Verifier implements AsyncDisposable {
     const authorization =
       credentials.version === 2 ? credentials.authorization : signRequest(provider.advertised, credentials);
     const result = await this.#deps.providers.query(provider, authorization, clientAddress);
-    const source = result.seconds === undefined ? 'circuit_open' : 'provider';
-    this.#deps.events.verificationCompleted(provider, result.verdict, source, result.seconds);
+    this.#deps.events.verificationCompleted(provider, result.verdict, result.source, result.seconds);
     return result;
   }
 
-  #refuse(provider: Provider, source: 'scheme' | 'replay'): Verdict {
+  #refuse(provider: Provider, source: 'unsupported_scheme' | 'replay'): Verdict {
     this.#deps.events.verificationCompleted(provider, { outcome: 'refused' }, source);
     return { outcome: 'refused' };
   }

@@ -88,13 +88,13 @@ function createUploadEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Requests refused before verification, by limit.',
+    'Requests refused before verification, by limit: slots, unverified, anonymous (all clients); address_... (one client address).',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);
   const bypasses = metrics.counter(
     'echodrop_rate_limit_bypassed_total',
-    'Uploads admitted without rate limiting because Redis was unavailable.',
+    'Uploads admitted without rate limiting because the cache Redis was unavailable.',
   );
   return {
     /** A request was refused before anything of it was read. */
@@ -103,7 +103,7 @@ function createAdmissionEvents(log: Log, metrics: Metrics) {
     },
     rateLimitBypassed(error: unknown): void {
       bypasses.inc();
-      log.warn({ err: error }, 'Upload admitted without rate limiting; Redis unavailable');
+      log.warn({ err: error }, 'Upload admitted without rate limiting; cache Redis unavailable');
     },
     blockListFailed(error: unknown): void {
       log.warn({ err: error }, 'Failed to refresh block list');
@@ -136,7 +136,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
   checksums.remove();
   const probeResults = metrics.counter(
     'echodrop_probe_results_total',
-    'Probed media by type, or by the reason it is unsupported.',
+    'Media that this service probed, by type or by the reason it is unsupported.',
     ['result'],
   );
   return {
@@ -164,7 +164,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
     },
     mediaOrphaned(mediaKey: string): void {
       orphans.inc();
-      log.warn({ mediaKey }, 'Failed to delete media of a failed upload; the next sweep removes it');
+      log.warn({ mediaKey }, 'Failed to delete media of a failed upload; the next sweep deletes it');
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Metrics } from '@echodrop/service/metrics/metrics';
 const helps = {
   echodrop_sweep_found_objects:
     'Objects found by the last sweep: orphaned media, orphaned renditions, unfinished uploads.',
-  echodrop_sweep_removed_objects: 'Objects removed by the last sweep.',
+  echodrop_sweep_removed_objects: 'Objects deleted by the last sweep.',
   echodrop_sweep_found_bytes:
     'Bytes found by the last sweep; unfinished uploads count if the object store reports their size.',
 };

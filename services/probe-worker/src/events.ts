@@ -14,13 +14,13 @@ const bytesBuckets = [0, 16 * KiB, 64 * KiB, 256 * KiB, 1024 * KiB, 4096 * KiB, 
 export function createProbeEvents(log: Log, metrics: Metrics) {
   const bytesRead = metrics.histogram(
     'echodrop_probe_read_bytes',
-    'Bytes read from the object store per probe, excluding the first 16 KiB, which the job carries.',
+    'Bytes read from the object store per probe, without the first 16 KiB, which the gateway sends with the job.',
     ['outcome'],
     bytesBuckets,
   );
   const results = metrics.counter(
     'echodrop_probe_results_total',
-    'Probed media by type, or by the reason it is unsupported.',
+    'Media that this service probed, by type or by the reason it is unsupported.',
     ['result'],
   );
   const names = { job: 'echodrop_probe_job_seconds', work: 'echodrop_probe_work_seconds' };

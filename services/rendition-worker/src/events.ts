@@ -38,14 +38,17 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
     },
     /** Worker crashes could not be recorded in the store. */
     noteFailed({ mediaKey, type, set }: RenditionRequest, error: unknown) {
-      log.warn({ mediaKey, type, set, err: error }, 'Failed to record worker crashes for media');
+      log.warn(
+        { mediaKey, type, set, err: error },
+        'Failed to note in the store that media crashed workers; it may crash them again',
+      );
     },
     jobEnded(end: JobEnd, request?: RenditionRequest) {
       const { queue, jobId, seconds, error } = end;
       const outcome = error instanceof MediaRemoved ? 'removed' : end.outcome;
       const about = { queue, jobId, mediaKey: request?.mediaKey, outcome, seconds };
       observeDurations(end, outcome);
-      if (outcome === 'removed') log.info(about, 'Media removed before rendering');
+      if (outcome === 'removed') log.info(about, 'Media deleted before rendering');
       else if (outcome === 'deferred') log.info(about, 'Job deferred to a slower lane');
       else if (error) log.error({ ...about, err: error }, 'Job failed');
       else log.debug(about, 'Job completed');

@@ -185,7 +185,7 @@ test('reports media that was removed before its job ended, without a failure', a
       .map((line) => JSON.parse(line));
   await expect
     .poll(logged, { timeout: 5000 })
-    .toMatchObject([{ level: 'info', mediaKey, outcome: 'removed', msg: 'Media removed before rendering' }]);
+    .toMatchObject([{ level: 'info', mediaKey, outcome: 'removed', msg: 'Media deleted before rendering' }]);
   const metrics = await stack.metrics('rendition-worker');
   expect(metrics).toMatch(/^echodrop_rendition_job_seconds_count\{.*outcome="removed".*\} [1-9]/m);
 });

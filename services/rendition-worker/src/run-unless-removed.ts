@@ -10,7 +10,7 @@ export class MediaRemoved extends Error {
   override readonly name = 'MediaRemoved';
 
   constructor() {
-    super('the media was removed from the store');
+    super('the media was deleted from the store');
   }
 }
 

@@ -36,11 +36,11 @@ export function createSiteEvents(log: Log, metrics: Metrics) {
   const failures = metrics.counter('echodrop_site_request_failures_total', 'Failed requests by kind.', ['kind']);
   const missing = metrics.counter(
     'echodrop_site_media_missing_total',
-    'Requests for a record whose media is missing from the object store; alert on any.',
+    'Page or picture requests that found the record of an upload but not its media; should be 0.',
   );
   const unreadable = metrics.counter(
     'echodrop_site_records_unreadable_total',
-    'Requests for an unreadable record; alert on any.',
+    'Requests that found an unreadable record; should be 0.',
   );
   return {
     /** Browsers, and sites that embed pages, trust plain http less. */

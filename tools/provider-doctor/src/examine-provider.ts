@@ -51,7 +51,8 @@ export async function* examineProvider(provider: Provider, examination: Examinat
   if (kindOf(madeUp.response) === 'rate limit') return;
 
   const authorization = authorizationOf(user, provider);
-  if (authorization === undefined) return yield note(`No test user: set ${requiredSettings(provider)}.`);
+  if (authorization === undefined)
+    return yield note(`Not tested: whether it verifies a real user. To test that, set ${requiredSettings(provider)}.`);
   const isTooFar = provider.profile.signsRequests && isSkewTooLarge(bare);
   yield* verificationFindings(user, authorization, queries, { userIdSecret, isSkewTooLarge: isTooFar });
 }

@@ -9,7 +9,8 @@ import { kindOf } from './response-kind.ts';
 export async function hostFinding(attempts: readonly Attempt[], queries: Queries): Promise<Finding> {
   const { advertised, upstream } = queries.provider;
   const [host, own] = [new URL(advertised).host, new URL(upstream).host];
-  if (upstream === advertised) return ok('The Host header is correct: no upstream is configured.');
+  if (upstream === advertised)
+    return ok('Host header: nothing to check, because the provider is queried at its public address.');
   const accepted = ok(`It serves the advertised Host, ${host}.`);
   const refusal = attempts.find(isRefusal);
   // A server that does not know a Host may respond 403 with a page; a credential check responds 401.
@@ -25,7 +26,7 @@ export async function hostFinding(attempts: readonly Attempt[], queries: Queries
     return wrong(
       `It does not serve the advertised Host: ${host} ${summary(attempts[0])}, its own host ${own} returns a refusal.`,
     );
-  return warn(`Cannot check the advertised Host ${host}: it refuses no request, with any Host.`);
+  return warn(`Cannot check the advertised Host ${host}: the provider refuses no request, whatever its Host header.`);
 }
 
 function isRefusal({ response }: Attempt): boolean {

@@ -24,7 +24,7 @@ export function addAccountCommands(program: Command, context: CommandContext): v
     .description("sign in with the site's identity provider, in the browser")
     .argument('<site>', 'address of the site')
     .option('--provider <name>', 'name or address of the provider, if the site has several')
-    .option('--profile <name>', 'name for this user and server (ECHODROP_PROFILE)')
+    .option('--profile <name>', 'name under which to save this login (ECHODROP_PROFILE)')
     .option('--key <key>', 'API key, if the site publishes none')
     .option('--token-stdin', 'read a bearer token from standard input and open no browser')
     .option('--no-browser', 'print the sign-in address instead of opening a browser; it is valid for ten minutes')
@@ -41,12 +41,14 @@ export function addAccountCommands(program: Command, context: CommandContext): v
   program
     .command('logout')
     .description('revoke the token at the provider, if supported, and delete it here')
-    .option('--profile <name>', 'user and server of an earlier login (ECHODROP_PROFILE)')
+    .option('--profile <name>', 'name of a saved login (ECHODROP_PROFILE)')
     .action((options: { profile?: string }) => logout(context, options));
 
   const sign = program
     .command('sign')
-    .description('print the X-Verify-Credentials-Authorization header for one request')
+    .description(
+      'sign one request for another program, such as curl: print the value of its header X-Verify-Credentials-Authorization',
+    )
     .action((options: ConnectionOptions) => printSignature(context, options));
   addConnectionOptions(sign);
 }

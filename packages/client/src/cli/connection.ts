@@ -35,7 +35,7 @@ export function addConnectionOptions(command: Command): Command {
   return command
     .option('--profile <name>', 'name of a saved login (ECHODROP_PROFILE)')
     .optionsGroup(
-      'Without a saved login (prefer the environment variables: other users of this machine can see command-line options):',
+      'Instead of a saved login (other users of this machine can see options, so prefer the variables in parentheses):',
     )
     .option('--url <address>', 'upload service (ECHODROP_URL)')
     .option('--allow-http', 'send credentials without TLS, on a trusted network (ECHODROP_ALLOW_HTTP=1)')

@@ -4,10 +4,11 @@ import { visible } from './command-context.ts';
 // Instead of the message of the service, which does not know this program.
 const ownMessages: Readonly<Record<string, string>> = {
   removed: 'This file was uploaded before and then deleted. To publish it again, add --again.',
+  api_key_unknown: 'This server does not accept this API key.',
 };
 const advice: Readonly<Record<string, string>> = {
   credentials_refused: 'Check the credentials, or sign in again.',
-  api_key_unknown: 'Check the API key, or run `echodrop login` again.',
+  api_key_unknown: 'Check --key or ECHODROP_KEY, or run `echodrop login` again.',
   provider_unknown: 'Check --provider, or run `echodrop login` again.',
 };
 

@@ -15,7 +15,7 @@ Examples:
 
 Exit status:
   0  success
-  1  at least one file failed; the others may have been uploaded. Or the command failed.
+  1  the command failed; with several files, at least one of them failed
   2  invalid arguments, or not signed in
 `;
 

@@ -62,7 +62,7 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
     .option('-m, --message <text>', 'public caption', '')
     .option('--alt <text>', 'alternative text: what the photo or video shows')
     .addOption(
-      new Option('-o, --output <format>', 'what to print for each file')
+      new Option('-o, --output <format>', 'what to print for each published file; failures go to standard error')
         .choices(outputs)
         .default(isLocal ? 'json' : 'url'),
     )

@@ -7,8 +7,8 @@ import { nodesOf, type RedisClient } from './redis-client.ts';
  */
 export function registerQueueMemoryMetrics(metrics: Metrics, redis: RedisClient): void {
   const helps = {
-    echodrop_redis_used_memory_bytes: 'Memory that Redis uses.',
-    echodrop_redis_max_memory_bytes: 'Memory that Redis may use; 0 if there is no limit.',
+    echodrop_redis_used_memory_bytes: 'Memory that the queue Redis uses.',
+    echodrop_redis_max_memory_bytes: 'Memory that the queue Redis may use (maxmemory); 0 if there is no limit.',
   };
   metrics.gaugesOnScrape(helps, 'redis', async () => {
     const infos = await Promise.all(nodesOf(redis).map((node) => node.info('memory')));

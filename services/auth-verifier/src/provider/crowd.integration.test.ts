@@ -27,8 +27,10 @@ test.each([
   await waitUntil('the queries', 10_000, async () => standIn.requests.length >= 1 + 64);
   await sleep(100);
   expect(standIn.requests).toHaveLength(1 + 64);
-  const refused = { outcome: 'provider_unavailable', retryAfterSeconds: 1 };
-  expect((await Promise.all(crowd.slice(64))).map(({ verdict }) => verdict)).toEqual(Array(192).fill(refused));
+  const verdict = { outcome: 'provider_unavailable', retryAfterSeconds: 1 };
+  expect(await Promise.all(crowd.slice(64))).toEqual(
+    Array(192).fill({ verdict, source: 'busy', canHaveArrived: false }),
+  );
 
   standIn.behaviour = mia;
   expect((await query('noa', '198.51.100.1')).verdict.outcome).toBe('verified');

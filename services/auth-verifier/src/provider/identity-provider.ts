@@ -8,6 +8,7 @@ import { networkOf } from '@echodrop/service/network-of';
 import type { Secret } from '@echodrop/service/secret';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import { LRUCache } from 'lru-cache';
+import type { NotQueried } from '../events.ts';
 import { tokenIn } from '../proof.ts';
 import {
   InvalidResponse,
@@ -31,6 +32,7 @@ interface ProviderOptions {
 
 export interface QueryResult {
   readonly verdict: Verdict;
+  readonly source: 'provider' | NotQueried;
   /** Duration of the request; undefined if the provider was not queried. */
   readonly seconds?: number;
   /** Whether the provider may have received the request. */
@@ -63,10 +65,10 @@ export class IdentityProviders implements AsyncDisposable {
   async query(provider: Provider, authorization: string, clientAddress: string): Promise<QueryResult> {
     const token = digestOf(provider, tokenIn(authorization));
     const resting = this.#resting.getRemainingTTL(token);
-    if (resting > 0) return { verdict: unavailable(resting), canHaveArrived: false };
+    if (resting > 0) return notQueried('token_rate_limited', resting);
     const started = performance.now();
     const result = (verdict: Verdict, canHaveArrived: boolean): QueryResult => {
-      return { verdict, seconds: (performance.now() - started) / 1000, canHaveArrived };
+      return { verdict, source: 'provider', seconds: (performance.now() - started) / 1000, canHaveArrived };
     };
     try {
       const sender = this.#senderOf(token, clientAddress);
@@ -76,7 +78,7 @@ export class IdentityProviders implements AsyncDisposable {
           this.#exchange(provider, authorization, token),
         );
       const found = await this.#breakerOf(provider).execute(sender, this.#known.has(token), exchange);
-      return 'openMs' in found ? { verdict: unavailable(found.openMs), canHaveArrived: false } : result(found, true);
+      return 'retryMs' in found ? notQueried(found.cause, found.retryMs) : result(found, true);
     } catch (error) {
       this.#options.events.providerFailed(provider, error);
       if (!(error instanceof TooManyRequests)) return result(unavailable(), canHaveArrived(error));
@@ -88,7 +90,8 @@ export class IdentityProviders implements AsyncDisposable {
   /** Registers the circuit state of each provider, read at each scrape: without requests, no event reports that a circuit may close. */
   registerCircuitMetrics(metrics: Metrics, known: readonly Provider[]): void {
     const name = 'echodrop_provider_circuit_open';
-    const help = '1 if the circuit of the identity provider is open because it kept failing, 0 if not.';
+    const help =
+      '1 while requests to the identity provider are suspended because it keeps failing (circuit open), 0 otherwise.';
     metrics.gaugesOnScrape({ [name]: help }, 'provider', async () =>
       known.map((provider) => ({
         label: provider.advertised,
@@ -127,6 +130,10 @@ export class IdentityProviders implements AsyncDisposable {
     this.#breakers.set(provider, breaker);
     return breaker;
   }
+}
+
+function notQueried(source: NotQueried, retryMs: number): QueryResult {
+  return { verdict: unavailable(retryMs), source, canHaveArrived: false };
 }
 
 /** Milliseconds from a Retry-After header (RFC 9110 section 10.2.3: seconds or a date); undefined if it is missing or invalid. */

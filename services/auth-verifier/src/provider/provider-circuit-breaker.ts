@@ -12,9 +12,15 @@ import {
   type IHalfOpenAfterBackoffContext,
   isBulkheadRejectedError,
 } from 'cockatiel';
-import type { VerifierEvents } from '../events.ts';
+import type { NotQueried, VerifierEvents } from '../events.ts';
 
 export type ProviderEvents = Pick<VerifierEvents, 'providerFailed' | 'circuitOpened' | 'circuitClosed'>;
+
+/** `retryMs`: the time until a retry. */
+interface Rejected {
+  readonly cause: NotQueried;
+  readonly retryMs: number;
+}
 
 const maxConcurrent = 256;
 const maxConcurrentUnverified = maxConcurrent / 4;
@@ -74,22 +80,18 @@ export class ProviderCircuitBreaker {
     });
   }
 
-  /** Runs `request`, unless the circuit is open or too many run; then returns the time until a retry in ms. @throws what `request` throws */
-  async execute<T>(
-    sender: string,
-    isVerified: boolean,
-    request: () => Promise<T>,
-  ): Promise<T | { readonly openMs: number }> {
+  /** Runs `request`, unless the circuit is open or too many run. @throws what `request` throws */
+  async execute<T>(sender: string, isVerified: boolean, request: () => Promise<T>): Promise<T | Rejected> {
     // Others do not wait for the running trial.
-    if (this.#breaker.state === CircuitState.HalfOpen) return { openMs: busyRetryMs };
-    const openForMs = this.#openUntil - performance.now() + (this.#failedTrials.has(sender) ? openMs : 0);
-    if (this.#breaker.state === CircuitState.Open && openForMs > 0) return { openMs: openForMs };
+    if (this.#breaker.state === CircuitState.HalfOpen) return { cause: 'circuit_open', retryMs: busyRetryMs };
+    const retryMs = this.#openUntil - performance.now() + (this.#failedTrials.has(sender) ? openMs : 0);
+    if (this.#breaker.state === CircuitState.Open && retryMs > 0) return { cause: 'circuit_open', retryMs };
     using held = new DisposableStack();
-    if (!isVerified && !this.#unverified.acquire(sender, held)) return { openMs: busyRetryMs };
+    if (!isVerified && !this.#unverified.acquire(sender, held)) return { cause: 'busy', retryMs: busyRetryMs };
     try {
       return await this.#bulkhead.execute(() => this.#breaker.execute(() => this.#count(sender, request)));
     } catch (error) {
-      if (isBulkheadRejectedError(error)) return { openMs: busyRetryMs };
+      if (isBulkheadRejectedError(error)) return { cause: 'busy', retryMs: busyRetryMs };
       throw error;
     }
   }

@@ -139,8 +139,10 @@ test('waits for a dead verifier no longer than the provider timeout', async () =
   await waitUntil('the query of the dead verifier', 5000, async () => isGone);
   gone.redis.disconnect();
   const begin = performance.now();
-  expect(await verify(await replica({ timeoutMs: 500 }))).toMatchObject({ outcome: 'provider_unavailable' });
+  const alive = await replica({ timeoutMs: 500 });
+  expect(await verify(alive)).toMatchObject({ outcome: 'provider_unavailable' });
   expect(performance.now() - begin).toBeLessThan(1500);
+  expect((await alive.metrics.exposition()).text).toContain('outcome="provider_unavailable",source="undecided"');
   expect(standIn.requests).toHaveLength(1);
   await lost;
   await gone[Symbol.asyncDispose]();

@@ -63,7 +63,7 @@ export const recordSchemas = { Image: image, ImagePage: imagePage, ImagePageXml:
 export const recordResponses = {
   Uploaded: responseWith('Uploaded: the record of the media.', 'Image', 'Image'),
   Listed: responseWith('A page of the records of the user, newest first.', 'ImagePage', 'ImagePageXml'),
-  Removed: { description: 'Removed: all its addresses respond with 410.', headers: requestIdHeader },
+  Removed: { description: 'Deleted: all its addresses respond with 410.', headers: requestIdHeader },
 };
 
 function responseWith(description: string, json: keyof typeof recordSchemas, xml: keyof typeof recordSchemas) {

@@ -23,7 +23,7 @@ function openApiDocument(base: string, maxMediaBytes: number) {
       version: '2',
       summary: 'Uploads of photos and videos by users of an identity provider.',
       description:
-        'Success is 200, or 204 for a removal. Every other response is a refusal, in the requested format, or in JSON if that is ' +
+        'Success is 200, or 204 for a deletion. Every other response is a refusal, in the requested format, or in JSON if that is ' +
         'unknown. Other methods are refused with 405 (`components/responses/Refused405`).\n\n' +
         'Retry 408, 409, 429, 503, and of the 401s only `provider_unavailable`, after `Retry-After` seconds if the header is there; ' +
         'and an upload whose response was lost. Sign the header again for each attempt, since an identity provider may accept a ' +
@@ -79,7 +79,7 @@ function pathsOf(maxMediaBytes: number) {
       parameters: [ownParameters.id],
       delete: {
         operationId: 'removeOwn',
-        summary: 'Remove an upload of the user who signed the header.',
+        summary: 'Delete an upload of the user who signed the header.',
         description: 'The owner is the user at the identity provider. Refusals are JSON.',
         parameters: [verifyCredentials, authServiceProvider],
         responses: { 204: { $ref: '#/components/responses/Removed' }, ...ownRefusals },

@@ -26,12 +26,12 @@ export function createOwnUploadEvents(log: Log, metrics: Metrics) {
     removalStarted(requestId: string, { id: mediaId, mediaKey, provider, subject }: StoredRecord): void {
       audit.info(
         { action: 'remove', requestId, mediaId, mediaKey, provider, subject },
-        'Removing upload for its owner',
+        'Deleting upload for its owner',
       );
     },
     removed(requestId: string, mediaId: string): void {
       requests.inc({ outcome: 'removed' });
-      log.info({ requestId, mediaId }, 'Upload removed');
+      log.info({ requestId, mediaId }, 'Upload deleted');
     },
     /** `mediaId` of a removal; a list has none. */
     refused(requestId: string, { reason, cause }: Refusal, mediaId?: string): void {
