@@ -36,7 +36,9 @@ export async function buildClient(folder: string): Promise<void> {
     await copyFile(file, copy);
   }
   await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  const pages = ['javascript', 'command-line'].map((name) => readFile(join(root, 'docs/integrate', `${name}.md`), 'utf8'));
+  const pages = ['javascript', 'command-line'].map((name) =>
+    readFile(join(root, 'docs/integrate', `${name}.md`), 'utf8'),
+  );
   // The files that they link to are not in the package; the section "Build" is about this repository.
   await writeFile(
     join(folder, 'README.md'),
