@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examplesOf } from '../docs/examples.ts';
 import { dockerEnv, root, tags } from './compose-system.ts';
 
-// The commands of the pages for operators, in a fresh clone. The sandbox provider stands in for a Mastodon instance.
+// The commands of the pages for operators, in a fresh clone. The sandbox provider replaces a Mastodon instance.
 const parts = new AsyncDisposableStack();
 const project = `echodrop-pages-${process.pid}`;
 const standIn = `${project}-mastodon`;

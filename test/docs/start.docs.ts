@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { NpmStart, root } from '../../deploy/local/npm-start.fixture.ts';
 import { environmentAfter, examplesOf } from './examples.ts';
 
-// Each page begins before `npm start` and ends with an upload. The sandbox provider stands in for every kind of provider.
+// Each page begins before `npm start` and ends with an upload. The sandbox provider replaces every kind of provider.
 const parts = new AsyncDisposableStack();
 let provider: Stack;
 let tokens: { readonly origin: string };

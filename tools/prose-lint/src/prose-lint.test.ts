@@ -10,6 +10,7 @@ const found = async (file: string, text: string) =>
 test.each([
   ['page.md', '# Limits\n\nThe client is told so, and `told` is a word.\n', [/^3:15 "told": write report/]],
   ['page.md', `${'word '.repeat(36)}end.\n`, [/^1:1 37 words in a sentence/]],
+  ['page.md', `- One.\n  ${'Two. '.repeat(41)}\n`, [/^2:1 20\d characters/]],
   ['main.ts', "log.warn('queue is ' +\n  `left alone`);\nlog.info('left');\n", [/^2:4 "left alone"/]],
   ['main.ts', '/**\n * Left\n * alone.\n */\n', [/^2:4 "Left alone"/]],
   ['main.ts', 'function f(toldSeconds: number) { return toldSeconds; }\n', [/^1:12 name "toldSeconds"/]],
