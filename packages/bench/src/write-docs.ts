@@ -7,7 +7,7 @@ import { rendered, sizeNames } from './media.ts';
 import { plotOf } from './plot.ts';
 import { medianText, spreadText } from './report.ts';
 
-const docs = join(import.meta.dirname, '../../../docs');
+const docs = join(import.meta.dirname, '../../../docs/why');
 const generated = /(<!-- bench: begin -->\n).*(<!-- bench: end -->)/s;
 
 const peers = ['naive', 'pass-through'];

@@ -19,6 +19,6 @@ export const mediaSettings = {
 
 /** Settings of the services that start media tools. */
 export const toolSettings = {
-  /** How media tools are confined (docs/reference/media.md). */
+  /** How media tools are confined (docs/host/isolation.md). */
   MEDIA_SANDBOX: choice(sandboxModes, 'full'),
 };

@@ -1,6 +1,6 @@
 import { isProfileName, type ProfileName, profileNames } from '@echodrop/identity-provider/provider-profiles';
 
-const heading = '## Provider responses and verdicts';
+const heading = '## All responses';
 const columns = ['Profile', 'Status', 'Headers', 'Body', 'Delay', 'Verdict', 'Counts'];
 
 export const delays = [
@@ -17,7 +17,7 @@ export const delays = [
 
 export type Delay = (typeof delays)[number];
 
-/** A row of the table in docs/reference/identity-providers.md. */
+/** A row of the table in docs/reference/provider-responses.md. */
 export interface BehaviourRow {
   /** The cells of status, headers, body and delay. */
   readonly text: string;

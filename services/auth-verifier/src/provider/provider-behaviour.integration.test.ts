@@ -17,7 +17,7 @@ const closedAddress = 'http://127.0.0.1:1/';
 // More than needed to open a circuit.
 const count = 12;
 
-const page = await readFile(resolve(import.meta.dirname, '../../../../docs/reference/identity-providers.md'), 'utf8');
+const page = await readFile(resolve(import.meta.dirname, '../../../../docs/reference/provider-responses.md'), 'utf8');
 const rows = behaviourRows(page);
 const cases = rows.flatMap((row) => row.profiles.map((profile) => [profile, row.text, row] as const));
 
@@ -74,7 +74,7 @@ test('the table has every delay and outcome, and no row twice', () => {
   expect(new Set(rows.map(({ profiles, text }) => `${profiles} ${text}`)).size).toBe(rows.length);
 });
 
-const whole = page.slice(page.indexOf('\n## Provider responses and verdicts'));
+const whole = page.slice(page.indexOf('\n## All responses'));
 const lastRow = whole.trimEnd().split('\n').at(-1) ?? '';
 
 test.each([
