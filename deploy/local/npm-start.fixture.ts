@@ -38,12 +38,17 @@ export class NpmStart implements AsyncDisposable {
     return new NpmStart(await mkdtemp(join(tmpdir(), 'npm-start-')), Object.fromEntries([...own, ...ops]));
   }
 
+  /** The environment that `npm run` commands for this system need. */
+  get settings(): Record<string, string> {
+    return { DATA_DIR: this.dataDir, ...this.#ports };
+  }
+
   /** Runs it as a terminal does: npm is the leader of a process group. */
   start(settings: Record<string, string> = {}): ChildProcess {
     this.output = '';
     const npm = spawn('npm', ['start'], {
       cwd: root,
-      env: { ...process.env, DATA_DIR: this.dataDir, ...this.#ports, ...settings },
+      env: { ...process.env, ...this.settings, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });

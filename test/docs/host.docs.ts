@@ -1,0 +1,84 @@
+import { mkdir, mkdtempDisposable, readdir, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { NpmStart, root } from '../../deploy/local/npm-start.fixture.ts';
+import { examplesOf } from './examples.ts';
+
+const parts = new AsyncDisposableStack();
+let npm: NpmStart;
+let folder: string;
+let env: Record<string, string>;
+let id: string;
+beforeAll(async () => {
+  npm = parts.use(await NpmStart.prepare());
+  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'host-page-'))).path;
+  env = npm.settings;
+  npm.start();
+  await npm.untilReady();
+});
+beforeEach(async () => {
+  const { stdout } = await execa('npm', ['run', '--silent', 'upload', '--', 'deploy/sample.jpg'], { cwd: root, env });
+  id = JSON.parse(stdout).id;
+});
+afterEach(() => expect(npm.output).not.toMatch(/"level":"(error|fatal)"/));
+afterAll(() => parts.disposeAsync());
+
+/** Runs all shell commands of a page in `cwd`. @returns what they printed */
+async function runPage(page: string, cwd = root): Promise<string> {
+  const examples = await examplesOf(`host/${page}`, {
+    Ab3dE6gH9j: id,
+    'https://social.example/api/v1/accounts/verify_credentials': `http://127.0.0.1:${npm.portOf('sandbox-provider', 'PORT')}/1/account/verify_credentials.json`,
+    '"$PROVIDER" 109': '"$PROVIDER" 12345',
+    '../export': join(folder, 'export'),
+  });
+  // No registry has the image of rclone here.
+  const commands = examples.filter(({ language, code }) => language === 'sh' && !code.startsWith('docker run'));
+  return (await execa('bash', ['-ec', commands.map(({ code }) => code).join('\n')], { cwd, env, timeout: 100_000 }))
+    .stdout;
+}
+
+test('moderation', async () => {
+  const printed = await runPage('moderation');
+  expect(printed).toContain(id);
+  expect((await fetch(`http://127.0.0.1:${npm.portOf('site', 'PORT')}/${id}`)).status).toBe(410);
+  expect(await readdir(join(folder, 'export'))).not.toEqual([]);
+});
+
+test('sweep', async () => {
+  expect(await runPage('sweep')).toContain('Dry run');
+});
+
+test('backup: with rsync, and with rclone', async () => {
+  await symlink(join(npm.dataDir, 'store'), join(folder, 'live'));
+  await symlink('objects', join(npm.dataDir, 'store/bucket'));
+  await mkdir(join(folder, 'copy/objects'), { recursive: true });
+  env = {
+    ...env,
+    ...{ RCLONE_CONFIG_LIVE_TYPE: 'alias', RCLONE_CONFIG_LIVE_REMOTE: join(folder, 'live') },
+    ...{ RCLONE_CONFIG_COPY_TYPE: 'alias', RCLONE_CONFIG_COPY_REMOTE: join(folder, 'copy') },
+  };
+  await runPage('backup', folder);
+  for (const copy of ['objects', 'bucket'])
+    expect(await readdir(join(folder, 'copy', copy, 'records'))).toContain(`${id}.json`);
+});
+
+// Where commands are run, and why some are not.
+const elsewhere: Record<string, string> = {
+  compose: 'test/containers/host-pages.containers.ts; steps 1 and 5 change the system of a server',
+  scale: 'test/containers/host-pages.containers.ts',
+  secrets: 'test/containers/host-pages.containers.ts',
+  troubleshooting: 'test/containers/host-pages.containers.ts',
+  'compose-tasks': 'test/containers/faults.containers.ts runs deploy/rolling-update',
+  monitoring: 'test/containers has no images of Prometheus and Grafana; test/prometheus runs the configuration',
+  kubernetes: 'needs a cluster',
+};
+
+test('every page with commands is run, or named with a reason', async () => {
+  const pages = (await readdir(join(root, 'docs/host'))).map((file) => file.replace(/\.md$/, ''));
+  const withCommands = [];
+  for (const page of pages)
+    if ((await examplesOf(`host/${page}`)).some(({ language }) => language === 'sh')) withCommands.push(page);
+  expect(withCommands.sort()).toEqual(['moderation', 'sweep', 'backup', ...Object.keys(elsewhere)].sort());
+});
