@@ -11,13 +11,19 @@ const bucket = text().refine((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test
 
 /** Every process that reads or writes objects needs the same values. */
 export const storeSettings = {
-  OBJECT_STORE: choice(['minio', 'filesystem'], 'minio'),
-  OBJECT_STORE_DIR: requiredWhen('OBJECT_STORE', 'filesystem', text()),
-  S3_ENDPOINT: requiredWhen('OBJECT_STORE', 'minio', endpoint),
-  S3_REGION: text('us-east-1'),
-  S3_BUCKET: requiredWhen('OBJECT_STORE', 'minio', bucket),
-  S3_ACCESS_KEY: requiredWhen('OBJECT_STORE', 'minio', secret()),
-  S3_SECRET_KEY: requiredWhen('OBJECT_STORE', 'minio', secret()),
+  OBJECT_STORE: choice(['minio', 'filesystem'], 'minio').describe(
+    '`minio` (any S3) or `filesystem` (`npm start`: `filesystem`)',
+  ),
+  OBJECT_STORE_DIR: requiredWhen('OBJECT_STORE', 'filesystem', text()).describe('folder of the filesystem store'),
+  S3_ENDPOINT: requiredWhen('OBJECT_STORE', 'minio', endpoint).describe('address of the S3 store, without a path'),
+  S3_REGION: text('us-east-1').describe('region of the S3 store'),
+  S3_BUCKET: requiredWhen('OBJECT_STORE', 'minio', bucket).describe(
+    'bucket; a missing one is created if the keys allow it',
+  ),
+  S3_ACCESS_KEY: requiredWhen('OBJECT_STORE', 'minio', secret()).describe(
+    'access key; use [separate keys for each service](../host/redis-and-store.md#users)',
+  ),
+  S3_SECRET_KEY: requiredWhen('OBJECT_STORE', 'minio', secret()).describe('secret key of the access key'),
 };
 
 type StoreSettings = Settings<typeof storeSettings>;

@@ -29,12 +29,13 @@ export function wholeNumber({ default: fallback, min = 0, max = Number.MAX_SAFE_
     .string('is required')
     .regex(/^\d{1,16}$/, message)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, message);
+    .refine((value) => value >= min && value <= max, message)
+    .meta({ min, max });
   return fallback === undefined ? number : number.default(fallback);
 }
 
 export function port(fallback?: number) {
-  return wholeNumber({ default: fallback, max: 65_535 });
+  return wholeNumber({ default: fallback, max: 65_535 }).describe('listen port');
 }
 
 export function text(fallback?: string) {
@@ -101,7 +102,7 @@ export function secret({ minLength = 1, fault = () => undefined }: SecretOptions
       if (message !== undefined) addIssue({ code: 'custom', message });
     })
     .transform((value) => new Secret(value))
-    .meta({ secret: true });
+    .meta({ secret: true, minLength });
 }
 
 /** During a rotation: the secret in use, and the previous or the next one, which is also accepted. */
@@ -120,7 +121,7 @@ export function rotatedSecret({ minLength }: { minLength: number }) {
       ([inUse = '', other]): RotatedSecret =>
         other === undefined ? [new Secret(inUse)] : [new Secret(inUse), new Secret(other)],
     )
-    .meta({ secret: true });
+    .meta({ secret: true, minLength, isRotated: true });
 }
 
 interface Condition {

@@ -1,17 +1,27 @@
 import { choice, httpAddress, port, type Settings, text, wholeNumber } from './env.ts';
 
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
 /** Settings of every process; `opsPort` is the service's default. */
 export function processSettings(opsPort: number) {
   return {
-    HOST: text('127.0.0.1'),
-    OPS_PORT: port(opsPort),
-    BUILD_REVISION: text('unknown'),
-    LOG_LEVEL: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
-    /** Target of traces (OTLP over HTTP); without it, none are sent. The SDK reads this and its other variables itself. */
-    OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress().optional(),
-    OTEL_EXPORTER_OTLP_PROTOCOL: choice(['http/protobuf', 'http/json'], 'http/protobuf'),
-    SHUTDOWN_DELAY_SECONDS: wholeNumber({ default: 0, max: 3600 }),
-    SHUTDOWN_GRACE_SECONDS: wholeNumber({ default: 20, max: 86_400 }),
+    HOST: text('127.0.0.1').describe('listen address'),
+    OPS_PORT: port(opsPort).describe('port of `/livez`, `/readyz` and `/metrics`'),
+    BUILD_REVISION: text('unknown').describe('revision in the metric `echodrop_build_info`; images set it'),
+    LOG_LEVEL: choice(logLevels, 'info').describe(logLevels.map((level) => `\`${level}\``).join(', ')),
+    // The SDK reads both, and its other variables, itself.
+    OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress()
+      .optional()
+      .describe('trace collector (OTLP over HTTP); for other `OTEL_` variables see [traces](../host/traces.md)'),
+    OTEL_EXPORTER_OTLP_PROTOCOL: choice(['http/protobuf', 'http/json'], 'http/protobuf').describe(
+      'encoding of traces: `http/protobuf` or `http/json`',
+    ),
+    SHUTDOWN_DELAY_SECONDS: wholeNumber({ default: 0, max: 3600 }).describe(
+      'time to keep serving after SIGTERM, while not ready (Compose: gateway and site 3)',
+    ),
+    SHUTDOWN_GRACE_SECONDS: wholeNumber({ default: 20, max: 86_400 }).describe(
+      'time for running uploads, downloads and jobs to finish after that',
+    ),
   };
 }
 

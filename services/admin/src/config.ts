@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { generatedSecretFile, localAddress, variableOf } from '@echodrop/client/local-system';
+import { verifierSecret } from '@echodrop/contracts/secret-settings';
 import { identityProviders } from '@echodrop/identity-provider/provider';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import type { TestUser } from '@echodrop/provider-doctor/test-user';
-import { httpAddress, InvalidSettings, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
+import { httpAddress, InvalidSettings, readSettings, secret, wholeNumber } from '@echodrop/service/env';
 
-const forgetSettings = {
-  VERIFIER_URL: httpAddress(),
-  VERIFIER_SECRET: rotatedSecret({ minLength: 16 }),
-};
+const forgetSettings = { VERIFIER_URL: httpAddress(), ...verifierSecret };
 
 const sweepSettings = {
   /** The gateway's. The default is the gateway's maximum. */

@@ -1,3 +1,4 @@
+import { verifierSecret } from '@echodrop/contracts/secret-settings';
 import { identityProviders } from '@echodrop/identity-provider/provider';
 import { choice, port, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
@@ -6,20 +7,29 @@ import { cacheRedisSettings } from '@echodrop/service/redis/redis';
 // With four requests to a hanging cache, this stays below the ten seconds that the gateway waits.
 const maxProviderMs = 7000;
 
-const settings = {
+export const settings = {
   ...processSettings(9082),
   ...cacheRedisSettings,
+  ...verifierSecret,
   PORT: port(8082),
-  VERIFIER_SECRET: rotatedSecret({ minLength: 16 }),
-  /** Comma-separated `[profile ]advertised[=upstream]`: the address that clients sign for and, if different, the one to query. */
-  IDENTITY_PROVIDERS: identityProviders().refine((providers) => providers.length > 0, 'must not be empty'),
-  VERDICT_TTL_SECONDS: wholeNumber({ default: 60, max: 3600 }),
-  /** Which repeats of a signed header use the cached verdict: all, those from the same client address, none. */
-  VERDICT_REUSE: choice(['ttl', 'retry', 'off'], 'ttl'),
-  PROVIDER_TIMEOUT_MS: wholeNumber({ default: 5000, min: 1, max: maxProviderMs }),
-  CACHE_KEY_SECRET: rotatedSecret({ minLength: 16 }),
-  /** Derives user ids from subjects that are not numbers. Must not be rotated. */
-  USER_ID_SECRET: secret({ minLength: 16 }),
+  IDENTITY_PROVIDERS: identityProviders()
+    .refine((providers) => providers.length > 0, 'must not be empty')
+    .describe(
+      'comma-separated `[profile ]advertised[=upstream]`: the address that clients sign for and, if different, the one to query ' +
+        '([more](identity-providers.md#identity_providers); `npm start`: the sandbox)',
+    ),
+  VERDICT_REUSE: choice(['ttl', 'retry', 'off'], 'ttl').describe(
+    'who may repeat a signed header: `ttl` anyone while the verdict is cached, `retry` the same client address, `off` no one ' +
+      '([more](identity-providers.md#reuse-of-a-proof))',
+  ),
+  VERDICT_TTL_SECONDS: wholeNumber({ default: 60, max: 3600 }).describe('how long a verified caller is cached'),
+  PROVIDER_TIMEOUT_MS: wholeNumber({ default: 5000, min: 1, max: maxProviderMs }).describe(
+    'limit of one request to a provider',
+  ),
+  CACHE_KEY_SECRET: rotatedSecret({ minLength: 16 }).describe('hashes and seals cache entries'),
+  USER_ID_SECRET: secret({ minLength: 16 }).describe(
+    'derives integer ids for users whose subject is not an integer. Never change it',
+  ),
 };
 
 export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);

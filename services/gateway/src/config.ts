@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { probeQueueSecret, renditionQueueSecret, verifierSecret } from '@echodrop/contracts/secret-settings';
 import { mediaSettings, uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { apiKey } from '@echodrop/service/api-key';
@@ -9,7 +10,6 @@ import {
   httpOrigin,
   port,
   readSettings,
-  rotatedSecret,
   secret,
   wholeNumber,
 } from '@echodrop/service/env';
@@ -18,55 +18,70 @@ import { cacheRedisSettings, queueRedisSettings } from '@echodrop/service/redis/
 
 const MiB = 1024 * 1024;
 
-const settings = {
+export const settings = {
   ...processSettings(9080),
   ...queueRedisSettings,
   ...cacheRedisSettings,
   ...storeSettings,
   ...mediaSettings,
   ...uploadSettings,
+  ...verifierSecret,
+  ...probeQueueSecret,
+  ...renditionQueueSecret,
   PORT: port(8080),
-  /** The site's address: `url` of a record is this, a slash and the id. */
-  PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081'),
-  VERIFIER_URL: httpAddress('http://127.0.0.1:8082'),
-  VERIFIER_SECRET: rotatedSecret({ minLength: 16 }),
-  /** Each seals jobs and replies, and is known to the clients and workers of its queues. */
-  PROBE_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
-  RENDITION_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
-  /** Comma-separated `key` or `name=key`. */
-  API_KEYS: secret(),
-  /** One more key, of the site's pages; the same as the site's setting. Public. */
-  WEB_UPLOAD_API_KEY: apiKey().optional(),
-  /** The paths above `/1/` and `/2/`. */
-  BASE_PATHS: commaSeparated('/'),
-  /** In this process, from the first header to the response. */
-  MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }),
-  MAX_CONCURRENT_UPLOADS_PER_USER: wholeNumber({ default: 100, min: 1 }),
-  /** Of version 1 and one client address (IPv6: one /64), before the caller is verified; in this process. */
-  MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: wholeNumber({ default: 100, min: 1 }),
-  /** Of one client address: uploads that end without a verified caller; in this process. 0: no limit. */
-  UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: wholeNumber({ default: 1000 }),
-  /** Memory for media that precedes the four secrets of version 1, of one upload and of all. */
-  UNVERIFIED_BUFFER_BYTES: wholeNumber({ default: 64 * MiB, min: 1 }),
-  /** Counted over all gateways that share a CACHE_REDIS_URL; 0: no limit. */
-  UPLOADS_PER_MINUTE_PER_USER: wholeNumber({ default: 120 }),
-  UPLOADS_PER_MINUTE_PER_KEY: wholeNumber({ default: 0 }),
-  /** Memory of all uploads on their way into the store; at least one part. */
-  UPLOAD_BUFFER_BYTES: wholeNumber({ default: 256 * MiB, min: 8 * MiB }),
-  MAX_UPLOAD_SECONDS: wholeNumber({ default: 6 * 3600, min: 1, max: 12 * 3600 }),
-  MIN_BYTES_PER_SECOND: wholeNumber({ default: 1024 }),
-  PROBE_TIMEOUT_MS: wholeNumber({ default: 25_000, min: 1000, max: 600_000 }),
-  /** Comma-separated addresses and networks whose X-Forwarded-For is trusted. */
-  TRUSTED_PROXIES: commaSeparated('').refine(
-    (proxies) => proxies.every(isNetwork),
-    'must be addresses or networks (10.0.0.0/8)',
+  PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081').describe(
+    "public address of the site: its own host, no path. A record's `url` is this, a slash and the id",
   ),
-  /** Comma-separated origins (`https://media.example`) from which browsers may upload. */
-  CORS_ORIGINS: commaSeparated('').refine(
-    (origins) => origins.every((entry) => URL.canParse(entry) && new URL(entry).origin === entry),
-    'must be origins (https://media.example), without a path',
+  VERIFIER_URL: httpAddress('http://127.0.0.1:8082').describe('address of the auth-verifier'),
+  API_KEYS: secret().describe('comma-separated `key` or `name=key` (`npm start`: `sandbox-key`)'),
+  WEB_UPLOAD_API_KEY: apiKey()
+    .optional()
+    .describe("API key that the site's pages use; its name is `web-upload`. Public (`npm start`: `sandbox-web-key`)"),
+  BASE_PATHS: commaSeparated('/').describe('comma-separated paths; `/1/` and `/2/` are below each'),
+  MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }).describe(
+    'uploads at once in one gateway, from the first header to the response; then 503',
   ),
-  CLIENT_COMPATIBILITY: choice(['strict', 'historic'], 'strict'),
+  MAX_CONCURRENT_UPLOADS_PER_USER: wholeNumber({ default: 100, min: 1 }).describe(
+    'uploads at once per user in one gateway, then 429',
+  ),
+  MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: wholeNumber({ default: 100, min: 1 }).describe(
+    'version 1 uploads at once before verification, per client address (IPv6: per /64) in one gateway, then 429 ' +
+      '([029](../decisions/029-admission-before-verification.md))',
+  ),
+  UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: wholeNumber({ default: 1000 }).describe(
+    'uploads that end without a verified caller, per client address in one gateway, then 429; 0: no limit',
+  ),
+  UNVERIFIED_BUFFER_BYTES: wholeNumber({ default: 64 * MiB, min: 1 }).describe(
+    'memory for version 1 media sent before its credentials, per upload and in total; larger media gets 413',
+  ),
+  UPLOADS_PER_MINUTE_PER_USER: wholeNumber({ default: 120 }).describe(
+    'uploads over all gateways that share a cache Redis, then 429; 0: no limit. Raise it while a user imports an archive',
+  ),
+  UPLOADS_PER_MINUTE_PER_KEY: wholeNumber({ default: 0 }).describe(
+    'uploads over all gateways that share a cache Redis, then 429; 0: no limit',
+  ),
+  UPLOAD_BUFFER_BYTES: wholeNumber({ default: 256 * MiB, min: 8 * MiB }).describe('memory for all uploads together'),
+  MAX_UPLOAD_SECONDS: wholeNumber({ default: 6 * 3600, min: 1, max: 12 * 3600 }).describe('longest upload'),
+  MIN_BYTES_PER_SECOND: wholeNumber({ default: 1024 }).describe('slowest accepted sender, then 408'),
+  PROBE_TIMEOUT_MS: wholeNumber({ default: 25_000, min: 1000, max: 600_000 }).describe(
+    'how long an upload waits for its probe, then 503. If the oldest waiting photo (or video) has waited half of it, ' +
+      'new photos (or videos) that need a probe-worker get 503 `overloaded`',
+  ),
+  TRUSTED_PROXIES: commaSeparated('')
+    .refine((proxies) => proxies.every(isNetwork), 'must be addresses or networks (10.0.0.0/8)')
+    .describe(
+      'comma-separated addresses and networks whose `X-Forwarded-For` is trusted. Behind a proxy that is missing here, ' +
+        'all clients share the limits of one address',
+    ),
+  CORS_ORIGINS: commaSeparated('')
+    .refine(
+      (origins) => origins.every((entry) => URL.canParse(entry) && new URL(entry).origin === entry),
+      'must be origins (https://media.example), without a path',
+    )
+    .describe('comma-separated origins whose pages may upload (`npm start`: the site)'),
+  CLIENT_COMPATIBILITY: choice(['strict', 'historic'], 'strict').describe(
+    '`historic` [accepts what old clients leave out](interface.md#old-clients)',
+  ),
 };
 
 function isNetwork(entry: string): boolean {

@@ -1,22 +1,19 @@
-import { tmpdir } from 'node:os';
+import { probeQueueSecret } from '@echodrop/contracts/secret-settings';
 import { mediaSettings, toolSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import { readSettings, rotatedSecret, text, wholeNumber } from '@echodrop/service/env';
+import { readSettings, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
 
-const settings = {
+export const settings = {
   ...processSettings(9083),
   ...queueRedisSettings,
-  PROBE_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
+  ...probeQueueSecret,
   ...storeSettings,
   ...mediaSettings,
   ...toolSettings,
-  /** For sparse copies of videos while they are probed, a few MiB each. */
-  SCRATCH_DIR: text(tmpdir()),
-  /** Concurrent probes of photos, and of videos. */
-  CONCURRENCY: wholeNumber({ default: 8, min: 1, max: 256 }),
-  FILM_CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }),
+  CONCURRENCY: wholeNumber({ default: 8, min: 1, max: 256 }).describe('photos probed at once'),
+  FILM_CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }).describe('videos probed at once'),
 };
 
 export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);

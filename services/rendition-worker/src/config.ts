@@ -1,24 +1,26 @@
-import { tmpdir } from 'node:os';
+import { renditionQueueSecret } from '@echodrop/contracts/secret-settings';
 import { mediaSettings, toolSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import { readSettings, rotatedSecret, text, wholeNumber } from '@echodrop/service/env';
+import { readSettings, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
 
-const settings = {
+export const settings = {
   ...processSettings(9084),
   ...queueRedisSettings,
-  RENDITION_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
+  ...renditionQueueSecret,
   ...storeSettings,
   ...mediaSettings,
   ...toolSettings,
-  /** For media and its renditions during a job: each job needs twice the size of the largest media. */
-  SCRATCH_DIR: text(tmpdir()),
-  /** Concurrent jobs for pictures, and for videos. */
-  CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }),
-  FILM_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }),
-  /** Concurrent expensive jobs, in addition to the others. */
-  SLOW_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }),
+  CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }).describe(
+    'picture sets at once (Compose: 1). A job of 100 million pixels takes 1 GB of memory, at most 4',
+  ),
+  FILM_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }).describe(
+    'videos at once, in each of the quick and medium lanes ([030](../decisions/030-fair-renditions.md))',
+  ),
+  SLOW_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }).describe(
+    'jobs at once in the slow lane, in addition ([limits](media.md#limits)); each may take 4 GiB of memory',
+  ),
 };
 
 export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);

@@ -1,3 +1,4 @@
+import { renditionQueueSecret } from '@echodrop/contracts/secret-settings';
 import { uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { apiKey } from '@echodrop/service/api-key';
@@ -8,7 +9,6 @@ import {
   port,
   readSettings,
   requiredWhen,
-  rotatedSecret,
   type Settings,
   text,
 } from '@echodrop/service/env';
@@ -17,40 +17,56 @@ import { queueRedisSettings } from '@echodrop/service/redis/redis';
 import { signInProviders } from './sign-in/sign-in-providers.ts';
 import { fieldLabels, parsePrefill } from './upload-page/prefill.ts';
 
-const settings = {
+const fieldNames = Object.keys(fieldLabels)
+  .map((name) => `\`${name}\``)
+  .join(', ');
+
+export const settings = {
   ...processSettings(9081),
   ...queueRedisSettings,
   ...storeSettings,
   ...uploadSettings,
+  ...renditionQueueSecret,
   PORT: port(8081),
-  RENDITION_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
-  /** The public address of the site; the same as the gateway's setting. */
-  PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081'),
-  /** The name of the site on pages and in previews. */
-  SITE_NAME: text('Echodrop'),
+  PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081').describe("the same as the gateway's"),
+  SITE_NAME: text('Echodrop').describe('name on pages, in previews, and at Mastodon instances where people sign in'),
   ABUSE_CONTACT: text()
     .refine(
       (value) => /^(https:\/\/|mailto:)\S+$/.test(value) && URL.canParse(value),
       'must be an https: or mailto: address',
     )
-    .optional(),
-  /** Whether search engines may index pages, pictures and videos. */
-  ROBOTS: choice(['noindex', 'index'], 'noindex'),
-  /** Whether pages link to their oEmbed; Mastodon then ignores all other tags. */
-  OEMBED_DISCOVERY: choice(['0', '1'], '0'),
-  WEB_UPLOAD: choice(['0', '1'], '0'),
-  /** The gateway as browsers reach it, with its base path; its CORS_ORIGINS must include the site. */
-  UPLOAD_URL: requiredWhen('WEB_UPLOAD', '1', httpAddress()),
-  /** The API key that the pages use; the same as the gateway's setting. Public. */
-  WEB_UPLOAD_API_KEY: apiKey().optional(),
-  /** Providers at which people sign in on the pages. */
-  WEB_SIGN_IN: signInProviders,
-  /** Initial values of fields of the upload page; public. */
+    .optional()
+    .describe('`https:` or `mailto:` link on every page'),
+  ROBOTS: choice(['noindex', 'index'], 'noindex').describe(
+    '`index` lets search engines list media pages and renditions',
+  ),
+  OEMBED_DISCOVERY: choice(['0', '1'], '0').describe(
+    '1: pages link their oEmbed address. Mastodon then reads nothing else of the page',
+  ),
+  WEB_UPLOAD: choice(['0', '1'], '0').describe(
+    '1: upload page at `/upload`; with `WEB_SIGN_IN` also own uploads at `/mine`, and files for other programs at `/mine/apps` ' +
+      '(`npm start`, `.env.example`: 1)',
+  ),
+  UPLOAD_URL: requiredWhen('WEB_UPLOAD', '1', httpAddress()).describe(
+    "the gateway's public address with its base path. The gateway's `CORS_ORIGINS` must include the site (`npm start`: the gateway)",
+  ),
+  WEB_UPLOAD_API_KEY: apiKey()
+    .optional()
+    .describe(
+      "API key of the pages, the same as the gateway's; visible to everyone. Without it people type one (`npm start`: `sandbox-web-key`)",
+    ),
+  WEB_SIGN_IN: signInProviders.describe(
+    'JSON array of providers at which people sign in on the upload page ' +
+      '([more](identity-providers.md#sign-in-on-the-upload-page); `npm start`, `.env.example`: the sandbox)',
+  ),
   WEB_UPLOAD_FILL: text('{}')
     .transform(parsePrefill)
     .refine(
       (prefill) => prefill !== undefined,
       `must be a JSON object of strings: ${Object.keys(fieldLabels).join(', ')}`,
+    )
+    .describe(
+      `initial values of the page's fields, visible to everyone: a JSON object with ${fieldNames} (\`npm start\`: the sandbox's)`,
     ),
 };
 

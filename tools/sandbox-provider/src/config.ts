@@ -4,10 +4,9 @@ import { z } from 'zod';
 import { behaviourNames, maxSlowSeconds } from './behaviours.ts';
 import { builtInAccounts, readAccounts } from './users.ts';
 
-const settings = {
+export const settings = {
   ...processSettings(9085),
   PORT: port(8085),
-  /** A JSON file of users and consumers; by default there is one of each. */
   SANDBOX_USERS_FILE: text()
     .transform((path, context) => {
       const accounts = readAccounts(path);
@@ -15,13 +14,15 @@ const settings = {
       for (const fault of accounts) context.addIssue(fault);
       return z.NEVER;
     })
-    .default(builtInAccounts),
-  /** The site's setting; names the public client. */
-  SITE_NAME: text('Echodrop'),
-  /** The initial behaviour. */
-  SANDBOX_BEHAVIOUR: choice(behaviourNames, 'normal'),
-  /** The delay of `slow`. */
-  SANDBOX_SLOW_SECONDS: wholeNumber({ default: 10, min: 1, max: maxSlowSeconds }),
+    .default(builtInAccounts)
+    .describe(
+      'JSON file with users and consumers; without it there is one of each. The page of the sandbox shows all of them',
+    ),
+  SITE_NAME: text('Echodrop').describe("the same as the site's: the consent page shows it"),
+  SANDBOX_BEHAVIOUR: choice(behaviourNames, 'normal').describe(
+    `initial behaviour, until changed on its page: ${behaviourNames.map((name) => `\`${name}\``).join(', ')}`,
+  ),
+  SANDBOX_SLOW_SECONDS: wholeNumber({ default: 10, min: 1, max: maxSlowSeconds }).describe('delay of `slow`'),
 };
 
 export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);

@@ -7,17 +7,26 @@ import { InvalidRedisAddress, readRedisAddress } from './redis-address.ts';
 import { createRedisClient, type RedisClient } from './redis-client.ts';
 
 const redisUrl = () => secret({ fault: addressFault });
+const eitherRedisUrl = redisUrl()
+  .optional()
+  .describe(
+    'one Redis for both roles: `redis://`, `redis+sentinel://` or `redis+cluster://`; `rediss` for TLS ([forms](../host/redis-and-store.md#redis))',
+  );
 
-/** Redis for jobs and claims, which must not evict: QUEUE_REDIS_URL, or else REDIS_URL. */
+/** Settings of the services with jobs or claims: QUEUE_REDIS_URL, or else REDIS_URL. */
 export const queueRedisSettings = {
-  REDIS_URL: redisUrl().optional(),
-  QUEUE_REDIS_URL: requiredWithout('REDIS_URL', redisUrl()),
+  REDIS_URL: eitherRedisUrl,
+  QUEUE_REDIS_URL: requiredWithout('REDIS_URL', redisUrl()).describe(
+    'Redis of jobs and idempotency keys. It must not evict. While it is down, only JPEGs without an `Idempotency-Key` can be uploaded',
+  ),
 };
 
-/** Redis for verdicts, which should evict: CACHE_REDIS_URL, or else REDIS_URL. */
+/** Settings of the services with verdicts or rates: CACHE_REDIS_URL, or else REDIS_URL. */
 export const cacheRedisSettings = {
-  REDIS_URL: redisUrl().optional(),
-  CACHE_REDIS_URL: requiredWithout('REDIS_URL', redisUrl()),
+  REDIS_URL: eitherRedisUrl,
+  CACHE_REDIS_URL: requiredWithout('REDIS_URL', redisUrl()).describe(
+    'Redis of verdicts and rate limits. It should evict. If it is down, every upload is verified again and rates are not limited',
+  ),
 };
 
 export function queueRedisUrl(settings: Settings<typeof queueRedisSettings>): Secret {
