@@ -6,26 +6,43 @@ import { addProviderCommands } from './provider-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { addUploadCommands } from './upload-commands.ts';
 
+const help = `
+Exit status:
+  0    success
+  1    failure, or faults found
+  2    invalid arguments or settings
+  141  the program that reads the output exited, as with \`| head -1\`
+`;
+
 interface Output {
   readonly stdout: Pick<NodeJS.WritableStream, 'write'>;
   readonly stderr: Pick<NodeJS.WritableStream, 'write'>;
 }
 
 /** Runs the command in `args` with the settings in `env`. @returns the exit status */
-export async function runAdmin(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  { stdout, stderr }: Output,
-): Promise<number> {
+export async function runAdmin(args: readonly string[], env: NodeJS.ProcessEnv, output: Output): Promise<number> {
+  try {
+    await adminProgram(env, output).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has written its own messages.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    output.stderr.write(`${describeError(error)}\n`);
+    return error instanceof InvalidSettings ? 2 : 1;
+  }
+}
+
+/** All commands; each runs with the settings in `env`. */
+export function adminProgram(env: NodeJS.ProcessEnv, { stdout, stderr }: Output): Command {
   const admin = new Command('admin')
     .description(
       'Commands for operators. Settings come from the environment; any secret NAME can be read from a file: set NAME_FILE to its path. ' +
-        'For a system started with `npm start`, set the environment variables that it had. Exit status: 0 success, 1 failure or faults found, 2 ' +
-        'invalid arguments or settings.',
+        'For a system started with `npm start`, set the environment variables that it had.',
     )
     .helpCommand(false)
     .showHelpAfterError('(--help shows usage)')
     .exitOverride()
+    .addHelpText('after', help)
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
   const writeTo = (stream: Output['stdout']) => (line: string) => void stream.write(`${line}\n`);
   const log = writeTo(stderr);
@@ -37,15 +54,7 @@ export async function runAdmin(
   addBlockCommands(admin, context);
   addProviderCommands(admin, context);
   addStoreCommands(admin, context);
-  try {
-    await admin.parseAsync(args, { from: 'user' });
-    return 0;
-  } catch (error) {
-    // Commander has written its own messages.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    context.log(describeError(error));
-    return error instanceof InvalidSettings ? 2 : 1;
-  }
+  return admin;
 }
 
 function describeError(error: unknown): string {

@@ -14,9 +14,11 @@ Examples:
   echodrop rm 4AaBXzv6nZ
 
 Exit status:
-  0  success
-  1  the command failed; with several files, at least one of them failed
-  2  invalid arguments, or not signed in
+  0    success
+  1    the command failed; with several files, at least one of them failed. Also output that cannot be written,
+       or a token that the provider no longer accepts
+  2    invalid arguments, no profile, or an expired sign-in that could not be renewed
+  141  the program that reads the output exited, as with \`| head -1\`
 `;
 
 interface CliOptions {
@@ -28,8 +30,22 @@ interface CliOptions {
 export async function runCli(
   args: readonly string[],
   context: CommandContext,
-  { isLocal = false }: CliOptions = {},
+  options: CliOptions = {},
 ): Promise<number> {
+  try {
+    await cliProgram(context, options).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has written its own messages.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof PartFailed) return 1;
+    printError(context, describeError(error));
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+/** All commands; each runs in `context`. */
+export function cliProgram(context: CommandContext, { isLocal = false }: CliOptions = {}): Command {
   const { stdout, stderr } = context;
   const program = new Command('echodrop')
     .description('Upload photos and videos to an Echodrop server.')
@@ -42,14 +58,5 @@ export async function runCli(
   addAccountCommands(program, context);
   addUploadCommand(program, context, isLocal);
   addOwnUploadsCommands(program, context);
-  try {
-    await program.parseAsync(args, { from: 'user' });
-    return 0;
-  } catch (error) {
-    // Commander has written its own messages.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof PartFailed) return 1;
-    printError(context, describeError(error));
-    return error instanceof UsageError ? 2 : 1;
-  }
+  return program;
 }
