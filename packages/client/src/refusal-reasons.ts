@@ -1,4 +1,4 @@
-/** Reasons of refusals (docs/reference/interface.md, "Errors in Echodrop"). */
+/** Reasons of refusals (docs/reference/errors.md). */
 export const refusalReasons = [
   ...(['parameter_missing', 'form_malformed', 'idempotency_key_malformed', 'query_malformed'] as const),
   'request_malformed',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isTemporary, type Reason, refusals } from '@echodrop/contracts/refusals';
 import { recordToJson } from '@echodrop/record';
 import { listen } from '@echodrop/testkit/servers/listen';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -55,27 +56,16 @@ test('a lost response is retried with the same key and media, and another signat
   expect(sizes).toEqual([1000, 1000]);
 });
 
-test.each([
-  [409, 'idempotency_key_in_use'],
-  [429, 'too_many_requests'],
-  [503, 'overloaded'],
-  [401, 'provider_unavailable'],
-  [408, 'too_slow'],
-])('%i %s is retried', async (status, reason) => {
-  service.responses = [refuse(status, reason), published];
+const reasons = Object.keys(refusals) as Reason[];
+
+test.each(reasons.filter(isTemporary))('%s is retried', async (reason) => {
+  service.responses = [refuse(refusals[reason][0], reason), published];
   expect(await client().upload(bytes)).toEqual(someRecord);
 });
 
-test.each([
-  [401, 'credentials_refused'],
-  [403, 'caller_blocked'],
-  [410, 'removed'],
-  [413, 'media_too_large'],
-  [415, 'media_unsupported'],
-  [422, 'idempotency_key_reused'],
-])('%i %s is final', async (status, reason) => {
-  service.responses = [refuse(status, reason)];
-  await expect(client().upload(bytes)).rejects.toMatchObject({ status, reason });
+test.each(reasons.filter((reason) => !isTemporary(reason)))('%s is final', async (reason) => {
+  service.responses = [refuse(refusals[reason][0], reason)];
+  await expect(client().upload(bytes)).rejects.toMatchObject({ status: refusals[reason][0], reason });
   expect(service.received).toHaveLength(1);
 });
 

@@ -56,8 +56,8 @@ export const refusals = {
   application_blocked: [403, 'This application is blocked from uploading.'],
   not_found: [404, 'Not found.'],
   method_not_allowed: [405, 'Method not allowed.'],
-  idempotency_key_in_use: [409, 'An upload with this Idempotency-Key may still be in progress.'],
   too_slow: [408, 'The upload was too slow.'],
+  idempotency_key_in_use: [409, 'An upload with this Idempotency-Key may still be in progress.'],
   removed: [410, 'This upload was removed.'],
   media_too_large: [413, 'The file exceeds the size limit.'],
   media_unsupported: [415, unsupportedSentences.unknown_type],
@@ -70,6 +70,20 @@ export const refusals = {
 } as const satisfies Record<string, readonly [status: number, sentence: string]>;
 
 export type Reason = keyof typeof refusals;
+
+const temporary: ReadonlySet<Reason> = new Set<Reason>([
+  'provider_unavailable',
+  'too_slow',
+  'idempotency_key_in_use',
+  'too_many_requests',
+  'overloaded',
+  'unavailable',
+]);
+
+/** Whether the same request may succeed later. */
+export function isTemporary(reason: Reason): boolean {
+  return temporary.has(reason);
+}
 
 /** All messages of a reason. */
 export function sentencesOf(reason: Reason): readonly string[] {
