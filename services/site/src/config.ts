@@ -57,7 +57,7 @@ export const settings = {
     ),
   WEB_SIGN_IN: signInProviders.describe(
     'JSON array of providers at which people sign in on the upload page ' +
-      '([more](identity-providers.md#sign-in-on-the-upload-page); `npm start`, `.env.example`: the sandbox)',
+      '([more](sign-in.md); `npm start`, `.env.example`: the sandbox)',
   ),
   WEB_UPLOAD_FILL: text('{}')
     .transform(parsePrefill)

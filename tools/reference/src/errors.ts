@@ -1,0 +1,18 @@
+import { isTemporary, type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusals';
+import { table } from './table.ts';
+
+/** Every error response, one row for each message. */
+export function errorTable(): string {
+  const reasons = Object.keys(refusals) as Reason[];
+  return table(
+    ['Status', 'Reason', 'Message', 'Retry'],
+    reasons.flatMap((reason) =>
+      sentencesOf(reason).map((sentence) => [
+        String(refusals[reason][0]),
+        `\`${reason}\``,
+        sentence,
+        isTemporary(reason) ? 'yes' : 'no',
+      ]),
+    ),
+  );
+}

@@ -1,0 +1,15 @@
+/** A Markdown table. Cells are Markdown; pipes, and angle brackets outside code, are escaped. */
+export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(escapeCell).join(' | ')} |`;
+  return [line(columns), `|${'---|'.repeat(columns.length)}`, ...rows.map(line)].join('\n');
+}
+
+/** `a`, `b`: each name as code. */
+export function codeList(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
+function escapeCell(cell: string): string {
+  // The documentation site would read a placeholder such as <hours> as an element.
+  return cell.replaceAll('|', '\\|').replace(/`[^`]*`|</g, (found) => (found === '<' ? '&lt;' : found));
+}
