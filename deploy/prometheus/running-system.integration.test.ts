@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { METHODS, request } from 'node:http';
+import { join } from 'node:path';
 import { adminOf } from '@echodrop/testkit/admin-of';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
@@ -107,6 +108,17 @@ test('clients cannot add series: labels have closed sets', async () => {
   expect(added).toEqual(services.map(() => []));
   for (const series of after) expect(series.size).toBeLessThan(1200);
 }, 30_000);
+
+test('the documented metrics are those of the running system', async () => {
+  const page = await readFile(join(import.meta.dirname, '../../docs/reference/metrics.md'), 'utf8');
+  const documented = page.matchAll(/`(echodrop_[a-z_]+)`/g).map(([, name]) => name);
+  const exported = (await Promise.all(services.map(metricsOf))).flatMap((metrics) =>
+    [...metrics.matchAll(/^# TYPE (echodrop_\w+) /gm)].map(([, name]) => name),
+  );
+  // Documented as one, since it is for tests only.
+  const isSandbox = (name = '') => name.startsWith('echodrop_sandbox_');
+  expect([...new Set(documented)].sort()).toEqual([...new Set(exported)].filter((name) => !isSandbox(name)).sort());
+});
 
 await describeWithOpsCheckers('the metrics of a running system', ['promtool'], () => {
   test.each(services)('of %s follow the conventions of Prometheus', async (service) => {
