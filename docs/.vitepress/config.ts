@@ -43,6 +43,13 @@ const linkSources: NonNullable<MarkdownOptions['config']> = (markdown) => {
   };
 };
 
+/** Leaves out the lines that mark generated blocks, which would be text: `html` is off. */
+const hideMarks: NonNullable<MarkdownOptions['config']> = (markdown) => {
+  markdown.core.ruler.after('normalize', 'hide-marks', (state) => {
+    state.src = state.src.replaceAll(/^<!-- .* -->$/gm, '');
+  });
+};
+
 export default defineConfig({
   title: 'Echodrop',
   description: 'Self-hosted photo and video uploads',
@@ -51,7 +58,13 @@ export default defineConfig({
   cleanUrls: true,
   rewrites: { 'README.md': 'index.md', ':folder/README.md': ':folder/index.md' },
   // Pages are plain Markdown: <id> is a placeholder, not an element.
-  markdown: { html: false, config: linkSources },
+  markdown: {
+    html: false,
+    config: (markdown) => {
+      linkSources(markdown);
+      hideMarks(markdown);
+    },
+  },
   themeConfig: {
     nav: sections.map((folder) => ({ text: titleOf(`${folder}/README.md`), link: `/${folder}/` })),
     sidebar: sections.map(sectionOf),

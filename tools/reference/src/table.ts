@@ -10,6 +10,6 @@ export function codeList(names: readonly string[]): string {
 }
 
 function escapeCell(cell: string): string {
-  // The documentation site would read a placeholder such as <hours> as an element.
+  // A forge reads a placeholder such as <hours> as an element, and hides it.
   return cell.replaceAll('|', '\\|').replace(/`[^`]*`|</g, (found) => (found === '<' ? '&lt;' : found));
 }
