@@ -1,4 +1,4 @@
-# What a release is built from: SOURCE=https://... docker buildx bake -f deploy/docker-bake.hcl --push
+# What a release is built from (docs/why/releasing.md): SOURCE=https://... docker buildx bake -f deploy/docker-bake.hcl --push
 # It needs a builder for several platforms (docker buildx create --use); on one machine, docker compose build builds the same for that machine.
 
 variable "REGISTRY" {

@@ -21,10 +21,15 @@ interface Manifest {
 
 /**
  * Builds the npm package `@echodrop/client` into `folder`, whose tarball `npm pack` makes. It contains JavaScript with the workspace's code and
- * the packages that are devDependencies of `packages/client`, types, sources and licences. Its `dependencies` stay dependencies.
+ * the packages that are devDependencies of `packages/client`, types, sources and licences. Its `dependencies` stay dependencies. `source`: where
+ * the source is published, an https address. npm requires it for a package with provenance.
  * @throws Error if a module cannot be resolved or parsed
  */
-export async function buildClient(folder: string): Promise<void> {
+export async function buildClient(folder: string, source = ''): Promise<void> {
+  if (source && !/^https:\/\/.*[^/]$/.test(source))
+    throw new Error(
+      'SOURCE must be the address where the source is published: https://..., without a slash at its end',
+    );
   const manifest: Manifest = JSON.parse(await readFile(join(client, 'package.json'), 'utf8'));
   const external = Object.keys(manifest.dependencies);
   await rm(folder, { recursive: true, force: true });
@@ -48,7 +53,10 @@ export async function buildClient(folder: string): Promise<void> {
       .replaceAll(/ \(\[[^\]]*\]\((?!http)[^)]*\)\)|\[([^\]]*)\]\((?!http)[^)]*\)/g, '$1'),
   );
   await writeFile(join(folder, 'THIRD-PARTY-LICENSES'), await licencesOf(modules));
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await publishedManifest(manifest), undefined, 2)}\n`);
+  await writeFile(
+    join(folder, 'package.json'),
+    `${JSON.stringify(await publishedManifest(manifest, source), undefined, 2)}\n`,
+  );
 }
 
 /** @returns the paths of the modules in the output */
@@ -87,7 +95,7 @@ async function writeTypes(folder: string, external: string[]): Promise<void> {
   await bundle.write({ dir: folder, format: 'esm', chunkFileNames: '[name]-chunk.d.ts' });
 }
 
-async function publishedManifest({ version, description, license, dependencies }: Manifest) {
+async function publishedManifest({ version, description, license, dependencies }: Manifest, source: string) {
   const installed = createRequire(join(client, 'package.json'));
   const versions = Object.keys(dependencies).map(async (name) => {
     const path = join(packageFolder(installed.resolve(name), name), 'package.json');
@@ -99,6 +107,8 @@ async function publishedManifest({ version, description, license, dependencies }
     version,
     description,
     license,
+    ...(source && { repository: { type: 'git', url: `git+${source}.git` } }),
+    publishConfig: { access: 'public' },
     keywords: ['echodrop', 'upload', 'photo', 'video', 'oauth-echo'],
     type: 'module',
     engines: { node: '>=20.4' },
@@ -117,7 +127,7 @@ function packageFolder(file: string, name: string): string {
 
 if (import.meta.main) {
   const folder = join(client, 'dist');
-  await buildClient(folder);
+  await buildClient(folder, process.env['SOURCE']);
   process.stdout.write(
     `built ${relative(process.cwd(), folder)}; npm pack ./${relative(process.cwd(), folder)} makes the tarball\n`,
   );

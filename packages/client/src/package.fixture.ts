@@ -36,7 +36,7 @@ export async function buildPackage(): Promise<BuiltPackage> {
   const folder = await mkdtemp(join(tmpdir(), 'package-'));
   const built = join(folder, 'built');
   const app = join(folder, 'app');
-  await buildClient(built);
+  await buildClient(built, 'https://code.example/echodrop');
   const { stdout } = await execa('npm', ['pack', '--json', built], { cwd: folder });
   const tarball = join(folder, JSON.parse(stdout)[0].filename);
   await mkdir(app);

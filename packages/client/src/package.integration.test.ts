@@ -59,6 +59,8 @@ describe('the tarball', () => {
   test('has licence, sources, and no reference to the workspace', async () => {
     const manifest = JSON.parse(await readFile(join(built.built, 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({ name: '@echodrop/client', license: 'MIT', sideEffects: false });
+    // npm refuses provenance without it.
+    expect(manifest.repository).toEqual({ type: 'git', url: 'git+https://code.example/echodrop.git' });
     for (const range of Object.values(manifest.dependencies)) expect(range).toMatch(/^\^\d/);
     const { stdout } = await execa('tar', ['tzf', built.tarball]);
     for (const path of [
