@@ -2,6 +2,7 @@ import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { variableOf } from '@echodrop/client/local-system';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { readForgetConfig, readProviderTestConfig, readStoreConfig } from '../services/admin/src/config.ts';
 import { type ComposeService, composeFile, composeText, ownServices, root } from './compose-file.fixture.ts';
 import { configReaders, type ServiceName } from './local/services.ts';
@@ -9,15 +10,16 @@ import { makeSecrets } from './made-secrets.fixture.ts';
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const example = readFileSync(join(root, '.env.example'), 'utf8');
+const pullText = readFileSync(join(root, 'deploy/compose.pull.yml'), 'utf8');
 const services = Object.entries(composeFile.services);
 
 // Settings with an alternative, or set in the image.
 const elsewhere = ['HOST', 'PORT', 'OPS_PORT', 'BUILD_REVISION', 'REDIS_URL', 'OBJECT_STORE_DIR', 'SCRATCH_DIR'];
 
-test('.env.example contains exactly the variables of docker-compose.yml', () => {
+test('.env.example contains exactly the variables of docker-compose.yml and deploy/compose.pull.yml', () => {
   const named = example.matchAll(/^(?:# )?([A-Z][A-Z\d_]+)=/gm).map(([, name]) => name);
-  const read = composeText.matchAll(/\$\{([A-Z\d_]+)/g).map(([, name]) => name);
-  expect([...new Set(named)].sort()).toEqual([...new Set([...read, 'COMPOSE_PROFILES'])].sort());
+  const read = (composeText + pullText).matchAll(/\$\{([A-Z\d_]+)/g).map(([, name]) => name);
+  expect([...new Set(named)].sort()).toEqual([...new Set([...read, 'COMPOSE_FILE', 'COMPOSE_PROFILES'])].sort());
 });
 
 test.each(Object.keys(configReaders) as ServiceName[])(
@@ -117,6 +119,16 @@ test('images have the version of package.json or a tag with a version', () => {
   }
   const others = services.filter(([, { image }]) => !image.startsWith('echodrop/'));
   for (const [, { image }] of others) expect(image).toMatch(/^[\w./-]+:[^:@]*\d[^:@]*(@sha256:[\da-f]{64})?$/);
+});
+
+test('deploy/compose.pull.yml pulls every image that docker-compose.yml builds, and builds none', () => {
+  const { services: parsed } = parse(pullText, { customTags: [{ tag: '!reset', resolve: () => 'reset' }] });
+  // The first one explains what is missing.
+  const own = ownServices().map(([name, { image }]) => {
+    const registry = `\${ECHODROP_REGISTRY${name === 'proxy' ? /:\?[^}]{20,}/.exec(parsed.proxy.image) : ''}}`;
+    return [name, { image: registry + image, pull_policy: 'missing', build: 'reset' }];
+  });
+  expect(parsed).toEqual(Object.fromEntries(own));
 });
 
 test('every secret is a file, and each service gets only the secrets that it reads', () => {
