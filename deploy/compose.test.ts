@@ -7,6 +7,7 @@ import { readForgetConfig, readProviderTestConfig, readStoreConfig } from '../se
 import { type ComposeService, composeFile, composeText, ownServices, root } from './compose-file.fixture.ts';
 import { configReaders, type ServiceName } from './local/services.ts';
 import { makeSecrets } from './made-secrets.fixture.ts';
+import { settingsOf } from './settings-of.fixture.ts';
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const example = readFileSync(join(root, '.env.example'), 'utf8');
@@ -189,18 +190,6 @@ test('only MinIO and its set-up have the root keys, and each service has its own
     expect({ source, others }).toEqual({ source, others: may });
   }
 });
-
-// The variables that a service reads.
-function settingsOf(service: ServiceName): string[] {
-  const read = new Set<string>();
-  const env = new Proxy<NodeJS.ProcessEnv>({}, { get: (_target, name) => void read.add(String(name)) });
-  try {
-    configReaders[service](env);
-  } catch {
-    // Required settings are missing.
-  }
-  return [...read].filter((name) => !(name.endsWith('_FILE') && read.has(name.replace(/_FILE$/, ''))));
-}
 
 // As interpolated by Compose, with valid secrets.
 function environmentOf(service: ComposeService | undefined): NodeJS.ProcessEnv {
