@@ -115,11 +115,13 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     };
     const codes = [await copy('link'), await copy('Markdown'), await copy('HTML'), await copy('BBCode')];
     expect(await axeViolations(tab)).toEqual([]);
+    const page = tab.context().waitForEvent('page');
     await item.getByRole('link').click();
-    await tab.waitForURL(link);
-    expect(await tab.locator('.caption').textContent()).toBe('Häuser & <b>Boote</b>');
+    const shown = await page;
+    await shown.waitForURL(link);
+    expect(await shown.locator('.caption').textContent()).toBe('Häuser & <b>Boote</b>');
     for (const [i, name] of ['Link', 'Markdown', 'HTML', 'BBCode'].entries())
-      expect(await tab.getByLabel(name, { exact: true }).inputValue()).toBe(codes[i]);
+      expect(await shown.getByLabel(name, { exact: true }).inputValue()).toBe(codes[i]);
     expect(problems).toEqual([]);
   });
 
@@ -184,11 +186,11 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     ];
     await choose(tab, file('notes.txt', Buffer.from('no photo'), 'text/plain'), ...unfit, file('fit.jpg', photo));
     expect(await status(tab)).toMatch(
-      /^1 file added\. notes\.txt: Unsupported file type\. .* large\.jpg: .* empty\.jpg: This file is empty\. And 2 more files\.$/,
+      /^1 file added\. notes\.txt: This is not a supported photo or video\. large\.jpg: .* empty\.jpg: This file is empty\. And 2 more files\.$/,
     );
     expect(await description(tab, 'empty.jpg')).toBe('This file is empty.');
     const fault = (name: string) => row(tab, name).locator('.state').textContent();
-    expect(await fault('notes.txt')).toMatch(/^Unsupported file type\. Use JPG, .* or WMV\.$/);
+    expect(await fault('notes.txt')).toMatch(/^This is not a supported photo or video\. Use JPG, .* or WMV\.$/);
     expect(await fault('large.jpg')).toBe('This file is too large: 8,388,609 bytes. The limit is 8,388,608 bytes.');
     expect(await fault('empty.jpg')).toBe('This file is empty.');
     expect(await axeViolations(tab)).toEqual([]);
@@ -557,9 +559,9 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await submit(tab);
     await expect
       .poll(() => status(tab), soon)
-      .toMatch(/^1 file published\. 1 file not published\. broken\.jpg: Unsupported file type\./);
+      .toMatch(/^1 file published\. 1 file not published\. broken\.jpg: This is not a supported photo or video\./);
     const fault = row(tab, 'broken.jpg').locator('.state');
-    expect(await fault.textContent()).toMatch(/^Unsupported file type/);
+    expect(await fault.textContent()).toMatch(/^This is not a supported photo or video/);
     const box = await fault.boundingBox();
     expect(box?.y).toBeGreaterThanOrEqual(0);
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(300);

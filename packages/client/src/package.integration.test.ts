@@ -150,10 +150,10 @@ for (const version of nodeVersions) {
         '-c',
         `set -e\n${await documented('sh')}`,
       ]);
-      expect(stdout).toMatch(/^Signed in as mia \(Town\)\.\n/);
-      expect(stdout).toMatch(/^\[!\[Upload\]\(http\S+\/large\.jpg\)\]\(http\S+\)$/m);
+      expect(stdout).toMatch(/^Signed in as mia at Town\.\n/);
+      expect(stdout).toMatch(/^\[!\[Photo by mia\]\(http\S+\/large\.jpg\)\]\(http\S+\)$/m);
       expect(stdout).toMatch(/^\{"file":"standard input","uploaded":true,"record":\{"id":"\w{10}"/m);
-      expect(stdout).toMatch(/\nremoved \w{10}\nSigned out mia\.$/);
+      expect(stdout).toMatch(/\ndeleted \w{10}\nSigned out: mia at Town\.$/);
       expect(stderr).toMatch(/^To sign in with Town, open this address/);
     });
 

@@ -49,7 +49,7 @@ export class FileRow {
     this.group.setAttribute('aria-describedby', this.stateLine.id);
     this.bar.setAttribute('aria-label', `Progress of ${file.name}`);
     this.button.addEventListener('click', () => {
-      if (this.state === 'busy') this.#cancelling.abort();
+      if (this.state === 'busy') this.cancel();
       else onRemove(this);
     });
     validateCaption(this.caption);
@@ -71,8 +71,9 @@ export class FileRow {
     return this.#cancelling.signal;
   }
 
-  cancel() {
-    this.#cancelling.abort();
+  /** @param {string} [why] what the row then says */
+  cancel(why = 'Cancelled.') {
+    this.#cancelling.abort(why);
   }
 
   /** Moves the focus to the row, with its state in view, and not to its button: Enter must not remove it. */

@@ -108,7 +108,7 @@ async function runUpload(row, signal) {
   const onWait = (/** @type {string} */ sentence) => say(`${row.file.name}: ${sentence}`);
   const outcome = await uploadFile(row, { signal, onProgress: showProgress, onWait });
   if (outcome === 'sign-in expired') {
-    for (const other of batch) other.cancel();
+    for (const other of batch) other.cancel('Not uploaded.');
     showSignInElsewhere(refusal, continueSignedIn);
   } else if (typeof outcome === 'object') {
     const hadFocus = row.root.contains(document.activeElement);
@@ -167,6 +167,8 @@ function showPublished(row, page) {
   const link = partOf(item, 'a', HTMLAnchorElement);
   const title = shortenCaption(row.caption.value) || row.file.name;
   link.href = page;
+  // After the browser's Back, this page would be empty.
+  link.target = '_blank';
   link.textContent = title;
   partOf(item, '.preview', HTMLElement).replaceWith(row.preview);
   showPublishedPreview(row.preview, page, row.file);

@@ -41,7 +41,7 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
     return outcomeOf(response, row);
   } catch (error) {
     if (error instanceof Cancelled) {
-      row.stop('Cancelled.');
+      row.stop(signal.reason);
       return 'cancelled';
     }
     row.refuse(failureMessage(error, row.mayBePublished));
