@@ -176,7 +176,7 @@ await describeWithBrowser('in a browser', (browser) => {
     await tab.goto(pages.origin);
     const photo = await readFile(join(built.app, 'sea.jpg'), 'base64');
     const result = await tab.evaluate(`(async () => {
-      const { EchodropClient, RequestRefused } = await import('/browser.js');
+      const { EchodropClient, RequestRefused } = await import('@echodrop/client');
       const client = new EchodropClient(${clientOptions()});
       const bytes = Uint8Array.from(atob('${photo}'), (c) => c.charCodeAt(0));
       ${body}

@@ -91,7 +91,7 @@ const rowTemplates = html`<template id="file-row"><li class="file">
 <p class="hint size"></p>
 <div class="texts">
 <p class="field"><label>Caption <textarea name="message" rows="2" dir="auto"></textarea></label></p>
-<p class="field"><label>Alternative text: what it shows, for people who cannot see it <textarea name="alt" rows="2" dir="auto" maxlength="${maxAltCharacters}"></textarea></label></p>
+<p class="field"><label>Alternative text: what it shows, for people who cannot see it <textarea name="alt" rows="2" dir="auto" data-max-characters="${maxAltCharacters}"></textarea></label></p>
 </div>
 <progress max="1" value="0" hidden></progress>
 <p class="state"></p>

@@ -1,7 +1,7 @@
 // @ts-check
 import { fromTemplate, partOf, unseen } from '/scripts/elements.js';
 import { formatSize } from '/scripts/format.js';
-import { validateCaption } from './caption.js';
+import { validateAlternativeText, validateCaption } from './caption.js';
 import { explainDoubt } from './may-be-published.js';
 import { showPreview } from './preview.js';
 
@@ -53,6 +53,7 @@ export class FileRow {
       else onRemove(this);
     });
     validateCaption(this.caption);
+    validateAlternativeText(this.alt);
     showPreview(this.preview, file);
     if (fault) this.refuse(fault, 'unfit');
     else this.#show('waiting', '');
@@ -69,6 +70,15 @@ export class FileRow {
     this.bar.value = 0;
     this.#show('busy', 'Queued.');
     return this.#cancelling.signal;
+  }
+
+  /** Another user has signed in: a repeat would be a second upload. */
+  keepForOtherUser() {
+    this.mayBePublished = false;
+    this.refuse(
+      'It may be published, by the user who was signed in before. To publish it again, choose it again.',
+      'unfit',
+    );
   }
 
   /** @param {string} [why] what the row then says */
