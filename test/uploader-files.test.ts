@@ -149,7 +149,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     const refused = await run([path]);
     expect(refused).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/^Upload failed: Unsupported file type/),
+      stderr: expect.stringMatching(/^Upload failed: This is not a supported photo or video/),
     });
   });
 

@@ -115,11 +115,13 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     };
     const codes = [await copy('link'), await copy('Markdown'), await copy('HTML'), await copy('BBCode')];
     expect(await axeViolations(tab)).toEqual([]);
+    const page = tab.context().waitForEvent('page');
     await item.getByRole('link').click();
-    await tab.waitForURL(link);
-    expect(await tab.locator('.caption').textContent()).toBe('Häuser & <b>Boote</b>');
+    const shown = await page;
+    await shown.waitForURL(link);
+    expect(await shown.locator('.caption').textContent()).toBe('Häuser & <b>Boote</b>');
     for (const [i, name] of ['Link', 'Markdown', 'HTML', 'BBCode'].entries())
-      expect(await tab.getByLabel(name, { exact: true }).inputValue()).toBe(codes[i]);
+      expect(await shown.getByLabel(name, { exact: true }).inputValue()).toBe(codes[i]);
     expect(problems).toEqual([]);
   });
 
@@ -134,7 +136,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const png = await samplePhoto('png', { width: 32, height: 24 });
     await tab.evaluate(`(${copied})('${png.toString('base64')}')`);
     await tab.keyboard.press('Control+V');
-    await row(tab, 'image.png').waitFor(soon);
+    await row(tab, 'pasted 1.png').waitFor(soon);
     expect(await tab.getByLabel('Take a photo').isVisible()).toBe(true);
     await tab.getByLabel('Take a photo').setInputFiles(file('camera.jpg', photo));
     await tab.getByLabel('Photos and videos', { exact: true }).focus();
@@ -184,11 +186,11 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     ];
     await choose(tab, file('notes.txt', Buffer.from('no photo'), 'text/plain'), ...unfit, file('fit.jpg', photo));
     expect(await status(tab)).toMatch(
-      /^1 file added\. notes\.txt: Unsupported file type\. .* large\.jpg: .* empty\.jpg: This file is empty\. And 2 more files\.$/,
+      /^1 file added\. notes\.txt: This is not a supported photo or video\. large\.jpg: .* empty\.jpg: This file is empty\. And 2 more files\.$/,
     );
     expect(await description(tab, 'empty.jpg')).toBe('This file is empty.');
     const fault = (name: string) => row(tab, name).locator('.state').textContent();
-    expect(await fault('notes.txt')).toMatch(/^Unsupported file type\. Use JPG, .* or WMV\.$/);
+    expect(await fault('notes.txt')).toMatch(/^This is not a supported photo or video\. Use JPG, .* or WMV\.$/);
     expect(await fault('large.jpg')).toBe('This file is too large: 8,388,609 bytes. The limit is 8,388,608 bytes.');
     expect(await fault('empty.jpg')).toBe('This file is empty.');
     expect(await axeViolations(tab)).toEqual([]);
@@ -381,7 +383,9 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
 
     const signOut = tab.getByRole('button', { name: 'Sign out' });
     await signOut.click();
-    expect(problems).toEqual(['dialog: Files are still being uploaded. Cancel them and sign out?']);
+    expect(problems).toEqual([
+      'dialog: Files are still being uploaded. Those already sent may be published all the same. Cancel the others and sign out?',
+    ]);
     expect(await row(tab, 'a.jpg').getByRole('button', { name: 'Cancel' }).isVisible()).toBe(true);
     expect(await tab.evaluate('sessionStorage.length')).toBe(1);
     await tab.evaluate('window.confirm = () => true');
@@ -396,7 +400,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const { tab } = watched;
     const held: Route[] = [];
     let isHolding = true;
-    await tab.route(/\/\w{10}$/, (route) => (isHolding ? void held.push(route) : route.continue()));
+    await tab.route(/\/\w{10}\?wait=0$/, (route) => (isHolding ? void held.push(route) : route.continue()));
     await choose(tab, ...['a', 'b', 'c', 'd'].map((name) => file(`${name}.jpg`, photo)));
     await submit(tab);
     await expect.poll(() => published(tab).count(), soon).toBe(4);
@@ -471,6 +475,28 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const link = row(tab, 'sent.jpg').getByRole('link', { name: 'My uploads' });
     expect(await link.getAttribute('href')).toBe('/mine');
     expect(await axeViolations(tab)).toEqual([]);
+  });
+
+  test('after a sign-in as another user, a possibly published file is not sent again', async () => {
+    await using proxy = await startCountingProxy(stack.gateway, ({ method }) =>
+      method === 'POST' ? 'held' : 'passes',
+    );
+    await using watched = await openedThrough(proxy);
+    const { tab } = watched;
+    await choose(tab, file('sent.jpg', photo));
+    await submit(tab);
+    await row(tab, 'sent.jpg').getByText('Sent. Processing.').waitFor(soon);
+    await tab.getByRole('button', { name: 'Cancel sent.jpg' }).click();
+    await tab.evaluate(`sessionStorage.setItem('echodrop.session',
+      sessionStorage.getItem('echodrop.session').replace('sandbox-bearer', 'expired'))`);
+    // The page checks a session once a minute.
+    await tab.evaluate('performance.now = () => 120_000');
+    await submit(tab);
+    const link = tab.getByRole('link', { name: 'Sign in again in a new tab' });
+    const [other] = await Promise.all([tab.context().waitForEvent('page'), link.click(soon)]);
+    await other.getByRole('button', { name: 'Sign in with Sandbox' }).click();
+    await other.getByRole('button', { name: 'Allow' }).click();
+    await row(tab, 'sent.jpg').getByText('It may be published, by the user who was signed in before.').waitFor(soon);
   });
 
   test('a possibly published upload keeps its texts, so that a retry adds no second record', async () => {
@@ -557,9 +583,9 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await submit(tab);
     await expect
       .poll(() => status(tab), soon)
-      .toMatch(/^1 file published\. 1 file not published\. broken\.jpg: Unsupported file type\./);
+      .toMatch(/^1 file published\. 1 file not published\. broken\.jpg: This is not a supported photo or video\./);
     const fault = row(tab, 'broken.jpg').locator('.state');
-    expect(await fault.textContent()).toMatch(/^Unsupported file type/);
+    expect(await fault.textContent()).toMatch(/^This is not a supported photo or video/);
     const box = await fault.boundingBox();
     expect(box?.y).toBeGreaterThanOrEqual(0);
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(300);

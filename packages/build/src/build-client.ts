@@ -79,10 +79,10 @@ async function writeJavaScript(folder: string, external: string[]): Promise<read
   return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).filter((id) => id.startsWith('/'));
 }
 
-// It warns of TypeScript 7, whatever the options.
-const errorsOnly = { info() {}, warn() {}, error: console.error };
-
 async function writeTypes(folder: string, external: string[]): Promise<void> {
+  const errors: string[] = [];
+  // It warns of TypeScript 7, whatever the options, and goes on after an error.
+  const logger = { info() {}, warn() {}, error: (message: string) => errors.push(message) };
   await using bundle = await rolldown({
     cwd: client,
     input: { node: entries.node, browser: entries.browser },
@@ -90,9 +90,10 @@ async function writeTypes(folder: string, external: string[]): Promise<void> {
     external: [/^node:/, ...external],
     // It waits for the compiler, which is another process.
     checks: { pluginTimings: false },
-    plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, 'tsconfig.client.json'), logger: errorsOnly })],
+    plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, 'tsconfig.client.json'), logger })],
   });
   await bundle.write({ dir: folder, format: 'esm', chunkFileNames: '[name]-chunk.d.ts' });
+  if (errors.length > 0) throw new Error(errors.join('\n'));
 }
 
 async function publishedManifest({ version, description, license, dependencies }: Manifest, source: string) {

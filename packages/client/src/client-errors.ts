@@ -41,11 +41,12 @@ export class UnreadableResponse extends RequestFailed {
   override readonly name = 'UnreadableResponse';
 }
 
+/** The advice if another program may have responded, such as the site. */
+export const checkAddress = 'Check the address of the upload service: the option `service`, on the command line --url.';
+
 /** An UnreadableResponse from the address of the service: another program may have sent it. */
 export function notFromService(what: string): UnreadableResponse {
-  return new UnreadableResponse(
-    `${what} Check the address of the upload service: the option \`service\`, on the command line --url.`,
-  );
+  return new UnreadableResponse(`${what} ${checkAddress}`);
 }
 
 /** No response arrived; `cause` says why. */

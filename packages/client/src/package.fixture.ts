@@ -72,7 +72,12 @@ export async function startPages(): Promise<AsyncDisposable & { readonly origin:
     const name = /^\/([\w.-]+\.js)$/.exec(request.url ?? '')?.[1];
     if (request.method === 'POST') request.resume().on('end', () => endless(response));
     else if (name) response.setHeader('Content-Type', 'text/javascript').end(await readFile(join(pages.folder, name)));
-    else response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>A page</title>');
+    else
+      response
+        .setHeader('Content-Type', 'text/html')
+        .end(
+          '<!doctype html><title>A page</title><script type="importmap">{"imports":{"@echodrop/client":"/browser.js"}}</script>',
+        );
   });
   const pages = { ...(await listen(server)), folder: '' };
   return pages;

@@ -152,10 +152,10 @@ for (const version of nodeVersions) {
         '-c',
         `set -e\n${await documented('sh')}`,
       ]);
-      expect(stdout).toMatch(/^Signed in as mia \(Town\)\.\n/);
-      expect(stdout).toMatch(/^\[!\[Upload\]\(http\S+\/large\.jpg\)\]\(http\S+\)$/m);
+      expect(stdout).toMatch(/^Signed in as mia at Town\.\n/);
+      expect(stdout).toMatch(/^\[!\[Photo by mia\]\(http\S+\/large\.jpg\)\]\(http\S+\)$/m);
       expect(stdout).toMatch(/^\{"file":"standard input","uploaded":true,"record":\{"id":"\w{10}"/m);
-      expect(stdout).toMatch(/\nremoved \w{10}\nSigned out mia\.$/);
+      expect(stdout).toMatch(/\ndeleted \w{10}\nSigned out: mia at Town\.$/);
       expect(stderr).toMatch(/^To sign in with Town, open this address/);
     });
 
@@ -178,7 +178,7 @@ await describeWithBrowser('in a browser', (browser) => {
     await tab.goto(pages.origin);
     const photo = await readFile(join(built.app, 'sea.jpg'), 'base64');
     const result = await tab.evaluate(`(async () => {
-      const { EchodropClient, RequestRefused } = await import('/browser.js');
+      const { EchodropClient, RequestRefused } = await import('@echodrop/client');
       const client = new EchodropClient(${clientOptions()});
       const bytes = Uint8Array.from(atob('${photo}'), (c) => c.charCodeAt(0));
       ${body}

@@ -1,6 +1,6 @@
 import type { MediaRecord, RecordPage } from '@echodrop/record';
 import * as z from 'zod/mini';
-import { notFromService, RequestRefused } from './client-errors.ts';
+import { checkAddress, notFromService, RequestRefused } from './client-errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { parseXml } from './parse-xml.ts';
 import { withoutJit } from './without-jit.ts';
@@ -49,10 +49,14 @@ export async function readRefusal(format: Format, body: string, response: Respon
   const { data } = refusalShape.safeParse(await parseBody(format, body));
   return new RequestRefused({
     status,
-    ...(data?.errors[0] ?? { reason: 'unknown', message: `The service responded with ${status}.` }),
+    ...(data?.errors[0] ?? { reason: 'unknown', message: statusMessage(status) }),
     retryAfterSeconds: secondsOf(headers.get('retry-after') ?? ''),
     requestId: headers.get('x-request-id') ?? undefined,
   });
+}
+
+function statusMessage(status: number): string {
+  return `The service responded with ${status}.${[404, 405].includes(status) ? ` ${checkAddress}` : ''}`;
 }
 
 // Retry-After is a number of seconds or a date (RFC 9110 section 10.2.3).

@@ -7,7 +7,7 @@ const typeNames = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
 
 /** Why media is refused; `{type}` is the detected type. */
 export const unsupportedSentences = {
-  unknown_type: `Unsupported file type. Use ${typeNames}.`,
+  unknown_type: `This is not a supported photo or video. Use ${typeNames}.`,
   type_off: 'This server does not accept {type} files.',
   broken: 'The file is damaged or incomplete.',
   no_picture: 'The file has no video track. Audio files are not supported.',

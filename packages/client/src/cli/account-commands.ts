@@ -47,7 +47,7 @@ export function addAccountCommands(program: Command, context: CommandContext): v
   const sign = program
     .command('sign')
     .description(
-      'sign one request for another program, such as curl: print the value of its header X-Verify-Credentials-Authorization',
+      'print the header X-Verify-Credentials-Authorization of one upload, for another program such as curl. With a bearer token it is the token itself: keep it secret',
     )
     .action((options: ConnectionOptions) => printSignature(context, options));
   addConnectionOptions(sign);

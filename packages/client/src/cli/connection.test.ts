@@ -124,7 +124,7 @@ test('a profile that others can read is refused, and logout still ends it', asyn
     await chmod(path, mode);
     await expect(connect(context(), {})).rejects.toThrow(`can read or change ${path}.`);
   }
-  expect((await run(['logout'], { env: { XDG_CONFIG_HOME: home } })).stdout).toBe('Signed out mia.\n');
+  expect((await run(['logout'], { env: { XDG_CONFIG_HOME: home } })).stdout).toBe('Signed out: mia at Town.\n');
 });
 
 test('OAuth 1.0a needs all four credentials', async () => {

@@ -79,14 +79,14 @@ async function removeUploads(
   for (const id of await readIds(connection, args)) {
     try {
       await withClient(connection, (client) => client.remove(id));
-      print(context, json ? toExactJson({ id, removed: true }) : visible(`removed ${id}`));
+      print(context, json ? toExactJson({ id, removed: true }) : visible(`deleted ${id}`));
     } catch (error) {
       failed += 1;
       if (json) print(context, toExactJson({ id, removed: false, error: errorFields(error) }));
       else printError(context, visible(`${id}: ${describeError(error)}`));
     }
   }
-  if (failed > 0) throw new PartFailed(`${failed} uploads were not removed`);
+  if (failed > 0) throw new PartFailed(`${failed} uploads were not deleted`);
 }
 
 /** Resolves ids and page addresses to upload ids. @throws UsageError for an address that is not on this site */
@@ -107,6 +107,6 @@ function idIn(address: string, url: string | undefined): string {
   const { origin } = new URL(url);
   const id = URL.canParse(address) && new URL(address).pathname.split('/')[1]?.replace(/\.\w+$/, '');
   if (!id || new URL(address).origin !== origin)
-    throw new UsageError(`${visible(address)} is not the address of an upload at ${origin}. No upload was removed.`);
+    throw new UsageError(`${visible(address)} is not the address of an upload at ${origin}. No upload was deleted.`);
   return id;
 }

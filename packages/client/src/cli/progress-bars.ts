@@ -20,7 +20,7 @@ export function createBars({ stdout, stderr, env }: CommandContext): Bars {
     return { add: () => ({ done() {} }), pause() {}, resume() {}, stop() {} };
   const bars = new MultiBar(
     {
-      format: '{name} {bar} {percentage}%  {sizes} MB',
+      format: '{name} {bar} {percentage}%  {sizes}',
       barsize: barColumns,
       // Without it, a signal that ends the process would leave the terminal without line wrap.
       linewrap: true,
@@ -36,7 +36,7 @@ export function createBars({ stdout, stderr, env }: CommandContext): Bars {
         onProgress(sent, total) {
           bar ??= bars.create(1, 0, { name: shorten(visible(name)) });
           bar.setTotal(total ?? sent);
-          bar.update(sent, { sizes: [sent, total ?? sent].map((bytes) => (bytes / 1e6).toFixed(1)).join(' of ') });
+          bar.update(sent, { sizes: `${formatSize(sent)} of ${formatSize(total ?? sent)}` });
         },
         done() {
           if (bar) bars.remove(bar);
@@ -47,6 +47,10 @@ export function createBars({ stdout, stderr, env }: CommandContext): Bars {
     resume: () => bars.update(),
     stop: () => bars.stop(),
   };
+}
+
+function formatSize(bytes: number): string {
+  return bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 function shorten(name: string): string {

@@ -9,12 +9,13 @@ const photoTypes = ['jpg', 'png', 'gif', 'webp', 'avif', 'heic', 'tiff', 'bmp'];
 
 /** The record as the user wants it printed. `alt` is the alternative text of this upload. */
 export function showRecord(record: MediaRecord, output: Output, alt: string | undefined): string {
-  const { type, text } = record;
+  const { type, text, user } = record;
+  const isPhoto = photoTypes.includes(type);
   const url = visible(record.url);
-  const words = visible(alt || text || 'Upload').trim();
+  const words = visible(alt || text || `${isPhoto ? 'Photo' : 'Video'} by ${user.screenName}`).trim();
   // A GIF may move; its other pictures do not.
   const address = type === 'gif' ? `${url}.gif` : `${url}/large.jpg`;
-  const picture = photoTypes.includes(type) ? address : undefined;
+  const picture = isPhoto ? address : undefined;
   switch (output) {
     case 'url':
       return url;

@@ -88,7 +88,7 @@ test('for 20 files with an invalid one, prints 19 addresses in order and exits w
   expect(first.status).toBe(1);
   expect(lines(first.stdout)).toHaveLength(names.length - 1);
   expect(lines(first.stderr)).toEqual([
-    expect.stringMatching(/^07\.jpg: Unsupported file type.*\(415 media_unsupported\)/),
+    expect.stringMatching(/^07\.jpg: This is not a supported photo or video.*\(415 media_unsupported\)/),
   ]);
   expect(await records()).toBe(before + 19);
 
@@ -130,7 +130,7 @@ test('an upload removed by rm can be repeated only with --again', async () => {
   const address = (await echodrop(['upload', name])).stdout.trim();
   const removal = await echodrop(['rm', address, 'ZZZZZZZZZZ']);
   expect(removal.status).toBe(1);
-  expect(removal.stdout).toBe(`removed ${address.slice(-10)}\n`);
+  expect(removal.stdout).toBe(`deleted ${address.slice(-10)}\n`);
   expect(removal.stderr).toContain('ZZZZZZZZZZ: ');
   expect((await fetch(address)).status).toBe(410);
   const repeated = await echodrop(['upload', name]);

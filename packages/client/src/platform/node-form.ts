@@ -13,7 +13,10 @@ class SourceError extends Error {
 }
 
 /** Posts a form, which it streams. */
-export async function postForm(address: string, { headers, signal, fetch: own, stallMs, ...form }: FormRequest) {
+export async function postForm(
+  address: string,
+  { headers, signal, fetch: own, stallMs, ...form }: FormRequest,
+): Promise<Response> {
   const failure = new AbortController();
   const stall = stallTimer(stallMs, (cause) => failure.abort(cause));
   // Only an abort ends a request: an error of its body leaves it waiting, and is an unhandled rejection (Node 24).

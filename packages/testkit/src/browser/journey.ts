@@ -80,7 +80,7 @@ async function addFiles(tab: Page): Promise<void> {
     document.body.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData })))`);
   const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no photo') };
   await tab.getByLabel('Photos and videos', { exact: true }).setInputFiles(notes);
-  await tab.getByText(/^Unsupported file type/).waitFor(soon);
+  await tab.getByText(/^This is not a supported photo or video/).waitFor(soon);
 }
 
 /** Opens a page in another tab. */

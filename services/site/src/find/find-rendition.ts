@@ -23,15 +23,16 @@ export interface RenditionSources extends MediaSources {
 // A video takes minutes, so there is no point in a longer wait.
 const defaultWaitMs = (recipe: Recipe) => (recipe === videoRecipe ? 1000 : 4000);
 
-/** Finds a rendition in the store; requests a missing one and waits a few seconds. @throws StoreUnavailable, or the signal's reason */
+/** Finds a rendition in the store; requests a missing one and waits at most `waitMs`, a few seconds by default. @throws StoreUnavailable, or the signal's reason */
 export async function findRendition(
   record: PublishedMedia,
   recipe: Recipe,
   sources: RenditionSources,
   signal: AbortSignal,
+  waitMs?: number,
 ): Promise<FoundRendition> {
   const object = await storedRendition(record, recipe, sources);
-  return object ? { state: 'ready', object } : makeRendition(record, recipe, sources, signal);
+  return object ? { state: 'ready', object } : makeRendition(record, recipe, sources, signal, waitMs);
 }
 
 /** Finds a rendition in the store only. @throws StoreUnavailable */

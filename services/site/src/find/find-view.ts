@@ -24,15 +24,16 @@ export interface MediaView {
   readonly isReloading?: boolean;
 }
 
-/** The view after a short wait for renditions, or what became of the media. @throws StoreUnavailable, UnreadableRecord, signal's reason */
+/** The view after a wait of at most `waitMs` for renditions, a few seconds by default, or what became of the media. @throws StoreUnavailable, UnreadableRecord, signal's reason */
 export async function findView(
   record: PublishedMedia,
   sources: RenditionSources,
   signal: AbortSignal,
+  waitMs?: number,
 ): Promise<MediaView | NoMedia> {
   const view = isPhoto(record.type)
-    ? await photoView(record, sources, signal)
-    : await videoView(record, sources, signal);
+    ? await photoView(record, sources, signal, waitMs)
+    : await videoView(record, sources, signal, waitMs);
   const found = isPending(view) ? await findMedia(sources, record.id, signal) : record;
   return typeof found === 'string' ? found : view;
 }
@@ -47,10 +48,15 @@ export function isTall({ type, width, height }: PublishedMedia): boolean {
   return isPhoto(type) && height > 3 * width;
 }
 
-async function photoView(record: PublishedMedia, sources: RenditionSources, signal: AbortSignal): Promise<MediaView> {
+async function photoView(
+  record: PublishedMedia,
+  sources: RenditionSources,
+  signal: AbortSignal,
+  waitMs?: number,
+): Promise<MediaView> {
   const { large, mediumWebp } = pictureRecipes;
   const recipe: Recipe = isTall(record) ? fullRecipe(record.type) : large;
-  const { state: picture } = await findRendition(record, recipe, sources, signal);
+  const { state: picture } = await findRendition(record, recipe, sources, signal, waitMs);
   // Embed codes are copied right after the upload. Before the whole rendition exists, only the type says whether it moves.
   if (picture !== 'ready') return { picture, isAnimated: record.type === 'gif' };
   const [medium, animated] = await Promise.all([
@@ -62,8 +68,13 @@ async function photoView(record: PublishedMedia, sources: RenditionSources, sign
   return { picture, hasMedium: medium !== undefined, isAnimated: animated };
 }
 
-async function videoView(record: PublishedMedia, sources: RenditionSources, signal: AbortSignal): Promise<MediaView> {
-  const find = (recipe: Recipe) => findRendition(record, recipe, sources, signal);
+async function videoView(
+  record: PublishedMedia,
+  sources: RenditionSources,
+  signal: AbortSignal,
+  waitMs?: number,
+): Promise<MediaView> {
+  const find = (recipe: Recipe) => findRendition(record, recipe, sources, signal, waitMs);
   const [picture, video] = await Promise.all([find(pictureRecipes.large), find(videoRecipe)]);
   return { picture: picture.state, video: video.state };
 }

@@ -21,7 +21,7 @@ ${signInSection(upload)}
 <div class="refusal" id="refusal" role="alert"></div>
 <div id="apps" hidden>
 <p class="warning">Every file, script and command on this page contains your token. Anyone who has one of them can upload, list and delete as you. Keep them private.</p>
-${upload.apiKey ? undefined : html`<p class="warning">This site publishes no API key. Replace <code>YOUR_API_KEY</code> by the key from its operator.</p>\n`}<p>The files work until the token expires<span id="expiry"></span>. Then sign in and download them again. Signing out may revoke the token, also after another sign-in. The files then stop working. To keep them, close this tab and do not sign out. This browser makes the files, and the server never gets them.</p>
+${upload.apiKey ? undefined : html`<p class="warning">This site publishes no API key. Replace <code>YOUR_API_KEY</code> by the key from its operator.</p>\n`}<p>The files work until the token expires<span id="expiry"></span>. Then sign in and download them again. They also stop working, within a minute, if you sign out: to keep them, close this tab instead. This browser makes the files, and the server never gets them.</p>
 ${shareX}
 ${screenshotScript}
 ${shortcut}

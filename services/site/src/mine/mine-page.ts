@@ -41,7 +41,7 @@ ${signInSection(upload)}
 <dialog id="confirm" aria-labelledby="confirm-name" aria-describedby="confirm-text">
 <h2 id="confirm-name">Delete this upload?</h2>
 <p><q id="confirm-title" dir="auto"></q></p>
-<p id="confirm-text">The page and all published sizes are deleted, and links to them stop working. This cannot be undone.</p>
+<p id="confirm-text">The file, its page and all its sizes are deleted, and links to them stop working. This cannot be undone.</p>
 <p class="ways"><button class="button" type="button" value="" autofocus>Keep</button> <button class="button danger" type="button" value="delete">Delete</button></p>
 </dialog>`,
   };

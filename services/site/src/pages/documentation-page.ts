@@ -14,7 +14,7 @@ export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name
 <p>The operators of this site give you the upload address (here <code>${gateway}</code>), the API key of your application, and the list of identity providers.</p>
 
 <h2>Upload</h2>
-<p>Send a form (<code>multipart/form-data</code>) with <code>key</code>, <code>message</code> (the caption; public, may be empty) and <code>media</code> (the file). Two headers identify the user: the address at which the provider verifies credentials, and the header that the provider would get there. That is <code>OAuth …</code> (a signed request, OAuth Echo) or <code>Bearer …</code> (a token), whichever the provider takes. An optional field <code>alt</code> describes the media for people who cannot see it, in at most 1,500 characters.</p>
+<p>Send a form (<code>multipart/form-data</code>) with <code>key</code>, <code>message</code> (the caption; public, may be empty) and <code>media</code> (the file). Two headers identify the user: the address at which the provider verifies credentials, and what you would send there as <code>Authorization</code>: <code>Bearer …</code> (a token) or <code>OAuth …</code> (a signed request, OAuth Echo). An optional field <code>alt</code> describes the media for people who cannot see it, in at most 1,500 characters.</p>
 <pre><code>curl ${gateway}/2/upload.json \\
   -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
   -H "X-Verify-Credentials-Authorization: Bearer $TOKEN" \\

@@ -5,7 +5,7 @@ const maxSeconds = 30 * 60;
 const pauseSeconds = { min: 2, max: 30 };
 
 interface Refresh {
-  /** The path that the browser isReloading. */
+  /** The path that the browser reloads. */
   readonly path: string;
   /** When the pending upload was published. */
   readonly published: Date;
@@ -24,7 +24,7 @@ export function refreshingSince({ query }: Pick<Request, 'query'>, now = Date.no
  * Makes the browser reload a page at increasing intervals, for at most half an hour, with a `Refresh` header: readers can switch off `meta`
  * refreshes, and it needs no script. For a new upload, the half hour begins at its publication, and the address stays, so that the browser
  * keeps scroll position and history. For an older one, whose renditions are made again, the address has the beginning: `?since=`.
- * @returns whether the browser isReloading
+ * @returns whether the browser reloads it
  */
 export function refreshPage(response: Response, { path, published, since }: Refresh, now = Date.now()): boolean {
   const seconds = Math.floor(now / 1000);

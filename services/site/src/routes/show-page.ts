@@ -10,13 +10,13 @@ import type { Site } from '../site.ts';
 import { closeSignal } from './log-requests.ts';
 import { refreshingSince, refreshPage } from './refresh-page.ts';
 
-/** `GET /<id>`: the page of media. The browser isReloading it until everything is ready. */
+/** `GET /<id>`: the page of media. The browser reloads it until everything is ready. With `?wait=0`, as the upload page reads it, it waits for nothing. */
 export function showPage(site: Site): RequestHandler<{ id: string }> {
   return async (request, response) => {
     const signal = closeSignal(response);
     const record = await findMedia(site, request.params.id, signal);
     if (typeof record === 'string') return sendProblem(response, record, site);
-    const view = await findView(record, site, signal);
+    const view = await findView(record, site, signal, request.query['wait'] === '0' ? 0 : undefined);
     if (typeof view === 'string') return sendProblem(response, view, site);
 
     const path = `/${record.id}`;
@@ -30,7 +30,7 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
   };
 }
 
-/** `GET /<id>/player`: a video for frames in other sites. The frame isReloading until the video is ready. */
+/** `GET /<id>/player`: a video for frames in other sites. The frame reloads until the video is ready. */
 export function showPlayer(site: Site): RequestHandler<{ id: string }> {
   return async (request, response) => {
     const signal = closeSignal(response);

@@ -1,4 +1,5 @@
 // @ts-check
+import { element } from '/scripts/elements.js';
 import { forgetSession } from '/sign-in/session.js';
 
 /**
@@ -16,5 +17,6 @@ export function showSignInExpired(place) {
     forgetSession();
     location.reload();
   });
+  element('signed-in', HTMLElement).hidden = true;
   place.replaceChildren('Your sign-in has expired. ', button);
 }

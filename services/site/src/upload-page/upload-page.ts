@@ -44,7 +44,7 @@ function uploadPage(upload: WebUpload, siteName: string): Page {
 `,
     body: html`<div class="text upload">
 <h1>Upload</h1>
-<p class="lead">Photos and videos, each with a public caption.</p>
+<p class="lead">Photos and videos, each with a caption. Everyone with the link can see them, and a page that lists all your uploads.</p>
 ${scriptsMissing(html`Uploading from this page requires JavaScript. Without JavaScript, <a href="/documentation">upload from the command line</a>.`)}
 ${signInSection(upload)}
 <form id="upload" autocomplete="off"${canSignIn ? html` data-has-sign-in` : undefined} data-max-bytes="${maxBytes}" data-extensions="${acceptedExtensions.join(' ')}" data-content-types="${acceptedContentTypes.join(' ')}" data-unsupported="${unsupportedSentences.unknown_type}">
@@ -91,7 +91,7 @@ const rowTemplates = html`<template id="file-row"><li class="file">
 <p class="hint size"></p>
 <div class="texts">
 <p class="field"><label>Caption <textarea name="message" rows="2" dir="auto"></textarea></label></p>
-<p class="field"><label>Alternative text: what it shows, for people who cannot see it <textarea name="alt" rows="2" dir="auto" maxlength="${maxAltCharacters}"></textarea></label></p>
+<p class="field"><label>Alternative text: what it shows, for people who cannot see it <textarea name="alt" rows="2" dir="auto" data-max-characters="${maxAltCharacters}"></textarea></label></p>
 </div>
 <progress max="1" value="0" hidden></progress>
 <p class="state"></p>

@@ -50,7 +50,7 @@ test.each(['/sys', '/proc/x'])('reports a folder that is not writable before the
 
 test('signs in at Mastodon, shows the user and signs out', async () => {
   const { status, stdout } = await login(['--provider', 'town']);
-  expect({ status, stdout }).toEqual({ status: 0, stdout: 'Signed in as mia (Town).\n' });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'Signed in as mia at Town.\n' });
   expect(await profile()).toMatchObject({
     service: 'https://upload.example',
     apiKey: 'pages',
@@ -63,7 +63,7 @@ test('signs in at Mastodon, shows the user and signs out', async () => {
 
   expect((await echodrop(['whoami'])).stdout).toMatch(/^mia at http.*, uploading to https:\/\/upload\.example\n$/);
   expect(provider.validTokens.size).toBe(1);
-  expect((await echodrop(['logout'])).stdout).toBe('Signed out mia.\n');
+  expect((await echodrop(['logout'])).stdout).toBe('Signed out: mia at Town.\n');
   expect(provider.validTokens.size).toBe(0);
   expect(await readdir(join(folder, 'echodrop'))).toEqual([]);
   expect((await echodrop(['logout'])).stdout).toBe('Not signed in.\n');
@@ -102,7 +102,7 @@ test('an older Mastodon gets a scope that it supports', async () => {
 
 test('signs in at an OpenID provider as a public client, with a separate profile', async () => {
   const { status, stdout } = await login(['--provider', 'Work', '--profile', 'work']);
-  expect({ status, stdout }).toEqual({ status: 0, stdout: 'Signed in as max (Work).\n' });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'Signed in as max at Work.\n' });
   expect(await profile('work')).toMatchObject({ name: 'max', subject: 'u-1' });
   expect(await profile()).toBeUndefined();
   const request = provider.requests.find(({ path }) => path === 'POST /oauth/token');
@@ -302,7 +302,7 @@ const keptToken = 'The token is not revoked. It stays valid until it expires or 
 test('logout reports that the provider refused to revoke the token', async () => {
   provider.behaviour.metadata = { revocation_endpoint: `${provider.origin}/nowhere` };
   await login(['--provider', 'Work']);
-  expect(await echodrop(['logout'])).toEqual({ status: 0, stdout: 'Signed out max.\n', stderr: keptToken });
+  expect(await echodrop(['logout'])).toEqual({ status: 0, stdout: 'Signed out: max at Work.\n', stderr: keptToken });
 });
 
 test.each([
@@ -314,7 +314,7 @@ test.each([
   async (metadata, stderr) => {
     provider.behaviour.metadata = metadata;
     await login(['--provider', 'Work']);
-    expect(await echodrop(['logout'])).toEqual({ status: 0, stdout: 'Signed out max.\n', stderr });
+    expect(await echodrop(['logout'])).toEqual({ status: 0, stdout: 'Signed out: max at Work.\n', stderr });
   },
 );
 
@@ -389,7 +389,7 @@ test('requests with another state do not end the login', async () => {
     for (const path of ['/', '//']) expect((await fetch(new URL(back).origin + path)).status).toBe(404);
     const page = await fetch(address);
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
-    expect(await page.text()).toBe('The sign-in continues in the terminal. You can close this tab.\n');
+    expect(await page.text()).toContain('<p>The sign-in continues in the terminal. You can close this tab.</p>');
   });
   expect(status).toBe(0);
 });
@@ -407,7 +407,7 @@ test('opens the default browser', async () => {
 test('reads a token from standard input', async () => {
   provider.validTokens.add('given');
   const args = ['login', provider.origin, '--provider', 'Town', '--token-stdin'];
-  expect(await echodrop(args, 'given\n')).toMatchObject({ status: 0, stdout: 'Signed in as mia (Town).\n' });
+  expect(await echodrop(args, 'given\n')).toMatchObject({ status: 0, stdout: 'Signed in as mia at Town.\n' });
   expect((await profile())?.token).toBe('given');
   for (const [wrong, status, message] of [
     ['unknown', 1, 'rejected this token'],

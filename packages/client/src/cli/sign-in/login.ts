@@ -58,7 +58,7 @@ async function replaceProfile(context: CommandContext, name: string, profile: Pr
   if (replaced === 'damaged') printNote(context, damagedNote(name));
   else if (replaced && !mayShareGrant(replaced, profile) && !(await revokeToken(replaced)))
     printNote(context, keptTokenNote('replaced token', replaced));
-  print(context, visible(`Signed in as ${profile.name} (${profile.providerName}).`));
+  print(context, visible(`Signed in as ${profile.name} at ${profile.providerName}.`));
 }
 
 // Keycloak ends all sign-ins of a user at a client with the refresh token of one. The client of a token from standard input is unknown.

@@ -12,7 +12,7 @@ export async function logout(context: CommandContext, options: { readonly profil
     printNote(context, keptTokenNote('token', profile));
   await removeProfile(context.env, name);
   if (profile === 'damaged') throw new Error(damagedNote(name));
-  print(context, profile ? visible(`Signed out ${profile.name}.`) : 'Not signed in.');
+  print(context, profile ? visible(`Signed out: ${profile.name} at ${profile.providerName}.`) : 'Not signed in.');
 }
 
 export function keptTokenNote(token: string, { providerName }: Profile): string {

@@ -61,11 +61,14 @@ function readTarget({ method, url = '' }: IncomingMessage, origin: string): URL 
 function respond(response: ServerResponse, status: number, sentence: string): void {
   response
     .writeHead(status, {
-      'Content-Type': 'text/plain; charset=utf-8',
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
       'Cache-Control': 'no-store',
       'Referrer-Policy': 'no-referrer',
       'X-Content-Type-Options': 'nosniff',
       Connection: 'close',
     })
-    .end(`${sentence}\n`);
+    .end(
+      `<!doctype html><title>echodrop</title><body style="font: 1.2em sans-serif; margin: 3em"><p>${sentence}</p>\n`,
+    );
 }

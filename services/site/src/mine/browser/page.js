@@ -60,7 +60,7 @@ async function showMore(session) {
   more.hidden = next === undefined;
   more.textContent = 'Show more';
   showEmpty();
-  news.textContent = uploads.length > 0 ? `${formatCount(uploads.length, 'upload')} shown.` : '';
+  news.textContent = uploads.length > 0 ? `${formatCount(list.childElementCount, 'upload')} shown.` : '';
   if (hadFocus) (items[0]?.querySelector('a') ?? more).focus();
 }
 

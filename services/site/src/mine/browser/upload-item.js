@@ -32,9 +32,15 @@ export function uploadItem(upload, onDelete) {
   return item;
 }
 
-/** @param {import('./own-uploads.js').Upload} upload */
-export function titleOf({ text, type }) {
-  return shortenCaption(text) || (isVideo(type) ? 'Video without a caption' : 'Photo without a caption');
+/**
+ * The caption, or else kind and time, which distinguish uploads.
+ *
+ * @param {import('./own-uploads.js').Upload} upload
+ */
+export function titleOf({ text, type, timestamp }) {
+  const time = new Date(timestamp);
+  const when = Number.isNaN(time.getTime()) ? '' : ` of ${spelled.format(time)}`;
+  return shortenCaption(text) || `${isVideo(type) ? 'Video' : 'Photo'}${when}`;
 }
 
 /**

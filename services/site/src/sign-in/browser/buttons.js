@@ -14,6 +14,7 @@ const out = document.getElementById('sign-out');
 out?.addEventListener('click', async () => {
   // A page with something to lose may prevent it.
   if (!window.dispatchEvent(new Event('sign-out', { cancelable: true }))) return;
+  if (!navigator.onLine) return showText('sign-in-news', 'You are offline. Sign out when the connection is back.');
   out.setAttribute('disabled', '');
   showText('sign-in-news', 'Signing out.');
   const isRevoked = await signOut();
@@ -25,7 +26,7 @@ out?.addEventListener('click', async () => {
   location.reload();
 });
 
-const tokenAtStart = currentSession()?.token;
+let tokenAtStart = currentSession()?.token;
 showState();
 if (history.state?.signedOut) {
   showText('sign-in-news', history.state.signedOut);
@@ -38,6 +39,11 @@ window.addEventListener('pageshow', (event) => {
   document.body.replaceChildren();
   location.reload();
 });
+
+/** After another sign-in without a reload: the browser's Back must not discard the page. */
+export function setSessionAtStart() {
+  tokenAtStart = currentSession()?.token;
+}
 
 /** @param {HTMLButtonElement} button */
 async function start(button) {

@@ -32,11 +32,17 @@ export function faultMessage(error, name) {
   if (error instanceof oauth.WWWAuthenticateChallengeError) return `${name} refused the sign-in. ${advice}`;
   if (error instanceof DOMException) return 'This browser blocks storage for this site. Allow it to sign in.';
   if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
-    return `${name} sent an invalid response: ${error.message}. ${advice}`;
+    return `${name} ${responseFaultOf(error)}. ${advice}`;
   // What `fetch` throws, without a reason.
   if (error instanceof TypeError)
     return `${name} cannot be reached from this page: it is down, or does not allow requests from this site. ${advice}`;
   return `Signing in with ${name} failed unexpectedly: ${error}. ${advice}`;
+}
+
+/** @param {oauth.OperationProcessingError | oauth.UnsupportedOperationError} error */
+function responseFaultOf({ cause, message }) {
+  const isRefusal = cause instanceof Response && !cause.ok;
+  return isRefusal ? `responded with status ${cause.status}` : `sent an invalid response: ${message}`;
 }
 
 /**

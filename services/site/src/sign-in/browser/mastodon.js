@@ -2,6 +2,7 @@
 import { parseJson } from '/scripts/service-response.js';
 import { accountName } from './account-name.js';
 import { ProviderFault } from './fault.js';
+import { limitedFetch } from './limited-fetch.js';
 import * as oauth from './oauth4webapi/build/index.js';
 import { requestOptions } from './request-options.js';
 
@@ -85,7 +86,11 @@ export function isApplication(value) {
  * @param {AbortSignal} signal
  */
 export async function mastodonName(provider, token, signal) {
-  const response = await fetch(provider, { headers: { Authorization: `Bearer ${token}` }, redirect: 'error', signal });
+  const response = await limitedFetch(provider, {
+    headers: { Authorization: `Bearer ${token}` },
+    redirect: 'error',
+    signal,
+  });
   if (!response.ok) throw new ProviderFault(`did not confirm the account (status ${response.status})`);
   const { display_name: displayName, username } = parseJson(await response.text()) ?? {};
   if (!accountName(undefined, username)) throw new ProviderFault('sent an account without a user name');
@@ -136,7 +141,7 @@ async function isKnown(server, { clientId, clientSecret, scope }, signal) {
  */
 async function scopesToTry({ issuer }, signal) {
   try {
-    const response = await fetch(`${issuer}/.well-known/oauth-authorization-server`, { signal });
+    const response = await limitedFetch(`${issuer}/.well-known/oauth-authorization-server`, { signal });
     const { scopes_supported: scopes } = await response.json();
     return Array.isArray(scopes) && scopes.includes(narrowScope) ? [narrowScope, widerScope] : [widerScope];
   } catch {
@@ -159,7 +164,7 @@ async function register({ issuer }, redirectUri, scope, signal) {
     scopes: scope,
     website: location.origin,
   });
-  const response = await fetch(`${issuer}/api/v1/apps`, { method: 'POST', body, signal });
+  const response = await limitedFetch(`${issuer}/api/v1/apps`, { method: 'POST', body, signal });
   if ([400, 422].includes(response.status)) return undefined;
   if (!response.ok) throw new ProviderFault(`did not register this site as an application (status ${response.status})`);
   const { client_id: clientId, client_secret: clientSecret } = parseJson(await response.text()) ?? {};

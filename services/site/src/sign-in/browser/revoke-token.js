@@ -11,7 +11,7 @@ const limitMs = 4000;
  * Revokes the token of a session (RFC 7009).
  *
  * @param {Provider} provider
- * @param {Session} session
+ * @param {Pick<Session, 'token' | 'application'>} session
  * @returns {Promise<boolean>} whether the provider confirmed it; it may have no address for it
  * @throws if the provider does not respond in time
  */

@@ -6,6 +6,7 @@ import { mastodonName } from './mastodon.js';
 import * as oauth from './oauth4webapi/build/index.js';
 import { oidcName } from './oidc.js';
 import { requestOptions } from './request-options.js';
+import { revokeToken } from './revoke-token.js';
 
 /** @import { Attempt } from './attempt.js' */
 /** @import { Connection } from './authorization-server.js' */
@@ -56,18 +57,24 @@ export async function completeSignIn(response, attempt, provider) {
   const code = oauth.validateAuthResponse(server, client, response, attempt.state);
   const tokens = await exchangeCode(connection, code, attempt, provider, signal);
   if (!tokenSyntax.test(tokens.access_token)) throw new ProviderFault('sent an invalid token');
-  const name =
-    provider.profile === 'oidc'
-      ? await oidcName(server, client, tokens, signal)
-      : await mastodonName(provider.provider, tokens.access_token, signal);
-  return {
+  const session = {
     provider: provider.provider,
     providerName: provider.name,
     token: tokens.access_token,
-    name,
     application: connection.application,
     ...(tokens.expires_in !== undefined && { expiresAt: Date.now() + 1000 * tokens.expires_in }),
   };
+  try {
+    const name =
+      provider.profile === 'oidc'
+        ? await oidcName(server, client, tokens, signal)
+        : await mastodonName(provider.provider, tokens.access_token, signal);
+    return { ...session, name };
+  } catch (error) {
+    // The user could not sign out with it.
+    await revokeToken(provider, session).catch(() => {});
+    throw error;
+  }
 }
 
 /**

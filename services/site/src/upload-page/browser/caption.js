@@ -4,6 +4,21 @@
 const maxBytes = 64 * 1024;
 
 /**
+ * Makes the browser reject an alternative text that is too long for the gateway.
+ *
+ * @param {HTMLTextAreaElement} alt
+ */
+export function validateAlternativeText(alt) {
+  const max = Number(alt.dataset['maxCharacters']);
+  alt.addEventListener('input', () => {
+    const count = [...alt.value].length;
+    alt.setCustomValidity(
+      count > max ? `This text is too long: ${format(count)} characters; the limit is ${format(max)}.` : '',
+    );
+  });
+}
+
+/**
  * Makes the browser reject a caption that is too long for the gateway.
  *
  * @param {HTMLTextAreaElement} caption

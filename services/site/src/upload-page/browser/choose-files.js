@@ -21,7 +21,7 @@ export function onFiles(add) {
     const files = [...(event.clipboardData?.files ?? [])];
     if (files.length === 0 || isTextForField(event)) return;
     event.preventDefault();
-    add(files);
+    add(files.map(numbered));
   });
   document.addEventListener('dragover', (event) => {
     if (!hasFiles(event)) return;
@@ -36,6 +36,19 @@ export function onFiles(add) {
     event.preventDefault();
     add([...(event.dataTransfer?.files ?? [])]);
   });
+}
+
+let pasted = 0;
+
+/**
+ * Browsers call every picture of the clipboard `image.png`.
+ *
+ * @param {File} file
+ */
+function numbered(file) {
+  if (file.name !== 'image.png') return file;
+  pasted += 1;
+  return new File([file], `pasted ${pasted}.png`, { type: file.type });
 }
 
 function clearHighlight() {

@@ -34,6 +34,11 @@ export function isSignedIn() {
   return currentSession() !== undefined;
 }
 
+/** Whether the session has ended outside this page, as when a person clears the data of the site. */
+export function hasLostSession() {
+  return typedFields.disabled && !isSignedIn();
+}
+
 /** The API key, and the two headers of version 2 (docs/reference/interface.md section 4.1). An OAuth signature is new each time. */
 export function credentials() {
   const session = currentSession();

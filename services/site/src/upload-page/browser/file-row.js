@@ -1,7 +1,7 @@
 // @ts-check
 import { fromTemplate, partOf, unseen } from '/scripts/elements.js';
 import { formatSize } from '/scripts/format.js';
-import { validateCaption } from './caption.js';
+import { validateAlternativeText, validateCaption } from './caption.js';
 import { explainDoubt } from './may-be-published.js';
 import { showPreview } from './preview.js';
 
@@ -49,10 +49,11 @@ export class FileRow {
     this.group.setAttribute('aria-describedby', this.stateLine.id);
     this.bar.setAttribute('aria-label', `Progress of ${file.name}`);
     this.button.addEventListener('click', () => {
-      if (this.state === 'busy') this.#cancelling.abort();
+      if (this.state === 'busy') this.cancel();
       else onRemove(this);
     });
     validateCaption(this.caption);
+    validateAlternativeText(this.alt);
     showPreview(this.preview, file);
     if (fault) this.refuse(fault, 'unfit');
     else this.#show('waiting', '');
@@ -71,8 +72,18 @@ export class FileRow {
     return this.#cancelling.signal;
   }
 
-  cancel() {
-    this.#cancelling.abort();
+  /** Another user has signed in: a repeat would be a second upload. */
+  keepForOtherUser() {
+    this.mayBePublished = false;
+    this.refuse(
+      'It may be published, by the user who was signed in before. To publish it again, choose it again.',
+      'unfit',
+    );
+  }
+
+  /** @param {string} [why] what the row then says */
+  cancel(why = 'Cancelled.') {
+    this.#cancelling.abort(why);
   }
 
   /** Moves the focus to the row, with its state in view, and not to its button: Enter must not remove it. */

@@ -33,6 +33,7 @@ const limits = {
 const rows = new Set();
 /** The uploads since the last pause, whose progress the bar shows. @type {Set<FileRow>} */
 const batch = new Set();
+let quarterSaid = 0;
 
 enableCredentials();
 signInForOtherTab(say);
@@ -46,7 +47,9 @@ element('cancel', HTMLButtonElement).addEventListener('click', () => {
 });
 window.addEventListener('sign-out', (event) => {
   const question =
-    batch.size > 0 ? 'Files are still being uploaded. Cancel them' : 'Some files are not published. Discard them';
+    batch.size > 0
+      ? 'Files are still being uploaded. Those already sent may be published all the same. Cancel the others'
+      : 'Some files are not published. Discard them';
   if (losesWork() && !confirm(`${question} and sign out?`)) return event.preventDefault();
   for (const row of batch) row.cancel();
   rows.clear();
@@ -108,7 +111,7 @@ async function runUpload(row, signal) {
   const onWait = (/** @type {string} */ sentence) => say(`${row.file.name}: ${sentence}`);
   const outcome = await uploadFile(row, { signal, onProgress: showProgress, onWait });
   if (outcome === 'sign-in expired') {
-    for (const other of batch) other.cancel();
+    for (const other of batch) other.cancel('Not uploaded.');
     showSignInElsewhere(refusal, continueSignedIn);
   } else if (typeof outcome === 'object') {
     const hadFocus = row.root.contains(document.activeElement);
@@ -141,8 +144,12 @@ function endBatch() {
   target?.focus();
 }
 
-/** @param {string} name of who has signed in */
-function continueSignedIn(name) {
+/**
+ * @param {string} name of the user who has signed in
+ * @param {boolean} isSameUser as before
+ */
+function continueSignedIn(name, isSameUser) {
+  for (const row of isSameUser ? [] : rows) if (row.mayBePublished) row.keepForOtherUser();
   say(`Signed in as ${name}. Press Upload to continue.`);
   element('submit', HTMLButtonElement).focus();
 }
@@ -153,8 +160,15 @@ function showProgress() {
   const sent = all.reduce((sum, row) => sum + row.sent, 0);
   const published = all.filter(({ state }) => state === 'published').length;
   progress.value = sent / total;
+  sayQuarter(Math.floor((4 * sent) / total));
   element('sent', HTMLElement).textContent =
     `${published} of ${formatCount(all.length, 'file')} published, ${Math.floor((100 * sent) / total)} % sent`;
+}
+
+/** Announces each quarter of a batch once. @param {number} quarter */
+function sayQuarter(quarter) {
+  if (quarter > quarterSaid && quarter < 4) say(`${25 * quarter} % sent.`);
+  quarterSaid = quarter;
 }
 
 /**
@@ -167,6 +181,8 @@ function showPublished(row, page) {
   const link = partOf(item, 'a', HTMLAnchorElement);
   const title = shortenCaption(row.caption.value) || row.file.name;
   link.href = page;
+  // After the browser's Back, this page would be empty.
+  link.target = '_blank';
   link.textContent = title;
   partOf(item, '.preview', HTMLElement).replaceWith(row.preview);
   showPublishedPreview(row.preview, page, row.file);
@@ -187,7 +203,11 @@ function losesWork() {
 
 /** @param {string} sentence */
 function say(sentence) {
-  news.textContent = sentence;
+  // The same text again would be no change.
+  news.textContent = '';
+  requestAnimationFrame(() => {
+    news.textContent = sentence;
+  });
 }
 
 /** @param {string} sentence */

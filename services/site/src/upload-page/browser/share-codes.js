@@ -30,7 +30,7 @@ export async function addCopyButtons(place, page, title) {
 async function embedCodes(page) {
   try {
     // The same page at this origin, which may be another name of the site.
-    const response = await fetch(new URL(page).pathname, { signal: AbortSignal.timeout(limitMs) });
+    const response = await fetch(`${new URL(page).pathname}?wait=0`, { signal: AbortSignal.timeout(limitMs) });
     const { body } = new DOMParser().parseFromString(await response.text(), 'text/html');
     return ['Markdown', 'HTML', 'BBCode'].flatMap((name) => {
       const code = body.querySelector(`#share-${name.toLowerCase()}`)?.getAttribute('value');

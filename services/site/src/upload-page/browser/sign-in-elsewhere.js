@@ -1,20 +1,24 @@
 // @ts-check
 import { element, partOf } from '/scripts/elements.js';
+import { setSessionAtStart } from '/sign-in/buttons.js';
+import { currentSession } from '/sign-in/session.js';
 import { handOverSession, requestSession } from './session-transfer.js';
 
 /**
  * Shows that the sign-in has expired, and a link to sign in again in a new tab. The redirect to the provider would lose the chosen files of this one.
  *
  * @param {HTMLElement} place an alert
- * @param {(name: string) => void} onSignedIn
+ * @param {(name: string, isSameUser: boolean) => void} onSignedIn
  */
 export function showSignInElsewhere(place, onSignedIn) {
+  const before = currentSession();
   const link = document.createElement('a');
-  link.href = requestSession(({ name, providerName }) => {
+  link.href = requestSession(({ name, provider, providerName }) => {
     place.replaceChildren();
+    setSessionAtStart();
     element('signed-in-name', HTMLElement).textContent = name;
     element('signed-in-at', HTMLElement).textContent = providerName;
-    onSignedIn(name);
+    onSignedIn(name, name === before?.name && provider === before.provider);
   });
   link.target = '_blank';
   // The new tab starts without this tab's storage.

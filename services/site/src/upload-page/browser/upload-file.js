@@ -4,7 +4,7 @@ import { formatCount } from '/scripts/format.js';
 import { isSignInExpired, parseJson, refusalOf } from '/scripts/service-response.js';
 import { pageSettings } from '/sign-in/page-settings.js';
 import { isReadable } from './check-file.js';
-import { credentials, isSignedIn } from './credentials.js';
+import { credentials, hasLostSession, isSignedIn } from './credentials.js';
 import { mayBePublished } from './may-be-published.js';
 import { Cancelled, NoResponse, sendUpload } from './send-upload.js';
 import { LongWait, sendWithRetries } from './send-with-retries.js';
@@ -12,6 +12,8 @@ import { sessionRefusal } from './session-check.js';
 
 /** The file changed since it was chosen. Browsers then refuse to send it, without a reason. */
 class Unreadable extends Error {}
+
+class SessionLost extends Error {}
 
 /**
  * How an upload ended: with the address of the page, or without.
@@ -41,9 +43,10 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
     return outcomeOf(response, row);
   } catch (error) {
     if (error instanceof Cancelled) {
-      row.stop('Cancelled.');
+      row.stop(signal.reason);
       return 'cancelled';
     }
+    if (error instanceof SessionLost) return stopForSignIn(row);
     row.refuse(failureMessage(error, row.mayBePublished));
     return 'refused';
   }
@@ -56,6 +59,7 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
  */
 async function send(row, key, { signal, onProgress }) {
   if (!(await isReadable(row.file))) throw new Unreadable();
+  if (hasLostSession()) throw new SessionLost();
   const refusal = await sessionRefusal();
   if (refusal) return refusal;
   const { key: apiKey, headers } = credentials();
@@ -94,12 +98,18 @@ function outcomeOf(response, row) {
     row.publish();
     return { page };
   }
-  if (isSignedIn() && isSignInExpired(response)) {
-    row.stop(row.mayBePublished ? '' : 'Not uploaded.');
-    return 'sign-in expired';
-  }
+  if (isSignedIn() && isSignInExpired(response)) return stopForSignIn(row);
   row.refuse(refusalOf(response));
   return 'refused';
+}
+
+/**
+ * @param {import('./file-row.js').FileRow} row
+ * @returns {Outcome}
+ */
+function stopForSignIn(row) {
+  row.stop(row.mayBePublished ? '' : 'Not uploaded.');
+  return 'sign-in expired';
 }
 
 /**
