@@ -10,7 +10,8 @@ const rule: TextlintRuleReporter<{ readonly max: number }> = (context, options) 
     let start = 0;
     for (const line of getSource(node).split('\n')) {
       const padding = locator.range([start, start + line.length]);
-      if (line.length > max)
+      // Inline code cannot be wrapped.
+      if (line.replace(/`[^`]*`/g, '').length > max)
         report(
           node,
           new RuleError(`${line.length} characters: at most ${max}; begin each sentence on a line of its own`, {
