@@ -15,10 +15,10 @@ const project = `echodrop-pages-${process.pid}`;
 const standIn = `${project}-mastodon`;
 const provider = 'https://mastodon.example/api/v1/accounts/verify_credentials';
 let clone: string;
-let ports: Record<'gateway' | 'site', number>;
+let ports: Record<'gateway' | 'site' | 'sandbox', number>;
 
 beforeAll(async () => {
-  ports = await freePorts(['gateway', 'site']);
+  ports = await freePorts(['gateway', 'site', 'sandbox']);
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'host-pages-'))).path;
   clone = join(folder, 'echodrop');
   await execa('git', ['clone', '--quiet', root, clone]);
@@ -58,7 +58,7 @@ test('compose: from a clone to an upload', async () => {
   });
   await run(prepare ?? '');
   const [settings = ''] = await codeOf('compose', 'ini');
-  const own = `${settings}GATEWAY_PORT=${ports.gateway}\nSITE_PORT=${ports.site}\n`;
+  const own = `${settings}GATEWAY_PORT=${ports.gateway}\nSITE_PORT=${ports.site}\nSANDBOX_PORT=${ports.sandbox}\n`;
   const names = [...own.matchAll(/^(\w+)=/gm)].map(([, name]) => name);
   const example = await readFile(join(clone, '.env'), 'utf8');
   await writeFile(join(clone, '.env'), example.replaceAll(new RegExp(`^(?:${names.join('|')})=.*\\n`, 'gm'), '') + own);
@@ -90,7 +90,7 @@ test('secrets: rotating store keys and Redis passwords fails no upload', async (
     { name: 'message', content: '' },
     { name: 'media', filename: 'media', content: media },
   ];
-  const statusOf = async () => (await upload(system, { headers, parts: form })).status;
+  const statusOf = async () => (await upload(system, { headers, parts: form }).catch(() => ({ status: 0 }))).status;
   const statuses: number[] = [];
   const uploads = setInterval(async () => statuses.push(await statusOf()), 500);
   try {
