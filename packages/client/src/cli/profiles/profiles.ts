@@ -153,6 +153,9 @@ export async function removeProfile(env: NodeJS.ProcessEnv, name: string): Promi
 /** @throws UsageError for a name that is no file name */
 function profilePath(env: NodeJS.ProcessEnv, name: string): string {
   if (!/^\w[\w.-]{0,63}$/.test(name))
-    throw new UsageError('A profile name may contain only letters, digits, "-", "_" and ".".');
+    throw new UsageError(
+      'A profile name must begin with a letter, digit or "_", and may continue with "-" and ".", up to 64 characters: ' +
+        `${JSON.stringify(name)}.`,
+    );
   return join(configFolder(env), `${name}.json`);
 }
