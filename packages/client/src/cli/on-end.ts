@@ -1,4 +1,4 @@
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 const cleaners = new Set<() => unknown>();
 let uninterrupted: Promise<unknown> = Promise.resolve();
 let ending: Promise<unknown> | undefined;
