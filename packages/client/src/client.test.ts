@@ -6,14 +6,7 @@ import { recordToJson, recordToXml } from '@echodrop/record';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import {
-  type ClientOptions,
-  EchodropClient,
-  RequestRefused,
-  ServiceUnreachable,
-  UnreadableResponse,
-  type UploadOptions,
-} from './node.ts';
+import { type ClientOptions, EchodropClient, RequestRefused, UnreadableResponse, type UploadOptions } from './node.ts';
 import { type FakeService, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
 
 const media = randomBytes(300_000);
@@ -194,9 +187,13 @@ test.each([
   await expect(client({ retries: 0 }).upload(file, { format })).rejects.toThrow(UnreadableResponse);
 });
 
-test('does not follow redirects, which could leak credentials', async () => {
+test('does not follow redirects, which could leak credentials, and does not retry them', async () => {
   service.responses = [respond(307, '', { Location: '/elsewhere' })];
-  await expect(client({ retries: 0 }).upload(file)).rejects.toThrow(ServiceUnreachable);
+  await expect(client().upload(file)).rejects.toMatchObject({
+    name: 'ServiceUnreachable',
+    message: expect.stringMatching(/^The upload service redirects, .* Check the address /),
+    mayBePublished: false,
+  });
   expect(service.received.map(({ path }) => path)).toEqual(['/2/upload.json']);
 });
 
