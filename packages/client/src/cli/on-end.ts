@@ -38,6 +38,8 @@ export async function endProcess(status: number): Promise<never> {
 
 async function endBySignal(signal: NodeJS.Signals): Promise<void> {
   await cleanUp();
+  // What began meanwhile, such as a lock.
+  cleanAll();
   process.kill(process.pid, signal);
 }
 
