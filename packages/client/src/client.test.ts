@@ -6,7 +6,14 @@ import { recordToJson, recordToXml } from '@echodrop/record';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { type ClientOptions, EchodropClient, RequestRefused, UnreadableResponse, type UploadOptions } from './node.ts';
+import {
+  type ClientOptions,
+  EchodropClient,
+  type ListOptions,
+  RequestRefused,
+  UnreadableResponse,
+  type UploadOptions,
+} from './node.ts';
 import { type FakeService, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
 
 const media = randomBytes(300_000);
@@ -70,6 +77,7 @@ test.each([
   ['service', {}],
   ['service', { service: 'x', provider, credentials: oauth }],
   ['provider', { service: 'https://upload.example', provider: 'y', credentials: oauth }],
+  ['provider', { service: 'https://upload.example', provider: new URL(provider), credentials: oauth }],
   ['credentials', { service: 'https://upload.example', provider, credentials: {} }],
   ['credentials', { service: 'https://upload.example', provider, credentials: { bearer: '' } }],
 ])('reports an invalid option: `%s` in %j', (name, options) => {
@@ -81,9 +89,21 @@ test.each([
   [{ caption: 'At the sea' }, 'There is no option `caption`.'],
   [{ message: 5 }, '`message` must be a string.'],
   [{ signal: {} }, '`signal` must be an AbortSignal.'],
+  ['a caption', 'Options must be an object.'],
+  [null, 'Options must be an object.'],
 ])('refuses the options %j of an upload', async (options, message) => {
   const refused = client().upload(file, options as UploadOptions);
   await expect(refused).rejects.toThrow(new TypeError(message));
+  expect(service.received).toEqual([]);
+});
+
+test.each([
+  [{ after: '9-x', limit: 5 }, 'There is no option `limit`.'],
+  [{ count: 101 }, '`count` must be a whole number, 1 to 100.'],
+  [{ signal: {} }, '`signal` must be an AbortSignal.'],
+  [null, 'Options must be an object.'],
+])('refuses the options %j of a list', async (options, message) => {
+  await expect(client().list(options as ListOptions)).rejects.toThrow(new TypeError(message));
   expect(service.received).toEqual([]);
 });
 

@@ -221,7 +221,8 @@ test('a signal during a renewal ends the command after the renewed sign-in is st
   await login(['--provider', 'Work']);
   const before = await profile();
   const command = execa(process.execPath, [cliMain, 'whoami'], { env: environment(), reject: false, timeout: 20_000 });
-  await expect.poll(() => provider.requests.some(({ form }) => form.has('refresh_token'))).toBe(true);
+  const isRenewing = () => provider.requests.some(({ form }) => form.has('refresh_token'));
+  await expect.poll(isRenewing, { timeout: 10_000 }).toBe(true);
   command.kill('SIGINT');
   expect(await command).toMatchObject({ signal: 'SIGINT', stdout: '' });
   expect((await profile())?.token).not.toBe(before?.token);
