@@ -9,7 +9,7 @@ export type Format = 'xml' | 'json';
 
 const { recordShape, pageShape, refusalShape } = withoutJit(() => {
   const wholeNumber = z.pipe(z.coerce.string().check(z.regex(/^\d{1,15}$/)), z.coerce.number());
-  const userId = z.pipe(z.coerce.string().check(z.regex(/^\d{1,40}$/)), z.coerce.bigint());
+  const userId = z.pipe(z.coerce.string().check(z.regex(/^-?\d{1,40}$/)), z.coerce.bigint());
   const someText = z.string().check(z.minLength(1));
   // For both formats; in XML all values are strings.
   const recordShape = z.object({
