@@ -140,8 +140,10 @@ await describeWithBrowser('files for other programs', (browser) => {
     }
 
     expect(await run([])).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/^Usage: echodrop-upload FILE/) });
-    await rm(join(bin, 'grim'));
-    expect(await run(['grim'])).toMatchObject({ exitCode: 1, stderr: 'Install grim first.' });
+    for (const tool of ['slurp', 'grim']) {
+      await rm(join(bin, tool));
+      expect(await run(['grim'])).toMatchObject({ exitCode: 1, stderr: `Install ${tool} first.` });
+    }
     expect(await run(['missing.png'])).toMatchObject({
       exitCode: 1,
       stderr: 'Nothing to upload: missing.png is missing, empty or a folder, or took no screenshot.',
@@ -181,14 +183,17 @@ await describeWithBrowser('files for other programs', (browser) => {
       return stderr;
     };
     const refuse = (status: number, reason: string) =>
-      run(`{"errors":[{"message":"The text.","reason":"${reason}"}]}${status}`);
-    expect(await run('000')).toMatch(/^Upload failed: no response from the server\.\nIt may have been published/);
+      run(`{"errors":[{"message":"The text.","reason":"${reason}"}]}\n ${status}`);
+    expect(await run(' 000')).toMatch(/^Upload failed: no response from the server\.\nIt may have been published/);
     expect(await refuse(403, 'blocked')).toBe('Upload failed: The text.');
     expect(await refuse(401, 'provider_unavailable')).toBe('Upload failed: The text.');
     expect(await refuse(401, 'api_key_unknown')).toMatch(/^Upload failed: The text\.\nSet key in this file/);
     expect(await refuse(401, 'credentials_refused')).toMatch(/^Upload failed: The text\.\nSign in again /);
     for (const status of [409, 502])
       expect(await refuse(status, 'any')).toMatch(/^Upload failed: The text\.\nIt may have been published/);
+    expect(await run('<html>Too large</html>\n 413')).toBe('Upload failed: the server responded with 413.');
+    expect(await run('<html>Welcome</html>\n 200')).toMatch(/ has no link\.\nIt may have been published/);
+    expect(await run('{"message":"\u001b[2J\u009b2J\\033[2J"} 400')).toBe('Upload failed: [2J2J\\033[2J');
   });
 
   test('escapes ShareX and shell syntax in addresses and keys', async () => {

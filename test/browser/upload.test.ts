@@ -458,16 +458,22 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await expect.poll(() => published(tab).count(), soon).toBe(1);
   });
 
-  test('an upload cancelled after sending is reported as possibly published, with a link to "My uploads"', async () => {
-    await using proxy = await startCountingProxy(stack.gateway, ({ method }) =>
-      method === 'POST' ? 'held' : 'passes',
+  async function cancelAfterSending(parts: AsyncDisposableStack): Promise<WatchedTab['tab']> {
+    const fates = ['held' as const];
+    const proxy = parts.use(
+      await startCountingProxy(stack.gateway, ({ method }) => (method === 'POST' && fates.pop()) || 'passes'),
     );
-    await using watched = await openedThrough(proxy);
-    const { tab } = watched;
+    const { tab } = parts.use(await openedThrough(proxy));
     await choose(tab, file('sent.jpg', photo));
     await submit(tab);
     await row(tab, 'sent.jpg').getByText('Sent. Processing.').waitFor(soon);
     await tab.getByRole('button', { name: 'Cancel sent.jpg' }).click();
+    return tab;
+  }
+
+  test('an upload cancelled after sending is reported as possibly published, with a link to "My uploads"', async () => {
+    await using parts = new AsyncDisposableStack();
+    const tab = await cancelAfterSending(parts);
     const doubt = /^Cancelled\. The whole file was sent, so it may be published: look in My uploads\./;
     await row(tab, 'sent.jpg').getByText(doubt).waitFor(soon);
     expect(await status(tab)).toBe('1 file possibly published.');
@@ -478,15 +484,8 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
   });
 
   test('after a sign-in as another user, a possibly published file is not sent again', async () => {
-    await using proxy = await startCountingProxy(stack.gateway, ({ method }) =>
-      method === 'POST' ? 'held' : 'passes',
-    );
-    await using watched = await openedThrough(proxy);
-    const { tab } = watched;
-    await choose(tab, file('sent.jpg', photo));
-    await submit(tab);
-    await row(tab, 'sent.jpg').getByText('Sent. Processing.').waitFor(soon);
-    await tab.getByRole('button', { name: 'Cancel sent.jpg' }).click();
+    await using parts = new AsyncDisposableStack();
+    const tab = await cancelAfterSending(parts);
     await tab.evaluate(`sessionStorage.setItem('echodrop.session',
       sessionStorage.getItem('echodrop.session').replace('sandbox-bearer', 'expired'))`);
     // The page checks a session once a minute.

@@ -80,12 +80,13 @@ const obstacles: readonly (readonly [RegExp, string])[] = [
     /^ERR_SSL_\w*(?:VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|UNRECOGNIZED_NAME|PACKET_LENGTH_TOO_LONG)/,
     'The TLS handshake with the upload service failed. Check the address and its port.',
   ],
+  [/^unexpected redirect$/, `The upload service redirects, which is not followed. ${checkAddress}`],
   [/^bad port$/, 'fetch blocks the port of the upload service. Use another port.'],
 ];
 
-/** What keeps a request from the service, before it is sent and at each attempt; undefined if nothing does. */
+/** What keeps a request from the service at each attempt; undefined if nothing does. */
 export function obstacleOf(error: unknown): string | undefined {
-  // undici has no code for a port.
+  // undici has no code for a port or a redirect.
   const names = causesOf(error).map((each) => String(Reflect.get(each, 'code') ?? each.message));
   return obstacles.find(([pattern]) => names.some((name) => pattern.test(name)))?.[1];
 }

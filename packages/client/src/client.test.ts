@@ -9,8 +9,8 @@ import * as z from 'zod/mini';
 import {
   type ClientOptions,
   EchodropClient,
+  type ListOptions,
   RequestRefused,
-  ServiceUnreachable,
   UnreadableResponse,
   type UploadOptions,
 } from './node.ts';
@@ -77,6 +77,7 @@ test.each([
   ['service', {}],
   ['service', { service: 'x', provider, credentials: oauth }],
   ['provider', { service: 'https://upload.example', provider: 'y', credentials: oauth }],
+  ['provider', { service: 'https://upload.example', provider: new URL(provider), credentials: oauth }],
   ['credentials', { service: 'https://upload.example', provider, credentials: {} }],
   ['credentials', { service: 'https://upload.example', provider, credentials: { bearer: '' } }],
 ])('reports an invalid option: `%s` in %j', (name, options) => {
@@ -88,9 +89,21 @@ test.each([
   [{ caption: 'At the sea' }, 'There is no option `caption`.'],
   [{ message: 5 }, '`message` must be a string.'],
   [{ signal: {} }, '`signal` must be an AbortSignal.'],
+  ['a caption', 'Options must be an object.'],
+  [null, 'Options must be an object.'],
 ])('refuses the options %j of an upload', async (options, message) => {
   const refused = client().upload(file, options as UploadOptions);
   await expect(refused).rejects.toThrow(new TypeError(message));
+  expect(service.received).toEqual([]);
+});
+
+test.each([
+  [{ after: '9-x', limit: 5 }, 'There is no option `limit`.'],
+  [{ count: 101 }, '`count` must be a whole number, 1 to 100.'],
+  [{ signal: {} }, '`signal` must be an AbortSignal.'],
+  [null, 'Options must be an object.'],
+])('refuses the options %j of a list', async (options, message) => {
+  await expect(client().list(options as ListOptions)).rejects.toThrow(new TypeError(message));
   expect(service.received).toEqual([]);
 });
 
@@ -194,9 +207,13 @@ test.each([
   await expect(client({ retries: 0 }).upload(file, { format })).rejects.toThrow(UnreadableResponse);
 });
 
-test('does not follow redirects, which could leak credentials', async () => {
+test('does not follow redirects, which could leak credentials, and does not retry them', async () => {
   service.responses = [respond(307, '', { Location: '/elsewhere' })];
-  await expect(client({ retries: 0 }).upload(file)).rejects.toThrow(ServiceUnreachable);
+  await expect(client().upload(file)).rejects.toMatchObject({
+    name: 'ServiceUnreachable',
+    message: expect.stringMatching(/^The upload service redirects, .* Check the address /),
+    mayBePublished: false,
+  });
   expect(service.received.map(({ path }) => path)).toEqual(['/2/upload.json']);
 });
 

@@ -1,8 +1,15 @@
 import { isInteger, isSafeNumber, parse, stringify } from 'lossless-json';
 
+// The ids of Echodrop and providers have up to 20. BigInt takes seconds for a million.
+const mostDigits = 40;
+
 /** JSON.parse with exact integers: those beyond 2^53 become bigint. Node 20 and older browsers cannot do it without a library. @throws Error */
 export function parseExactJson(text: string): unknown {
-  return parse(text, undefined, (digits) => (isInteger(digits) && !isSafeNumber(digits) ? BigInt(digits) : +digits));
+  return parse(text, undefined, (digits) => {
+    if (!isInteger(digits) || isSafeNumber(digits)) return +digits;
+    if (digits.length > mostDigits) throw new RangeError(`A number has more than ${mostDigits} digits.`);
+    return BigInt(digits);
+  });
 }
 
 /** JSON.stringify that writes a bigint as a number with all digits. */

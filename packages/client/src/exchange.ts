@@ -9,7 +9,7 @@ export async function exchange(signal: AbortSignal, maxBytes: number, send: () =
       response.body?.cancel().catch(() => {});
       throw new UnreadableResponse('The response is a web page.');
     }
-    return { response, body: await readBody(response, response.ok ? maxBytes : maxBodyBytes) };
+    return { response, body: await readBody(response, signal, response.ok ? maxBytes : maxBodyBytes) };
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof UnreadableResponse) throw notFromService(cause.message);

@@ -129,9 +129,9 @@ for (const version of nodeVersions) {
         .replaceAll(/https:\/\/(photos|social)\.example/g, provider.origin)
         .replaceAll('my-key', sandbox.apiKey);
 
-    const runProgram = async (code: string) => {
+    const runProgram = async (code: string, flags: readonly string[] = []) => {
       await writeFile(join(built.app, 'program.js'), code);
-      return (await runInApp(built, node, ['node', 'program.js'])).stdout;
+      return (await runInApp(built, node, ['node', ...flags, 'program.js'])).stdout;
     };
 
     test('`node` is this version', async () => {
@@ -157,6 +157,25 @@ for (const version of nodeVersions) {
       expect(stdout).toMatch(/^\{"file":"standard input","uploaded":true,"record":\{"id":"\w{10}"/m);
       expect(stdout).toMatch(/\ndeleted \w{10}\nSigned out: mia at Town\.$/);
       expect(stderr).toMatch(/^To sign in with Town, open this address/);
+    });
+
+    test('an upload whose response stalls fails, also after a garbage collection', async () => {
+      const program = `
+        import { createServer } from 'node:http';
+        import { setTimeout as sleep } from 'node:timers/promises';
+        import { EchodropClient } from '@echodrop/client';
+        const server = createServer((request, response) => {
+          request.resume();
+          response.writeHead(200).write('{');
+        });
+        await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+        const service = 'http://127.0.0.1:' + server.address().port;
+        const client = new EchodropClient({ ...${clientOptions()}, service, retries: 0, stallMs: 1000 });
+        const outcome = client.upload(new Uint8Array(9)).then(() => 'published', ({ cause }) => cause.message);
+        for (let n = 0; n < 10; n += 1) await sleep(50).then(gc);
+        console.log(await Promise.race([outcome, sleep(5000, 'stalled')]));
+        process.exit();`;
+      expect(await runProgram(program, ['--expose-gc'])).toBe('no progress for 1 s');
     });
 
     test('reads XML and sends a stream', async () => {

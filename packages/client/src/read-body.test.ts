@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { describeError } from './cli/describe-error.ts';
 import { prepareClient } from './cli/sign-in/authorization-client.ts';
 import { identifyUser } from './cli/sign-in/identify-user.ts';
@@ -68,4 +68,13 @@ test('a web page in place of a list is not read', async () => {
 test('of a failure no more than 1 MiB is read', async () => {
   service.responses = [respond(502, ' '.repeat(2 ** 20 + 1))];
   await expect(client(0).list()).rejects.toThrow('The response is larger than 1 MiB.');
+});
+
+test.each([302, 503])('the body of a response with status %d in place of a document is not read', async (status) => {
+  const cancel = vi.fn();
+  const response = new Response(new ReadableStream({ cancel }), { status, headers: { Location: '/other' } });
+  vi.stubGlobal('fetch', async () => response);
+  await expect(fetchSiteSettings(service.address)).rejects.toThrow();
+  vi.unstubAllGlobals();
+  expect(cancel).toHaveBeenCalledOnce();
 });

@@ -8,7 +8,8 @@ import { withoutJit } from './without-jit.ts';
 export type Format = 'xml' | 'json';
 
 const { recordShape, pageShape, refusalShape } = withoutJit(() => {
-  const wholeNumber = z.coerce.number().check(z.multipleOf(1), z.nonnegative());
+  const wholeNumber = z.pipe(z.coerce.string().check(z.regex(/^\d{1,15}$/)), z.coerce.number());
+  const userId = z.pipe(z.coerce.string().check(z.regex(/^-?\d{1,40}$/)), z.coerce.bigint());
   const someText = z.string().check(z.minLength(1));
   // For both formats; in XML all values are strings.
   const recordShape = z.object({
@@ -21,7 +22,7 @@ const { recordShape, pageShape, refusalShape } = withoutJit(() => {
     size: wholeNumber,
     type: someText,
     timestamp: z.pipe(z.string(), z.coerce.date()),
-    user: z.object({ id: z.coerce.bigint(), screen_name: z.string() }),
+    user: z.object({ id: userId, screen_name: z.string() }),
   });
   // Checked first: a hostile page may have a million.
   const mostRecords = z.array(z.unknown()).check(z.maxLength(100));

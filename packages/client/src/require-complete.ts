@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { withoutJit } from './without-jit.ts';
 
-const { optionsShape, uploadShape } = withoutJit(() => {
+const { optionsShape, uploadShape, listShape, requestShape } = withoutJit(() => {
   const hasNoLogin = (text: string) => !URL.canParse(text) || !(new URL(text).username || new URL(text).password);
   const address = z
     .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
@@ -9,6 +9,7 @@ const { optionsShape, uploadShape } = withoutJit(() => {
   const hasNoQuery = z.refine<string>((text) => !/[?#]/.test(text), 'must contain no "?" or "#"');
   const countError = 'must be a whole number, 0 or more';
   const count = z.optional(z.int(countError).check(z.minimum(0, countError)));
+  const pageError = 'must be a whole number, 1 to 100';
   const stallError = 'must be a whole number of milliseconds, 1 to 2147483647';
   const given = z.string().check(z.minLength(1, { abort: true }));
   const text = z.optional(z.string('must be a string'));
@@ -16,8 +17,12 @@ const { optionsShape, uploadShape } = withoutJit(() => {
   const signal = z.custom((value) => value instanceof EventTarget && 'aborted' in value, 'must be an AbortSignal');
   const optionsShape = z.object({
     service: address.check(hasNoQuery),
-    // A header carries it.
-    provider: address.check(z.regex(/^[\x21-\x7e]+$/, 'must contain only ASCII characters, without spaces')),
+    provider: z.pipe(
+      // A URL could spell it differently than the service.
+      z.string('must be a string'),
+      // A header carries it.
+      address.check(z.regex(/^[\x21-\x7e]+$/, 'must contain only ASCII characters, without spaces')),
+    ),
     apiKey: text,
     credentials: z.union(
       [
@@ -37,7 +42,12 @@ const { optionsShape, uploadShape } = withoutJit(() => {
     format: z.optional(z.literal(['json', 'xml'], { error: "must be 'json' or 'xml'" })),
     signal: z.optional(signal),
   });
-  return { optionsShape, uploadShape };
+  const requestShape = z.strictObject({ signal: z.optional(signal) });
+  const listShape = z.extend(requestShape, {
+    after: text,
+    count: z.optional(z.int(pageError).check(z.minimum(1, pageError), z.maximum(100, pageError))),
+  });
+  return { optionsShape, uploadShape, listShape, requestShape };
 });
 
 /** @throws TypeError that names an option which is missing or invalid, for callers without types */
@@ -46,8 +56,18 @@ export function requireComplete(options: object = {}): void {
 }
 
 /** As `requireComplete`, for the options of an upload. */
-export function requireUploadOptions(options: object): void {
+export function requireUploadOptions(options: unknown): void {
   requireShape(uploadShape, options);
+}
+
+/** As `requireComplete`, for the options of a list. */
+export function requireListOptions(options: unknown): void {
+  requireShape(listShape, options);
+}
+
+/** As `requireComplete`, for the options of any other request. */
+export function requireRequestOptions(options: unknown): void {
+  requireShape(requestShape, options);
 }
 
 /** @throws TypeError if `id` is no id */
@@ -58,5 +78,6 @@ export function requireId(id: unknown): void {
 function requireShape(shape: z.ZodMiniType, options: unknown): void {
   const [issue] = shape.safeParse(options).error?.issues ?? [];
   if (issue?.code === 'unrecognized_keys') throw new TypeError(`There is no option \`${issue.keys[0]}\`.`);
+  if (issue?.path.length === 0) throw new TypeError('Options must be an object.');
   if (issue) throw new TypeError(`\`${String(issue.path[0])}\` ${issue.message}.`);
 }

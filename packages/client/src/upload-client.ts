@@ -6,7 +6,13 @@ import { idempotencyHeader, newIdempotencyKey } from './idempotency-key.ts';
 import type { Platform, Progress } from './platform/platform.ts';
 import { maxBodyBytes } from './read-body.ts';
 import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
-import { requireComplete, requireId, requireUploadOptions } from './require-complete.ts';
+import {
+  requireComplete,
+  requireId,
+  requireListOptions,
+  requireRequestOptions,
+  requireUploadOptions,
+} from './require-complete.ts';
 import { type OnRetry, withRetries } from './retry.ts';
 
 export interface ClientOptions extends Proof {
@@ -80,8 +86,8 @@ export class UploadClient<Source> {
    * @throws also TypeError for invalid options, the source's error if it cannot be read, or the error of `onProgress`
    */
   async upload(source: Source, options: UploadOptions = {}): Promise<MediaRecord> {
-    const { version = 2, format = 'json', onRetry } = options;
     requireUploadOptions(options);
+    const { version = 2, format = 'json', onRetry } = options;
     const key = options.idempotencyKey ?? newIdempotencyKey();
     const idempotencyKey = idempotencyHeader(key);
     const fields = this.#fieldsOf(version, options);
@@ -107,7 +113,9 @@ export class UploadClient<Source> {
   }
 
   /** Lists the user's uploads, newest first. `next` is absent on the last page. */
-  async list({ after, count, signal = AbortSignal.timeout(maxRequestMs) }: ListOptions = {}): Promise<RecordPage> {
+  async list(options: ListOptions = {}): Promise<RecordPage> {
+    requireListOptions(options);
+    const { after, count, signal = AbortSignal.timeout(maxRequestMs) } = options;
     const query = String(
       new URLSearchParams({
         ...(after !== undefined && { after }),
@@ -124,6 +132,7 @@ export class UploadClient<Source> {
   /** Finds one of the user's uploads; undefined if no page of `list` has it. The service has no query by id, so this reads the pages. */
   async get(id: string, options: RequestOptions = {}): Promise<MediaRecord | undefined> {
     requireId(id);
+    requireRequestOptions(options);
     const { signal = AbortSignal.timeout(maxRequestMs) } = options;
     const seen = new Set<string | undefined>();
     let after: string | undefined;
@@ -139,8 +148,10 @@ export class UploadClient<Source> {
   }
 
   /** Removes one of the user's uploads, which cannot be undone. */
-  async remove(id: string, { signal = AbortSignal.timeout(maxRequestMs) }: RequestOptions = {}): Promise<void> {
+  async remove(id: string, options: RequestOptions = {}): Promise<void> {
     requireId(id);
+    requireRequestOptions(options);
+    const { signal = AbortSignal.timeout(maxRequestMs) } = options;
     let isLost = false;
     const attempt = async () => {
       try {

@@ -81,6 +81,15 @@ test('an option overrides its variable, and both replace the profile', async () 
   expect(await connect(context(env), { profile: 'default' })).toMatchObject({ provider: profile.provider });
 });
 
+test('an empty profile name is an error, not the default profile; an empty variable counts as unset', async () => {
+  await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
+  for (const command of ['list', 'logout']) {
+    const { status, stderr } = await run([command, '--profile', ''], { env: { XDG_CONFIG_HOME: home } });
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(/^A profile name .*: ""\.\n$/) });
+  }
+  expect(await connect(context({ ECHODROP_PROFILE: '' }), {})).toMatchObject({ provider: profile.provider });
+});
+
 test('a profile together with credentials is refused', async () => {
   const options = { profile: 'default', provider: 'https://option.example/v', bearer: 'b' };
   await expect(connect(context(), options)).rejects.toThrow('not both');

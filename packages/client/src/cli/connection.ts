@@ -120,7 +120,7 @@ function requireNoCredentials(options: ConnectionOptions, env: NodeJS.ProcessEnv
 
 /** The profile that option or variable names, or the default one. */
 export function profileName({ profile }: Pick<ConnectionOptions, 'profile'>, env: NodeJS.ProcessEnv): string {
-  return profile || env['ECHODROP_PROFILE'] || defaultProfile;
+  return profile ?? (env['ECHODROP_PROFILE'] || defaultProfile);
 }
 
 function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.ProcessEnv): Connection {

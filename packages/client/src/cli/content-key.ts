@@ -11,8 +11,7 @@ interface Content {
 
 /**
  * Names an upload by what it publishes: the same file with the same text, by the same user to the same service, has the same key, however its
- * address is written. It is the
- * Idempotency-Key and the name in the ledger. @throws NotReadableError if its file changes meanwhile
+ * address is written. It is the Idempotency-Key and the name in the ledger. @throws NotReadableError if its file changes meanwhile
  */
 export async function contentKey({ media, account, service, message, alt }: Content): Promise<string> {
   const content = createHash('sha256');

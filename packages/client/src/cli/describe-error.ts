@@ -40,9 +40,12 @@ function describe(error: unknown, status = ''): string {
 // connection.
 function plainMessage(error: Error): string {
   if (error.name === 'NotReadableError') return 'The file changed while it was read. Upload it again.';
-  const { message, code, path, reason } = error as NodeJS.ErrnoException & { readonly reason?: string };
+  if (error.name === 'TimeoutError') return 'No response in time. Check the connection and try again.';
+  const { message, path, reason, code: given } = error as NodeJS.ErrnoException & { readonly reason?: string };
+  // A DOMException has a number.
+  const code = given === undefined ? undefined : String(given);
   if (code?.startsWith('ERR_SSL_')) return `TLS failed: ${reason}`;
   const fault = code && /^[A-Z]\w+: (.*), \w+(?: '|$)/.exec(message)?.[1];
-  if (!fault) return message || String(code);
+  if (!fault) return message || code || error.name;
   return path ? `${path}: ${fault}` : fault;
 }

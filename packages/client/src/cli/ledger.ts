@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaRecord } from '@echodrop/record';
 import { readRecord } from '../read-response.ts';
+import { onEnd } from './on-end.ts';
 import { makeFolder, stateFolder } from './profiles/user-folders.ts';
 import { recordToExactJson } from './show-record.ts';
 
@@ -24,8 +26,13 @@ export class Ledger {
     await makeFolder(this.#folder);
     const path = this.#pathOf(key);
     const part = `${path}.${randomUUID()}`;
-    await writeFile(part, recordToExactJson(record), { mode: 0o600 });
-    await rename(part, path);
+    const remove = onEnd(() => rmSync(part, { force: true }));
+    try {
+      await writeFile(part, recordToExactJson(record), { mode: 0o600 });
+      await rename(part, path);
+    } finally {
+      remove();
+    }
   }
 
   #pathOf(key: string): string {

@@ -2,5 +2,12 @@
 import { processStreams } from './process-streams.ts';
 import { runCli } from './run-cli.ts';
 
-const context = { env: process.env, cwd: process.cwd(), ...processStreams() };
+const context = {
+  env: process.env,
+  // Only when it is needed: it fails if the folder was deleted.
+  get cwd() {
+    return process.cwd();
+  },
+  ...processStreams(),
+};
 process.exitCode = await runCli(process.argv.slice(2), context);

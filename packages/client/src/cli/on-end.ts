@@ -1,4 +1,4 @@
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 const cleaners = new Set<() => unknown>();
 let uninterrupted: Promise<unknown> = Promise.resolve();
 let ending: Promise<unknown> | undefined;
@@ -21,13 +21,17 @@ export function onEnd<T>(clean: () => T): () => T | undefined {
 
 /**
  * Completes `start` before a signal ends this process, if `onEnd` has something to clean. A second signal ends it at once. In a process that is
- * ending it does not begin: that would undo the cleaning.
+ * ending it does not begin, and its caller does not continue: that would undo the cleaning.
  */
 export function finishFirst<T>(start: () => Promise<T>): Promise<T> {
-  if (ending) return new Promise(() => {});
+  if (ending) return never();
   const work = start();
   uninterrupted = Promise.allSettled([uninterrupted, work]);
-  return work;
+  return work.finally(() => (ending ? never() : undefined));
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {});
 }
 
 /** Ends this process with an exit status, after the work of `finishFirst`. */
@@ -38,6 +42,8 @@ export async function endProcess(status: number): Promise<never> {
 
 async function endBySignal(signal: NodeJS.Signals): Promise<void> {
   await cleanUp();
+  // What began meanwhile, such as a lock.
+  cleanAll();
   process.kill(process.pid, signal);
 }
 

@@ -75,18 +75,18 @@ async function removeUploads(
   { json, ...options }: ConnectionOptions & { json?: boolean },
 ) {
   const connection = await connect(context, options);
-  let failed = 0;
+  let hasFailed = false;
   for (const id of await readIds(connection, args)) {
     try {
       await withClient(connection, (client) => client.remove(id));
       print(context, json ? toExactJson({ id, removed: true }) : visible(`deleted ${id}`));
     } catch (error) {
-      failed += 1;
+      hasFailed = true;
       if (json) print(context, toExactJson({ id, removed: false, error: errorFields(error) }));
       else printError(context, visible(`${id}: ${describeError(error)}`));
     }
   }
-  if (failed > 0) throw new PartFailed(`${failed} uploads were not deleted`);
+  if (hasFailed) throw new PartFailed();
 }
 
 /** Resolves ids and page addresses to upload ids. @throws UsageError for an address that is not on this site */

@@ -22,8 +22,8 @@ export async function storeInput(stdin: NodeJS.ReadableStream): Promise<StoredIn
     const path = join(folder, 'media');
     await pipeline(stdin, createWriteStream(path, { mode: 0o600 }));
     return { path, remove };
-  } catch (error) {
+  } catch (cause) {
     remove();
-    throw error;
+    throw new Error(`Cannot copy standard input to ${tmpdir()}.`, { cause });
   }
 }

@@ -87,13 +87,13 @@ async function upload(context: CommandContext, args: readonly string[], options:
     throw new UsageError('API version 1 does not support bearer tokens. Leave out --api-version 1.');
   if (!connection.apiKey) throw new UsageError('Missing API key: pass --key or set ECHODROP_KEY.');
   const files = await expandFiles(args, context.cwd);
-  let failed = 0;
+  let hasFailed = false;
   const uploads = uploadFiles(context, connection, files, { message, alt, jobs, again, version });
   for await (const outcome of uploads) {
-    if ('error' in outcome) failed += 1;
+    hasFailed ||= 'error' in outcome;
     printOutcome(context, outcome, options);
   }
-  if (failed > 0) throw new PartFailed(`${failed} of ${files.length} files failed`);
+  if (hasFailed) throw new PartFailed();
 }
 
 function printOutcome(context: CommandContext, outcome: Outcome, { json, output, alt }: UploadCommandOptions) {

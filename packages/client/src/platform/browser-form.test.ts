@@ -44,3 +44,11 @@ test('an abort ends the reading of a stream', async () => {
   await expect(uploading).rejects.toThrow('stopped');
   expect(await cancelled.promise).toEqual(new Error('stopped'));
 });
+
+test.each([
+  ['that fails', new ReadableStream({ pull: (controller) => controller.error(new Error('disk gone')) }), 'disk gone'],
+  ['of texts', new Blob(['photo']).stream().pipeThrough(new TextDecoderStream()), 'Chunks of a stream must be bytes'],
+])('a stream %s ends the upload with its error', async (_, stream, message) => {
+  const cause = { message: expect.stringContaining(message) };
+  await expect(new EchodropClient(options).upload(stream as ReadableStream)).rejects.toMatchObject({ cause });
+});

@@ -1,5 +1,14 @@
+import { UnreadableResponse } from '../client-errors.ts';
 import { maxBodyBytes, tooLarge } from '../read-body.ts';
-import { type FormRequest, filenameOf, inMemory, type MediaSource, type OpenMedia } from './platform.ts';
+import {
+  type FormRequest,
+  filenameOf,
+  inMemory,
+  type MediaSource,
+  type OpenMedia,
+  requireBytes,
+  SourceError,
+} from './platform.ts';
 import { stallTimer } from './stall-timer.ts';
 
 // What is used of the DOM, whose types Node's do not contain.
@@ -30,8 +39,21 @@ export async function openMedia(
   return { filename: filenameOf(source, filename), content };
 }
 
-function readStream(stream: ReadableStream, signal: AbortSignal): Promise<Blob> {
-  return new Response(stream.pipeThrough(new TransformStream(), { signal })).blob();
+async function readStream(stream: ReadableStream, signal: AbortSignal): Promise<Blob> {
+  const { readable, writable } = new TransformStream({
+    transform(chunk, controller) {
+      requireBytes(chunk);
+      controller.enqueue(chunk);
+    },
+  });
+  const media = new Response(readable).blob();
+  // Browsers reject it with "Failed to fetch", not with the error of the stream.
+  media.catch(() => {});
+  await stream.pipeTo(writable, { signal }).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw new SourceError(cause);
+  });
+  return media;
 }
 
 function requireStream(source: unknown): ReadableStream {
@@ -90,7 +112,7 @@ function sendMeasured(
       abort();
     };
     xhr.onload = () => {
-      if (xhr.responseURL !== new URL(address).href) reject(new TypeError('The service redirected the upload.'));
+      if (xhr.responseURL !== new URL(address).href) reject(new UnreadableResponse('The service redirects.'));
       // What a listener throws, as the constructor does for some statuses, rejects nothing.
       else resolve(Promise.resolve(xhr).then(responseOf));
     };

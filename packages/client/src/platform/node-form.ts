@@ -1,16 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { readBody } from '../read-body.ts';
-import type { FormRequest, OpenMedia } from './platform.ts';
+import { type FormRequest, type OpenMedia, requireBytes, SourceError } from './platform.ts';
 import { type StallTimer, stallTimer } from './stall-timer.ts';
 
 // A large chunk is progress several times.
 const pieceBytes = 256 * 1024;
-
-/** The source of an upload failed while it was sent; `cause` is its error. */
-class SourceError extends Error {
-  override readonly name = 'SourceError';
-}
 
 /** Posts a form, which it streams. */
 export async function postForm(
@@ -21,18 +16,20 @@ export async function postForm(
   const stall = stallTimer(stallMs, (cause) => failure.abort(cause));
   // Only an abort ends a request: an error of its body leaves it waiting, and is an unhandled rejection (Node 24).
   const { boundary, body } = formOf({ ...form, stall }, (cause) => failure.abort(cause));
+  const ended = AbortSignal.any([signal, failure.signal]);
   const send = own ?? fetch;
   try {
     const response = await send(address, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+      // With `manual`, undici tees the body and keeps what was sent in memory.
       redirect: 'error',
-      signal: AbortSignal.any([signal, failure.signal]),
+      signal: ended,
       body,
       duplex: 'half',
     });
     stall.restart();
-    return new Response((await readBody(response)) || null, response);
+    return new Response((await readBody(response, ended)) || null, response);
   } finally {
     stall.end();
     closeUnread(form.media);
@@ -80,7 +77,7 @@ function formOf(
       }
     } catch (cause) {
       const isUnreadable = cause instanceof Error && cause.name === 'NotReadableError';
-      onFailure(isUnreadable ? cause : new SourceError('The media cannot be read.', { cause }));
+      onFailure(isUnreadable ? cause : new SourceError(cause));
       return;
     }
     stall.restart();
@@ -94,7 +91,7 @@ function formOf(
 async function* piecesOf(source: AsyncIterable<Uint8Array>, stall: StallTimer): AsyncGenerator<Uint8Array> {
   stall.stop();
   for await (const chunk of source) {
-    if (!(chunk instanceof Uint8Array)) throw new TypeError('Chunks of a stream must be bytes (Uint8Array).');
+    requireBytes(chunk);
     for (let at = 0; at < chunk.byteLength; at += pieceBytes) {
       stall.restart();
       yield chunk.subarray(at, at + pieceBytes);

@@ -42,3 +42,17 @@ export function inMemory(source: unknown): Blob | undefined {
 export function filenameOf(source: unknown, filename: string | undefined): string {
   return filename ?? (source instanceof File && source.name ? source.name : 'media');
 }
+
+/** The source of an upload failed while it was read; `cause` is its error. */
+export class SourceError extends Error {
+  override readonly name = 'SourceError';
+
+  constructor(cause: unknown) {
+    super('The media cannot be read.', { cause });
+  }
+}
+
+/** @throws TypeError for a chunk of a stream that is not bytes */
+export function requireBytes(chunk: unknown): void {
+  if (!(chunk instanceof Uint8Array)) throw new TypeError('Chunks of a stream must be bytes (Uint8Array).');
+}

@@ -54,7 +54,7 @@ export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise
   const path = profilePath(env, name);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw error;
+    throw new Error(`Cannot read ${path}. Move it elsewhere, or change its permissions.`, { cause: error });
   });
   if (text === undefined) return undefined;
   try {
@@ -119,11 +119,11 @@ async function openReserved(path: string): Promise<FileHandle> {
   try {
     // At a position, so that `writeFile` begins at the start.
     const { bytesWritten } = await file.write(' '.repeat(reservedBytes), 0);
-    if (bytesWritten < reservedBytes) throw new Error(`No space left for ${path}.`);
+    if (bytesWritten < reservedBytes) throw new Error('no space left on device');
     return file;
-  } catch (error) {
+  } catch (cause) {
     await file.close();
-    throw error;
+    throw new Error(`Cannot write to ${dirname(path)}.`, { cause });
   }
 }
 
@@ -153,6 +153,9 @@ export async function removeProfile(env: NodeJS.ProcessEnv, name: string): Promi
 /** @throws UsageError for a name that is no file name */
 function profilePath(env: NodeJS.ProcessEnv, name: string): string {
   if (!/^\w[\w.-]{0,63}$/.test(name))
-    throw new UsageError('A profile name may contain only letters, digits, "-", "_" and ".".');
+    throw new UsageError(
+      'A profile name must begin with a letter, digit or "_", and may continue with "-" and ".", up to 64 characters: ' +
+        `${JSON.stringify(name)}.`,
+    );
   return join(configFolder(env), `${name}.json`);
 }

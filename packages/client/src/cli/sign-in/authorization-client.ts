@@ -29,17 +29,16 @@ export function prepareClient(provider: SiteProvider, redirectUri: string): Prom
 }
 
 /** The requests' limits of time and size, and plain HTTP only on this machine. */
-export function requestOptions(address: string) {
+export function requestOptions(address: string, ms = requestMs) {
+  const signal = AbortSignal.timeout(ms);
   return {
-    signal: AbortSignal.timeout(requestMs),
+    signal,
     [oauth.allowInsecureRequests]: isLoopback(address),
-    [oauth.customFetch]: fetchWhole,
+    async [oauth.customFetch](...request: Parameters<typeof fetch>): Promise<Response> {
+      const response = await fetch(...request);
+      return new Response((await readBody(response, signal)) || null, response);
+    },
   };
-}
-
-async function fetchWhole(...request: Parameters<typeof fetch>): Promise<Response> {
-  const response = await fetch(...request);
-  return new Response((await readBody(response)) || null, response);
 }
 
 async function registerAtMastodon({ name, provider, scope }: SiteProvider, redirectUri: string) {

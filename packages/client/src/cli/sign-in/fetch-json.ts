@@ -9,12 +9,13 @@ export async function fetchJson(address: string, init: RequestInit = {}): Promis
   const response = await fetch(address, { redirect: 'manual', ...init, signal }).catch((cause: unknown) => {
     throw new Error(`${new URL(address).origin} does not respond`, { cause });
   });
+  if (!response.ok) response.body?.cancel().catch(() => {});
   // Not followed: it could lead credentials elsewhere.
   const target = response.headers.get('location');
   if (response.status >= 300 && response.status < 400 && target)
     throw new Error(`${address} redirects to ${target}. Use the address of that site.`);
   if (!response.ok) throw new StatusError(address, response.status);
-  const text = await readBody(response);
+  const text = await readBody(response, signal);
   try {
     return parseExactJson(text);
   } catch {

@@ -177,7 +177,7 @@ test('rm renews a token that expires between two removals', async () => {
 test('two processes can renew a token concurrently, although its refresh token is valid once', async () => {
   provider.behaviour.tokenSeconds = 10;
   provider.behaviour.rotates = true;
-  provider.behaviour.renewalMs = 200;
+  provider.behaviour.tokenMs = 200;
   await login(['--provider', 'Work']);
   provider.behaviour.tokenSeconds = 3600;
   provider.validTokens.clear();
@@ -191,7 +191,7 @@ test('two processes can renew a token concurrently, although its refresh token i
 test('logout during a renewal ends the renewed sign-in', async () => {
   provider.behaviour.tokenSeconds = 10;
   await login(['--provider', 'Work']);
-  Object.assign(provider.behaviour, { tokenSeconds: 3600, renewalMs: 200 });
+  Object.assign(provider.behaviour, { tokenSeconds: 3600, tokenMs: 200 });
   provider.validTokens.clear();
   const renewing = echodrop(['whoami']);
   const isRenewing = () => provider.requests.some(({ form }) => form.has('refresh_token'));
@@ -217,11 +217,12 @@ test.each([
 
 test('a signal during a renewal ends the command after the renewed sign-in is stored', async () => {
   provider.behaviour.tokenSeconds = 10;
-  provider.behaviour.renewalMs = 300;
+  provider.behaviour.tokenMs = 300;
   await login(['--provider', 'Work']);
   const before = await profile();
   const command = execa(process.execPath, [cliMain, 'whoami'], { env: environment(), reject: false, timeout: 20_000 });
-  await expect.poll(() => provider.requests.some(({ form }) => form.has('refresh_token'))).toBe(true);
+  const isRenewing = () => provider.requests.some(({ form }) => form.has('refresh_token'));
+  await expect.poll(isRenewing, { timeout: 10_000 }).toBe(true);
   command.kill('SIGINT');
   expect(await command).toMatchObject({ signal: 'SIGINT', stdout: '' });
   expect((await profile())?.token).not.toBe(before?.token);
@@ -231,7 +232,7 @@ test('a signal during a renewal ends the command after the renewed sign-in is st
 test('a closed pipe during a renewal ends the command after the renewed sign-in is stored', async () => {
   await using service = await startFakeService();
   provider.settings.upload = service.address;
-  Object.assign(provider.behaviour, { tokenSeconds: 10, rotates: true, renewalMs: 300 });
+  Object.assign(provider.behaviour, { tokenSeconds: 10, rotates: true, tokenMs: 300 });
   await login(['--provider', 'Work']);
   for (const name of ['a', 'b']) await writeFile(join(folder, name), name);
   const renewals = () => provider.requests.filter(({ form }) => form.has('refresh_token')).length;
@@ -250,21 +251,39 @@ test('a closed pipe during a renewal ends the command after the renewed sign-in 
   expect([...provider.validTokens].at(-1)).toBe((await profile())?.token);
 });
 
-test('a signal while a login identifies its user revokes the token', async () => {
-  provider.behaviour.userMs = 20_000;
-  const args = ['login', provider.origin, '--provider', 'town', '--no-browser'];
-  const command = execa(process.execPath, [cliMain, ...args], { env: environment(), reject: false, timeout: 15_000 });
+/** Starts a login in another process, and sends it a signal as soon as the provider has received `request`. */
+async function interruptLogin(args: readonly string[], request: string) {
+  const before = provider.requests.length;
+  const all = ['login', provider.origin, '--no-browser', ...args];
+  const command = execa(process.execPath, [cliMain, ...all], { env: environment(), reject: false, timeout: 15_000 });
   let visited: Promise<unknown> | undefined;
   command.stderr.on('data', (text: Buffer) => {
     const [address] = /^http:.*$/m.exec(String(text)) ?? [];
     if (address) visited ??= fetch(address);
   });
-  await expect.poll(() => provider.requests.at(-1)?.path, { timeout: 10_000 }).toContain('verify_credentials');
+  const hasReceived = () => provider.requests.slice(before).some(({ path }) => path === request);
+  await expect.poll(hasReceived, { timeout: 10_000 }).toBe(true);
   await visited;
   command.kill('SIGINT');
-  expect(await command).toMatchObject({ signal: 'SIGINT', stdout: '' });
+  return command;
+}
+
+test.each([
+  ['identifies its user', { userMs: 20_000 }, 'GET /api/v1/accounts/verify_credentials'],
+  ['receives its token', { tokenMs: 300 }, 'POST /oauth/token'],
+])('a signal while a login %s revokes the token', async (_, slow, request) => {
+  Object.assign(provider.behaviour, slow);
+  expect(await interruptLogin(['--provider', 'town'], request)).toMatchObject({ signal: 'SIGINT', stdout: '' });
+  expect(provider.requests.some(({ path }) => path === 'POST /oauth/token')).toBe(true);
   expect(provider.validTokens.size).toBe(0);
   expect(await readdir(join(folder, 'echodrop'))).toEqual([]);
+});
+
+test('a signal while a login revokes the token that it replaced ends the command after the revocation', async () => {
+  await login(['--provider', 'Town']);
+  provider.behaviour.revocationMs = 300;
+  expect(await interruptLogin(['--provider', 'Town'], 'POST /oauth/revoke')).toMatchObject({ signal: 'SIGINT' });
+  expect([...provider.validTokens]).toEqual([(await profile())?.token]);
 });
 
 test('a login that cannot be stored revokes its token', async () => {
@@ -363,9 +382,11 @@ test('shows why the provider refused the code', async () => {
   });
 });
 
-test('an id token of another sign-in is refused', async () => {
-  provider.behaviour.wrongNonce = true;
+test('an id token of another sign-in is refused, and its tokens are revoked', async () => {
+  Object.assign(provider.behaviour, { wrongNonce: true, tokenSeconds: 3600 });
   expect((await login(['--provider', 'Work'])).status).toBe(1);
+  const revoked = provider.requests.filter(({ path }) => path === 'POST /oauth/revoke');
+  expect(revoked.map(({ form }) => form.get('token'))).toEqual(['refresh-1', expect.stringMatching(/^token-/)]);
   expect(await profile()).toBeUndefined();
 });
 

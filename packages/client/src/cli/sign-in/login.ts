@@ -34,13 +34,18 @@ export async function login(context: CommandContext, address: string, options: L
   const given = options.tokenStdin ? await readToken(context) : undefined;
   // Before the sign-in, which would be lost if the folder is not writable.
   await (await draftProfile(env, name))[Symbol.asyncDispose]();
-  const granted = given ?? (await grantInBrowser(context, provider, options.browser));
   const about = { site: settings.site, service, apiKey, provider: provider.provider, providerName: provider.name };
+  let issued: Tokens | undefined;
   const revokeUnstored = onEnd(async () => {
+    if (!issued) return;
     const stored = await readProfile(env, name).catch(() => undefined);
-    if (!given && stored?.token !== granted.tokens.token) await revokeToken(granted.tokens);
+    if (stored?.token !== issued.token) await revokeToken(issued);
   });
+  const onTokens = (tokens: Tokens) => {
+    issued = tokens;
+  };
   try {
+    const granted = given ?? (await grantInBrowser(context, provider, { opens: options.browser, onTokens }));
     const user = await identifyGrant(provider, granted);
     await replaceProfile(context, name, { ...about, ...user, ...granted.tokens });
   } finally {
@@ -54,10 +59,12 @@ async function replaceProfile(context: CommandContext, name: string, profile: Pr
   await using _lock = await lockProfile(env, name);
   const replaced = await readProfile(env, name).catch(catchDamaged);
   await using draft = await draftProfile(env, name);
-  await finishFirst(() => draft.store(profile));
-  if (replaced === 'damaged') printNote(context, damagedNote(name));
-  else if (replaced && !mayShareGrant(replaced, profile) && !(await revokeToken(replaced)))
-    printNote(context, keptTokenNote('replaced token', replaced));
+  await finishFirst(async () => {
+    await draft.store(profile);
+    if (replaced === 'damaged') printNote(context, damagedNote(name));
+    else if (replaced && !mayShareGrant(replaced, profile) && !(await revokeToken(replaced)))
+      printNote(context, keptTokenNote('replaced token', replaced));
+  });
   print(context, visible(`Signed in as ${profile.name} at ${profile.providerName}.`));
 }
 
@@ -88,13 +95,25 @@ async function readToken({ stdin }: CommandContext): Promise<Granted> {
   return { tokens: { token }, refusal: 'rejected this token. Check the token and try again.' };
 }
 
-async function grantInBrowser(context: CommandContext, provider: SiteProvider, opens: boolean): Promise<Granted> {
-  const grant = await signIn(provider, (address) => {
-    printNote(
-      context,
-      `To sign in with ${visible(provider.name)}, open this address in a browser on this machine within ten minutes:\n${address}`,
-    );
-    if (opens) openBrowser(address, context.env);
+interface BrowserOptions {
+  readonly opens: boolean;
+  onTokens(tokens: Tokens): void;
+}
+
+async function grantInBrowser(
+  context: CommandContext,
+  provider: SiteProvider,
+  { opens, onTokens }: BrowserOptions,
+): Promise<Granted> {
+  const grant = await signIn(provider, {
+    onAddress(address) {
+      printNote(
+        context,
+        `To sign in with ${visible(provider.name)}, open this address in a browser on this machine within ten minutes:\n${address}`,
+      );
+      if (opens) openBrowser(address, context.env);
+    },
+    onTokens: (issued) => onTokens(tokensOf(issued)),
   });
   return { tokens: tokensOf(grant), subject: grant.subject };
 }

@@ -19,6 +19,8 @@ export interface Behaviour {
   deniesUser: boolean;
   /** Says nothing about the user of a token. */
   hidesUser: boolean;
+  /** How long a revocation takes. */
+  revocationMs: number;
   /** How long it takes to look up the user of a token. */
   userMs: number;
   /** Signs the id token for another sign-in. */
@@ -28,8 +30,8 @@ export interface Behaviour {
   rotates: boolean;
   /** Refuses every code. */
   refusesCode: boolean;
-  /** How long a renewal takes. */
-  renewalMs: number;
+  /** How long a response with tokens takes, after they were issued. */
+  tokenMs: number;
   /** The status of every renewal. */
   renewalStatus: number | undefined;
   /** Overrides the metadata of the OpenID provider. */
@@ -65,12 +67,13 @@ export async function startProvider(): Promise<ProviderStandIn> {
     refusesProfileScope: false,
     deniesUser: false,
     hidesUser: false,
+    revocationMs: 0,
     userMs: 0,
     wrongNonce: false,
     tokenSeconds: undefined,
     rotates: false,
     refusesCode: false,
-    renewalMs: 0,
+    tokenMs: 0,
     renewalStatus: undefined,
     metadata: {},
   };
@@ -123,13 +126,14 @@ export async function startProvider(): Promise<ProviderStandIn> {
     const issued = `token-${randomUUID()}`;
     validTokens.add(issued);
     const nonce = behaviour.wrongNonce ? 'of another' : grant?.nonce;
-    return json(response, {
+    const body = {
       access_token: issued,
       token_type: 'Bearer',
       scope: grant?.scope,
       ...(behaviour.tokenSeconds && { expires_in: behaviour.tokenSeconds, refresh_token: refreshToken }),
       ...(client === 'public' && { id_token: idToken(origin(), client, nonce, keys.privateKey) }),
-    });
+    };
+    return void sleep(behaviour.tokenMs).then(() => json(response, body));
   };
 
   const user = async (request: IncomingMessage, response: ServerResponse, found: Record<string, unknown>) => {
@@ -153,13 +157,12 @@ export async function startProvider(): Promise<ProviderStandIn> {
         return json(response, { client_id: id, client_secret: registered.get(id)?.secret });
       },
       'GET /oauth/authorize': () => authorize(searchParams, response),
-      'POST /oauth/token': async () => {
-        const isRenewal = form.has('refresh_token');
-        if (isRenewal) await sleep(behaviour.renewalMs);
-        if (isRenewal && behaviour.renewalStatus) json(response, {}, behaviour.renewalStatus);
-        else token(form, response);
-      },
-      'POST /oauth/revoke': () => {
+      'POST /oauth/token': () =>
+        form.has('refresh_token') && behaviour.renewalStatus
+          ? json(response, {}, behaviour.renewalStatus)
+          : token(form, response),
+      'POST /oauth/revoke': async () => {
+        await sleep(behaviour.revocationMs);
         validTokens.delete(form.get('token') ?? '');
         return json(response, {});
       },

@@ -7,6 +7,7 @@ import { authenticationOf } from './sign-in.ts';
 
 // Less than the shortest lifetime in use: Keycloak's older realms have a minute.
 const marginMs = 20_000;
+const revocationMs = 5000;
 
 /**
  * The profile with a token that is valid for 20 seconds or more, and that is not `refused`. It is renewed and stored if necessary and possible.
@@ -115,7 +116,7 @@ export async function revokeToken({ client, token, refreshToken }: Tokens): Prom
   if (!client?.revocationEndpoint) return false;
   const server = { issuer: client.issuer, revocation_endpoint: client.revocationEndpoint };
   const authentication = authenticationOf({ secret: client.secret });
-  const options = { ...requestOptions(client.revocationEndpoint), signal: AbortSignal.timeout(5000) };
+  const options = requestOptions(client.revocationEndpoint, revocationMs);
   const known = { client_id: client.id };
   let isRevoked = true;
   for (const each of [refreshToken, token]) {

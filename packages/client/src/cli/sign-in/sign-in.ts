@@ -1,16 +1,25 @@
 import * as oauth from 'oauth4webapi';
+import * as z from 'zod/mini';
+import { finishFirst } from '../on-end.ts';
 import { type AuthorizationClient, prepareClient, requestOptions } from './authorization-client.ts';
 import { listenOnLoopback } from './loopback.ts';
 import type { SiteProvider } from './site-settings.ts';
 
-/** The tokens of a finished sign-in, and what is needed to renew or revoke them. */
+/** Tokens of a provider, and what is needed to renew or revoke them. */
 export interface Grant extends AuthorizationClient {
-  /** The user in the ID token; none without OpenID Connect. */
-  readonly subject: string | undefined;
   readonly token: string;
   readonly refreshToken: string | undefined;
   readonly expiresInSeconds: number | undefined;
 }
+
+interface SignInEvents {
+  /** The user must open this address. */
+  onAddress(address: string): void;
+  /** The provider has issued these tokens. They are not validated yet, so the sign-in can still fail. */
+  onTokens(grant: Grant): void;
+}
+
+const tokensShape = z.object({ access_token: z.string(), refresh_token: z.optional(z.string()) });
 
 /** The user or the provider denied the sign-in. */
 export class SignInDenied extends Error {
@@ -18,11 +27,13 @@ export class SignInDenied extends Error {
 }
 
 /**
- * Signs in at a provider: authorization code with PKCE (RFC 7636) and a redirect to loopback (RFC 8252). `show` gets the address that the
- * user must open. Each provider has a redirect URI of its own, so that none gets the code of another one (RFC 8252 section 8.10).
+ * Signs in at a provider: authorization code with PKCE (RFC 7636) and a redirect to loopback (RFC 8252). Each provider has a redirect URI of its own, so that none gets the code of another one (RFC 8252 section 8.10).
  * @throws SignInDenied, or an error of the provider or the protocol
  */
-export async function signIn(provider: SiteProvider, show: (address: string) => void): Promise<Grant> {
+export async function signIn(
+  provider: SiteProvider,
+  { onAddress, onTokens }: SignInEvents,
+): Promise<Grant & { readonly subject: string | undefined }> {
   const loopback = await listenOnLoopback(provider.redirectPath);
   try {
     const prepared = await prepareClient(provider, loopback.redirectUri);
@@ -43,11 +54,14 @@ export async function signIn(provider: SiteProvider, show: (address: string) => 
     };
     for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
     const redirected = loopback.receive(state);
-    show(address.href);
+    onAddress(address.href);
     const code = acceptedCode(prepared, await redirected, state);
-    const tokens = await redeem(prepared, code, { redirectUri: loopback.redirectUri, verifier, nonce });
+    const redemption = { redirectUri: loopback.redirectUri, verifier, nonce, onTokens };
+    // A signal must not end the process before the tokens are known, which it revokes.
+    const tokens = await finishFirst(() => redeem(prepared, code, redemption));
     return {
       ...prepared,
+      /** The user in the ID token; none without OpenID Connect. */
       subject: oauth.getValidatedIdTokenClaims(tokens)?.sub,
       token: tokens.access_token,
       refreshToken: tokens.refresh_token,
@@ -58,7 +72,7 @@ export async function signIn(provider: SiteProvider, show: (address: string) => 
   }
 }
 
-interface Redemption {
+interface Redemption extends Pick<SignInEvents, 'onTokens'> {
   readonly redirectUri: string;
   readonly verifier: string;
   readonly nonce: string | undefined;
@@ -67,7 +81,7 @@ interface Redemption {
 async function redeem(
   prepared: AuthorizationClient,
   code: URLSearchParams,
-  { redirectUri, verifier, nonce }: Redemption,
+  { redirectUri, verifier, nonce, onTokens }: Redemption,
 ): Promise<oauth.TokenEndpointResponse> {
   const { server, client } = prepared;
   const authentication = authenticationOf(prepared);
@@ -82,6 +96,19 @@ async function redeem(
       verifier,
       options,
     );
+    const { data } = tokensShape.safeParse(
+      await response
+        .clone()
+        .json()
+        .catch(() => undefined),
+    );
+    if (data)
+      onTokens({
+        ...prepared,
+        token: data.access_token,
+        refreshToken: data.refresh_token,
+        expiresInSeconds: undefined,
+      });
     return await oauth.processAuthorizationCodeResponse(server, client, response, {
       ...(nonce && { expectedNonce: nonce, requireIdToken: true }),
     });

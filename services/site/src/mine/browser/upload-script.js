@@ -33,13 +33,16 @@ trap 'exit 1' HUP INT TERM
 media=$folder/media.png
 
 case $1 in
-  flameshot | spectacle | grim)
-    if ! command -v "$1" > /dev/null; then
-      echo "Install $1 first." >&2
-      exit 1
-    fi
-    ;;
+  flameshot | spectacle) tools=$1 ;;
+  grim) tools='grim slurp' ;;
+  *) tools= ;;
 esac
+for tool in $tools; do
+  if ! command -v "$tool" > /dev/null; then
+    echo "Install $tool first." >&2
+    exit 1
+  fi
+done
 case $1 in
   flameshot) flameshot gui --raw > "$media" ;;
   spectacle) spectacle --region --background --nonotify --output "$media" ;;
@@ -63,28 +66,41 @@ cd "$folder"
 # The same for all retries, so that a lost response adds no second upload.
 attempt=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
 
+# Without control characters, which could change the terminal.
 response=$(curl --silent --show-error --retry 5 --retry-all-errors --connect-timeout 20 \\
-  --speed-limit 1 --speed-time 120 --write-out '%{http_code}' \\
+  --speed-limit 1 --speed-time 120 --write-out ' %{http_code}' \\
   --form-string "key=$key" --form-string "message=\${2-}" --form media=@media.png \\
-  --config - "$address" <<END
+  --config - "$address" <<END | LC_ALL=C tr -cd ' -~'
 header = $(quote "X-Auth-Service-Provider: $provider")
 header = $(quote "X-Verify-Credentials-Authorization: $authorization")
 header = "Idempotency-Key: \\"$attempt\\""
 END
-) || true
+)
+status=\${response##* }
 
-if [ "\${response##*\\}}" != 200 ]; then
-  message=$(printf '%s' "$response" | sed -n 's/.*"message":"\\([^"]*\\)".*/\\1/p')
-  echo "Upload failed: \${message:-no response from the server.}" >&2
+# The value of a field in the last JSON that contains it.
+field() {
+  printf '%s' "$response" | sed -n 's/.*"'"$1"'": *"\\([^"]*\\)".*/\\1/p'
+}
+
+link=$(field url)
+if [ "$status" != 200 ] || [ -z "$link" ]; then
+  case $status in
+    '' | 000) message='no response from the server.' ;;
+    200) message='the response of the server has no link.' ;;
+    *) message=$(field message) ;;
+  esac
+  printf 'Upload failed: %s\\n' "\${message:-the server responded with $status.}" >&2
   case $response in
     *'"api_key_unknown"'*) echo "Set key in this file to the API key from the operator of the site." >&2 ;;
     *'"credentials_refused"'*) echo "Sign in again and download this file again." >&2 ;;
-    *000 | *409 | *5??) echo "It may have been published: check your uploads before you try again." >&2 ;;
+  esac
+  case $status in
+    '' | 000 | 200 | 409 | 5??) echo "It may have been published: check your uploads before you try again." >&2 ;;
   esac
   exit 1
 fi
 
-link=$(printf '%s' "$response" | sed -n 's/.*"url":"\\([^"]*\\)".*/\\1/p')
 printf '%s\\n' "$link"
 if [ -n "\${WAYLAND_DISPLAY-}" ] && command -v wl-copy > /dev/null; then
   printf '%s' "$link" | wl-copy || echo "wl-copy could not copy the link." >&2
