@@ -14,34 +14,54 @@ function titleOf(page: string): string {
   return /^# (.+)$/m.exec(readFileSync(join(docs, page), 'utf8'))?.[1] ?? page;
 }
 
-/** A section of the sidebar: the pages that its README links, in that order. */
+/** A section of the sidebar: the pages that its README links, with the same words and in that order. */
 function sectionOf(folder: string): DefaultTheme.SidebarItem {
   const readme = readFileSync(join(docs, folder, 'README.md'), 'utf8');
-  const linked = [...readme.matchAll(/\]\(([\w-]+)\.md\)/g)].map(([, page]) => page ?? '');
+  const items = new Map<string, string>();
+  for (const [, text = '', path = ''] of readme.matchAll(/\[([^\]]+)\]\(([\w./-]+\.md)\)/g)) {
+    const page = relative(docs, resolve(docs, folder, path));
+    const isOtherSection = /^(start|host|integrate|reference|why)\/README/.test(page);
+    if (!page.startsWith('..') && !isOtherSection && !items.has(page)) items.set(page, text);
+  }
   return {
     text: titleOf(`${folder}/README.md`),
     link: `/${folder}/`,
     collapsed: false,
-    items: [...new Set(linked)].map((page) => ({ text: titleOf(`${folder}/${page}.md`), link: `/${folder}/${page}` })),
+    items: [...items].map(([page, text]) => ({ text, link: `/${page.replace(/(README)?\.md$/, '')}` })),
   };
 }
 
-/** Links to files outside docs/ lead to the source. */
-const linkSources: NonNullable<MarkdownOptions['config']> = (markdown) => {
-  const { renderer } = markdown;
-  const fallback =
-    renderer.rules['link_open'] ?? ((tokens, n, options, _, self) => self.renderToken(tokens, n, options));
-  renderer.rules['link_open'] = (tokens, n, options, env, self) => {
-    const token = tokens[n];
-    const href = token?.attrGet('href') ?? '';
-    if (!token || /^([a-z]+:|#)/.test(href)) return fallback(tokens, n, options, env, self);
-    const target = resolve(docs, env.relativePath, '..', href);
-    if (!relative(docs, target).startsWith('..')) return fallback(tokens, n, options, env, self);
-    if (source) token.attrSet('href', `${source}/${relative(project, target)}`);
-    else token.attrs = [];
-    return self.renderToken(tokens, n, options);
-  };
+/** Where a link leads on the site: to a folder in place of its README, or to the source. Undefined without a source. */
+function addressOf(href: string, page: string): string | undefined {
+  if (/^([a-z]+:|#)/.test(href)) return href;
+  const target = resolve(docs, page, '..', href);
+  if (!relative(docs, target).startsWith('..')) return href.replace(/README\.md(?=#|$)/, 'index.md');
+  return source && `${source}/${relative(project, target)}`;
+}
+
+/** Adapts links to the site. What would lead nowhere becomes text. */
+const adaptLinks: NonNullable<MarkdownOptions['config']> = (markdown) => {
+  markdown.core.ruler.push('adapt-links', ({ tokens, env }) => {
+    let isText = false;
+    for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      if (token.type === 'link_close' && isText) token.tag = 'span';
+      if (token.type !== 'link_open') continue;
+      const address = addressOf(token.attrGet('href') ?? '', env.relativePath);
+      isText = address === undefined;
+      if (address !== undefined) token.attrSet('href', address);
+      else Object.assign(token, { type: 'span_open', tag: 'span', attrs: [] });
+    }
+  });
 };
+
+/** Anchors as on forges. */
+function slugify(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
+}
 
 /** Leaves out the lines that mark generated blocks, which would be text: `html` is off. */
 const hideMarks: NonNullable<MarkdownOptions['config']> = (markdown) => {
@@ -60,8 +80,9 @@ export default defineConfig({
   // Pages are plain Markdown: <id> is a placeholder, not an element.
   markdown: {
     html: false,
+    anchor: { slugify },
     config: (markdown) => {
-      linkSources(markdown);
+      adaptLinks(markdown);
       hideMarks(markdown);
     },
   },
@@ -69,6 +90,12 @@ export default defineConfig({
     nav: sections.map((folder) => ({ text: titleOf(`${folder}/README.md`), link: `/${folder}/` })),
     sidebar: sections.map(sectionOf),
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        // People search for tasks; decisions would crowd them out.
+        _render: (text, env, markdown) => (env.relativePath.startsWith('decisions/') ? '' : markdown.render(text, env)),
+      },
+    },
   },
 });

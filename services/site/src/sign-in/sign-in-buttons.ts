@@ -18,7 +18,7 @@ export function signInSection(upload: WebUpload): Html {
   return html`<section class="sign-in" aria-label="Sign in">
 <div id="sign-in-ways" hidden>
 <p class="ways">${buttons}</p>
-<p class="hint">You stay signed in until you close this tab.</p>
+<p class="hint">You stay signed in until you leave this site or close this tab.</p>
 </div>
 <p id="signed-in" hidden><span>Signed in as <strong><bdi id="signed-in-name"></bdi></strong> at <bdi id="signed-in-at"></bdi>.</span> <button class="button" type="button" id="sign-out">Sign out</button></p>
 <p class="news" id="sign-in-news" role="status"></p>

@@ -44,7 +44,7 @@ function uploadPage(upload: WebUpload, siteName: string): Page {
 `,
     body: html`<div class="text upload">
 <h1>Upload</h1>
-<p class="lead">Photos and videos, each with a caption. Everyone with the link can see them, and a page that lists all your uploads.</p>
+<p class="lead">Photos and videos, each with a caption. Everyone who has a link can see the file, and from there a list of all your uploads.</p>
 ${scriptsMissing(html`Uploading from this page requires JavaScript. Without JavaScript, <a href="/documentation">upload from the command line</a>.`)}
 ${signInSection(upload)}
 <form id="upload" autocomplete="off"${canSignIn ? html` data-has-sign-in` : undefined} data-max-bytes="${maxBytes}" data-extensions="${acceptedExtensions.join(' ')}" data-content-types="${acceptedContentTypes.join(' ')}" data-unsupported="${unsupportedSentences.unknown_type}">
