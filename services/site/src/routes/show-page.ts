@@ -16,7 +16,9 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
     const signal = closeSignal(response);
     const record = await findMedia(site, request.params.id, signal);
     if (typeof record === 'string') return sendProblem(response, record, site);
-    const view = await findView(record, site, signal, request.query['wait'] === '0' ? 0 : undefined);
+    // Only its rendition says whether a WebP moves.
+    const mayWait = request.query['wait'] !== '0' || record.type === 'webp';
+    const view = await findView(record, site, signal, mayWait ? undefined : 0);
     if (typeof view === 'string') return sendProblem(response, view, site);
 
     const path = `/${record.id}`;

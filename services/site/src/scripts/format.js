@@ -17,8 +17,8 @@ export function formatSize(bytes) {
  * @param {string} caption
  */
 export function shortenCaption(caption) {
-  const text = caption.trim();
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+  const characters = [...caption.trim()];
+  return characters.length > 120 ? `${characters.slice(0, 120).join('')}…` : characters.join('');
 }
 
 /**

@@ -30,8 +30,8 @@ if (session) {
 }
 
 /** @param {Session} session */
-function showExpiry({ expiresAt = Number.NaN }) {
-  const expiry = new Date(expiresAt);
+function showExpiry({ expiresAt }) {
+  const expiry = new Date(expiresAt ?? Number.NaN);
   // A provider may name no time, or one beyond all dates.
   if (Number.isNaN(expiry.getTime())) return;
   const time = expiry.toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short' });

@@ -12,9 +12,9 @@ for (const button of buttons) button.addEventListener('click', () => void start(
 
 const out = document.getElementById('sign-out');
 out?.addEventListener('click', async () => {
+  if (!navigator.onLine) return showText('sign-in-news', 'You are offline. Sign out when the connection is back.');
   // A page with something to lose may prevent it.
   if (!window.dispatchEvent(new Event('sign-out', { cancelable: true }))) return;
-  if (!navigator.onLine) return showText('sign-in-news', 'You are offline. Sign out when the connection is back.');
   out.setAttribute('disabled', '');
   showText('sign-in-news', 'Signing out.');
   const isRevoked = await signOut();

@@ -11,7 +11,7 @@ const maxBytes = 64 * 1024;
 export function validateAlternativeText(alt) {
   const max = Number(alt.dataset['maxCharacters']);
   alt.addEventListener('input', () => {
-    const count = [...alt.value].length;
+    const count = [...alt.value.trim()].length;
     alt.setCustomValidity(
       count > max ? `This text is too long: ${format(count)} characters; the limit is ${format(max)}.` : '',
     );

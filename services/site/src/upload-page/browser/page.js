@@ -9,8 +9,8 @@ import { listFaults } from './list-faults.js';
 import { clearPreview, showPublishedPreview } from './preview.js';
 import { enqueue } from './queue.js';
 import { addCopyButtons } from './share-codes.js';
-import { showSignInElsewhere, signInForOtherTab } from './sign-in-elsewhere.js';
-import { uploadFile } from './upload-file.js';
+import { isSignInPending, showSignInElsewhere, signInForOtherTab } from './sign-in-elsewhere.js';
+import { notUploaded, uploadFile } from './upload-file.js';
 
 const form = element('upload', HTMLFormElement);
 const list = element('files', HTMLElement);
@@ -36,7 +36,7 @@ const batch = new Set();
 let quarterSaid = 0;
 
 enableCredentials();
-signInForOtherTab(say);
+signInForOtherTab(say, losesWork);
 onFiles(addFiles);
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -92,6 +92,7 @@ function startUploads() {
     complain(rows.size === 0 ? 'Choose a photo or video first.' : 'None of these files can be uploaded.');
     return element('media', HTMLInputElement).focus();
   }
+  if (isSignInPending()) return refusal.querySelector('a')?.focus();
   complain('');
   for (const row of waiting) {
     const signal = row.begin();
@@ -111,7 +112,7 @@ async function runUpload(row, signal) {
   const onWait = (/** @type {string} */ sentence) => say(`${row.file.name}: ${sentence}`);
   const outcome = await uploadFile(row, { signal, onProgress: showProgress, onWait });
   if (outcome === 'sign-in expired') {
-    for (const other of batch) other.cancel('Not uploaded.');
+    for (const other of batch) other.cancel(notUploaded);
     showSignInElsewhere(refusal, continueSignedIn);
   } else if (typeof outcome === 'object') {
     const hadFocus = row.root.contains(document.activeElement);
@@ -133,13 +134,15 @@ function endBatch() {
   const published = batch.size - rest.length;
   const unclear = rest.filter(({ mayBePublished }) => mayBePublished).length;
   batch.clear();
-  const isTyping = document.activeElement?.matches('textarea, input:not([type=file])');
+  const active = document.activeElement;
+  // Elsewhere on the page the person does something else.
+  const isElsewhere = active && active !== document.body && active.id !== 'submit' && !sending.contains(active);
   sending.hidden = true;
   const counts = { published, 'not published': rest.length - unclear, 'possibly published': unclear };
   const known = Object.entries(counts).filter(([, count]) => count > 0);
   const summary = known.map(([what, count]) => `${formatCount(count, 'file')} ${what}.`);
   say([...summary, ...listFaults(rest)].join(' '));
-  if (isTyping) return;
+  if (isElsewhere) return;
   const [target] = [refusal.querySelector('a'), rest[0], doneHeading].filter(Boolean);
   target?.focus();
 }
@@ -212,6 +215,8 @@ function say(sentence) {
 
 /** @param {string} sentence */
 function complain(sentence) {
+  // The way to sign in again stays.
+  if (isSignInPending()) return;
   refusal.textContent = sentence;
   if (sentence) refusal.scrollIntoView({ block: 'nearest' });
 }

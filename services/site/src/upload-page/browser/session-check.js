@@ -7,6 +7,8 @@ const limitMs = 5000;
 const validMs = 60_000;
 
 let checkedAt = -validMs;
+/** @type {ReturnType<typeof check> | undefined} */
+let pending;
 
 /**
  * The response with which the gateway refuses the session, asked at most once a minute. A refusal of a large upload may reach the browser as a lost
@@ -17,9 +19,17 @@ let checkedAt = -validMs;
 export async function sessionRefusal() {
   const session = currentSession();
   if (!session || performance.now() - checkedAt < validMs) return undefined;
+  pending ??= check(session).finally(() => {
+    pending = undefined;
+  });
+  return await pending;
+}
+
+/** @param {import('/sign-in/page-settings.js').Session} session */
+async function check(session) {
   const response = await listOne(session).catch(() => undefined);
   if (response && isSignInExpired(response)) return response;
-  checkedAt = performance.now();
+  if (response) checkedAt = performance.now();
   return undefined;
 }
 

@@ -39,15 +39,15 @@ export function requestSession(onSession) {
 /**
  * Hands the session of this tab over to the tab that requested it, if one did, and forgets it here.
  *
- * @param {{ onWait: (isSignedIn: boolean) => void, onTaken: () => void }} options
+ * @param {{ isInUse: () => boolean, onWait: (isSignedIn: boolean) => void, onTaken: () => void }} options
  */
-export function handOverSession({ onWait, onTaken }) {
+export function handOverSession({ isInUse, onWait, onTaken }) {
   const id = requesterId();
   if (!id) return;
   const channel = new BroadcastChannel(channelName);
   const offer = () => {
     const session = currentSession();
-    if (session) channel.postMessage({ offers: id, session });
+    if (session && !isInUse()) channel.postMessage({ offers: id, session });
   };
   channel.addEventListener('message', ({ data }) => {
     if (data?.asks === id) return offer();

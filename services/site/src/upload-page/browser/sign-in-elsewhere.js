@@ -4,6 +4,13 @@ import { setSessionAtStart } from '/sign-in/buttons.js';
 import { currentSession } from '/sign-in/session.js';
 import { handOverSession, requestSession } from './session-transfer.js';
 
+let isPending = false;
+
+/** Whether the sign-in has expired, and the user has not signed in again. */
+export function isSignInPending() {
+  return isPending;
+}
+
 /**
  * Shows that the sign-in has expired, and a link to sign in again in a new tab. The redirect to the provider would lose the chosen files of this one.
  *
@@ -11,9 +18,13 @@ import { handOverSession, requestSession } from './session-transfer.js';
  * @param {(name: string, isSameUser: boolean) => void} onSignedIn
  */
 export function showSignInElsewhere(place, onSignedIn) {
+  // Several uploads may find it at once.
+  if (isPending && place.querySelector('a')) return;
+  isPending = true;
   const before = currentSession();
   const link = document.createElement('a');
   link.href = requestSession(({ name, provider, providerName }) => {
+    isPending = false;
     place.replaceChildren();
     setSessionAtStart();
     element('signed-in-name', HTMLElement).textContent = name;
@@ -31,9 +42,11 @@ export function showSignInElsewhere(place, onSignedIn) {
  * In a tab that such a link opened: says what to do, and hands over the session.
  *
  * @param {(sentence: string) => void} say
+ * @param {() => boolean} isInUse whether this tab has files of its own by now
  */
-export function signInForOtherTab(say) {
+export function signInForOtherTab(say, isInUse) {
   handOverSession({
+    isInUse,
     onWait: (isSignedIn) =>
       say(isSignedIn ? 'Signed in. Go back to the tab with your files.' : 'Sign in here for the tab with your files.'),
     onTaken() {

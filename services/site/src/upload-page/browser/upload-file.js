@@ -15,6 +15,9 @@ class Unreadable extends Error {}
 
 class SessionLost extends Error {}
 
+/** What a row says whose upload did not begin, or ended without a record. */
+export const notUploaded = 'Not uploaded.';
+
 /**
  * How an upload ended: with the address of the page, or without.
  *
@@ -43,7 +46,8 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
     return outcomeOf(response, row);
   } catch (error) {
     if (error instanceof Cancelled) {
-      row.stop(signal.reason);
+      // What a row in doubt says contradicts it.
+      row.stop(row.mayBePublished && signal.reason === notUploaded ? '' : signal.reason);
       return 'cancelled';
     }
     if (error instanceof SessionLost) return stopForSignIn(row);
@@ -58,6 +62,7 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
  * @param {{ signal: AbortSignal, onProgress: () => void }} options
  */
 async function send(row, key, { signal, onProgress }) {
+  if (signal.aborted) throw new Cancelled();
   if (!(await isReadable(row.file))) throw new Unreadable();
   if (hasLostSession()) throw new SessionLost();
   const refusal = await sessionRefusal();
@@ -108,7 +113,7 @@ function outcomeOf(response, row) {
  * @returns {Outcome}
  */
 function stopForSignIn(row) {
-  row.stop(row.mayBePublished ? '' : 'Not uploaded.');
+  row.stop(row.mayBePublished ? '' : notUploaded);
   return 'sign-in expired';
 }
 
