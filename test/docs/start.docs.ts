@@ -14,10 +14,13 @@ const parts = new AsyncDisposableStack();
 let provider: Stack;
 let tokens: { readonly origin: string };
 let npm: NpmStart;
+// Both pages for OAuth 1.0a use it.
+let python: string;
 beforeAll(async () => {
   provider = parts.use(await startStack({ services: ['sandbox-provider'] }));
   tokens = parts.use(await startTokenEndpoints());
   npm = parts.use(await NpmStart.prepare());
+  python = parts.use(await mkdtempDisposable(join(tmpdir(), 'docs-python-'))).path;
 });
 afterEach(() => npm.killAll());
 afterAll(() => parts.disposeAsync());
@@ -62,8 +65,7 @@ function replacements(): Record<string, string> {
     'client-secret': consumer.secret,
     'your-token-secret': token.secret,
     'your-token': token.key,
-    // A virtual environment of the test.
-    '~/.echodrop-python': join(tmpdir(), 'echodrop-docs-python'),
+    '~/.echodrop-python': python,
   };
 }
 

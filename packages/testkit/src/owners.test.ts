@@ -54,6 +54,7 @@ test('only config.ts, entry points and tests read the environment', () => {
     ({ file, code }) => /^(packages|services)\//.test(file) && code.includes('process.env'),
   );
   expect(readers.map(({ file }) => file)).toEqual([
+    'packages/build/src/build-client.ts',
     'packages/client/src/cli/main.ts',
     'packages/client/src/local-cli.ts',
     'packages/service/src/run-service.ts',

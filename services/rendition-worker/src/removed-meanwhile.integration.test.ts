@@ -82,7 +82,7 @@ async function keysOf(mediaKey: string): Promise<string[]> {
 
 const { large, mini } = pictureRecipes;
 const full = fullRecipe('jpg');
-const removed = 'the media was removed from the store';
+const removed = 'the media was deleted from the store';
 
 test.each([mini.name, full.name])(
   'keeps no rendition of media that is taken down before its %s is stored',
