@@ -652,6 +652,28 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(await tab.evaluate('sessionStorage.getItem("echodrop.session")')).toContain('"expired"');
   });
 
+  test('signing out without a connection loses no file', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await choose(tab, file('a.jpg', photo));
+    await tab.context().setOffline(true);
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await tab.getByText('You are offline. Sign out when the connection is back.').waitFor(soon);
+    await tab.context().setOffline(false);
+    await submit(tab);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
+  });
+
+  test('the end of a batch leaves the focus of a person who is elsewhere on the page', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await choose(tab, file('a.jpg', photo));
+    await submit(tab);
+    await tab.getByRole('link', { name: 'My uploads' }).first().focus();
+    await expect.poll(() => status(tab), soon).toBe('1 file published.');
+    expect(await focused(tab)).toBe('My uploads');
+  });
+
   test('has no field for credentials, and fits a screen 320 px wide', async () => {
     await using watched = await opened({ viewport: { width: 320, height: 568 } });
     const { tab } = watched;
