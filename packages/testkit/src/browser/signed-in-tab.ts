@@ -19,7 +19,10 @@ export async function openSignedIn(
   { path, token = 'sandbox-bearer', options }: { path: string; token?: string; options?: BrowserContextOptions },
 ): Promise<WatchedTab> {
   const watched = await openTab(browser, options);
-  const session = { provider: bearerProvider, providerName: 'Sandbox', token, name: 'Sandbox User', tab: 'signed-in' };
+  const session = {
+    ...{ provider: bearerProvider, providerName: 'Sandbox', token, name: 'Sandbox User' },
+    ...{ subject: '0', tab: 'signed-in' },
+  };
   // Any file of the site's origin.
   await watched.tab.goto(`${site}/player.css`);
   const text = JSON.stringify(JSON.stringify(session));

@@ -24,6 +24,10 @@ let next;
 const session = currentSession();
 if (session) {
   element('mine', HTMLElement).hidden = false;
+  // The reload that follows would cut off a deletion.
+  window.addEventListener('sign-out', () => {
+    element('mine', HTMLElement).inert = true;
+  });
   more.addEventListener('click', () => void showMore(session));
   void showMore(session);
 }

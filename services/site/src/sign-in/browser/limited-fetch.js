@@ -1,4 +1,5 @@
 // @ts-check
+import { ProviderFault } from './fault.js';
 
 const maxBytes = 1024 * 1024;
 
@@ -15,7 +16,7 @@ export async function limitedFetch(address, options) {
   const limit = new TransformStream({
     transform(/** @type {Uint8Array} */ chunk, controller) {
       bytes += chunk.length;
-      if (bytes > maxBytes) controller.error(new Error(`a response larger than ${maxBytes} bytes`));
+      if (bytes > maxBytes) controller.error(new ProviderFault('sent a response above 1 MiB'));
       else controller.enqueue(chunk);
     },
   });

@@ -79,22 +79,22 @@ export function isApplication(value) {
 }
 
 /**
- * The name that an account shows.
+ * The name that an account shows, and its id.
  *
  * @param {string} provider
  * @param {string} token
  * @param {AbortSignal} signal
  */
-export async function mastodonName(provider, token, signal) {
+export async function mastodonUser(provider, token, signal) {
   const response = await limitedFetch(provider, {
     headers: { Authorization: `Bearer ${token}` },
     redirect: 'error',
     signal,
   });
   if (!response.ok) throw new ProviderFault(`did not confirm the account (status ${response.status})`);
-  const { display_name: displayName, username } = parseJson(await response.text()) ?? {};
+  const { id, display_name: displayName, username } = parseJson(await response.text()) ?? {};
   if (!accountName(undefined, username)) throw new ProviderFault('sent an account without a user name');
-  return accountName(displayName, username);
+  return { name: accountName(displayName, username), subject: String(id) };
 }
 
 /**

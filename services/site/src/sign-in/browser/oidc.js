@@ -16,14 +16,14 @@ export async function oidcServer(issuer, signal) {
 }
 
 /**
- * The name of a user, who must be the one of the ID token.
+ * Name and subject of a user, who must be the one of the ID token.
  *
  * @param {oauth.AuthorizationServer} server
  * @param {oauth.Client} client
  * @param {oauth.TokenEndpointResponse} tokens
  * @param {AbortSignal} signal
  */
-export async function oidcName(server, client, tokens, signal) {
+export async function oidcUser(server, client, tokens, signal) {
   const subject = oauth.getValidatedIdTokenClaims(tokens)?.sub ?? '';
   const options = requestOptions(server.issuer, signal);
   const response = await oauth.userInfoRequest(server, client, tokens.access_token, options);
@@ -32,5 +32,5 @@ export async function oidcName(server, client, tokens, signal) {
     preferred_username: username,
     sub,
   } = await oauth.processUserInfoResponse(server, client, subject, response);
-  return accountName(name, username) || accountName(undefined, sub);
+  return { name: accountName(name, username) || accountName(undefined, sub), subject: sub };
 }

@@ -9,9 +9,9 @@
  */
 
 /**
- * Who is signed in, in this tab only. `name` is for people; `provider` is the advertised address; `application` revokes the token, which is valid until `expiresAt` (milliseconds) if the provider says so.
+ * Who is signed in, in this tab only. `name` is for people, `subject` the id at the provider; `provider` is the advertised address; `application` revokes the token, which is valid until `expiresAt` (milliseconds) if the provider says so.
  *
- * @typedef {{ provider: string, providerName: string, token: string, name: string, application?: unknown, expiresAt?: number }} Session
+ * @typedef {{ provider: string, providerName: string, token: string, name: string, subject?: string, application?: unknown, expiresAt?: number }} Session
  */
 
 /**

@@ -2,9 +2,9 @@
 import { keepAttempt, returnPath } from './attempt.js';
 import { connect, reconnect, redirectUri } from './authorization-server.js';
 import { ProviderFault, SignInFault } from './fault.js';
-import { mastodonName } from './mastodon.js';
+import { mastodonUser } from './mastodon.js';
 import * as oauth from './oauth4webapi/build/index.js';
-import { oidcName } from './oidc.js';
+import { oidcUser } from './oidc.js';
 import { requestOptions } from './request-options.js';
 import { revokeToken } from './revoke-token.js';
 
@@ -65,11 +65,11 @@ export async function completeSignIn(response, attempt, provider) {
     ...(tokens.expires_in !== undefined && { expiresAt: Date.now() + 1000 * tokens.expires_in }),
   };
   try {
-    const name =
+    const user =
       provider.profile === 'oidc'
-        ? await oidcName(server, client, tokens, signal)
-        : await mastodonName(provider.provider, tokens.access_token, signal);
-    return { ...session, name };
+        ? await oidcUser(server, client, tokens, signal)
+        : await mastodonUser(provider.provider, tokens.access_token, signal);
+    return { ...session, ...user };
   } catch (error) {
     // The user could not sign out with it.
     await revokeToken(provider, session).catch(() => {});

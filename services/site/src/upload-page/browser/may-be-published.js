@@ -27,6 +27,8 @@ export function mayBePublished(response, before) {
 export function explainDoubt() {
   const link = document.createElement('a');
   link.href = '/mine';
+  // The browser's Back would not bring back this list.
+  link.target = '_blank';
   link.textContent = 'My uploads';
   const place = isSignedIn() ? [': look in ', link] : [];
   const texts = ' Its caption is locked, so that pressing Upload again cannot publish it twice.';

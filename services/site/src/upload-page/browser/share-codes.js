@@ -2,6 +2,7 @@
 import { copyButton } from '/scripts/copy-button.js';
 
 const limitMs = 10_000;
+const pauseMs = 3000;
 
 /** Ends when the page of the upload before has been read. */
 let before = Promise.resolve();
@@ -25,18 +26,22 @@ export async function addCopyButtons(place, page, title) {
  * The codes in the share section of a page; none if it cannot be read.
  *
  * @param {string} page
+ * @param {number} [attempts]
  * @returns {Promise<[name: string, code: string][]>}
  */
-async function embedCodes(page) {
+async function embedCodes(page, attempts = 3) {
   try {
     // The same page at this origin, which may be another name of the site.
     const response = await fetch(`${new URL(page).pathname}?wait=0`, { signal: AbortSignal.timeout(limitMs) });
+    if (!response.ok) throw new Error(`status ${response.status}`);
     const { body } = new DOMParser().parseFromString(await response.text(), 'text/html');
     return ['Markdown', 'HTML', 'BBCode'].flatMap((name) => {
       const code = body.querySelector(`#share-${name.toLowerCase()}`)?.getAttribute('value');
       return code ? [[name, code]] : [];
     });
   } catch {
-    return [];
+    if (attempts === 1) return [];
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    return embedCodes(page, attempts - 1);
   }
 }

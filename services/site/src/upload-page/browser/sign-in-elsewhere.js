@@ -23,13 +23,13 @@ export function showSignInElsewhere(place, onSignedIn) {
   isPending = true;
   const before = currentSession();
   const link = document.createElement('a');
-  link.href = requestSession(({ name, provider, providerName }) => {
+  link.href = requestSession(({ name, subject, provider, providerName }) => {
     isPending = false;
     place.replaceChildren();
     setSessionAtStart();
     element('signed-in-name', HTMLElement).textContent = name;
     element('signed-in-at', HTMLElement).textContent = providerName;
-    onSignedIn(name, name === before?.name && provider === before.provider);
+    onSignedIn(name, subject === before?.subject && provider === before?.provider);
   });
   link.target = '_blank';
   // The new tab starts without this tab's storage.

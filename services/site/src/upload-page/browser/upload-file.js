@@ -65,7 +65,7 @@ async function send(row, key, { signal, onProgress }) {
   if (signal.aborted) throw new Cancelled();
   if (!(await isReadable(row.file))) throw new Unreadable();
   if (hasLostSession()) throw new SessionLost();
-  const refusal = await sessionRefusal();
+  const refusal = await Promise.race([sessionRefusal(), cancelled(signal)]);
   if (refusal) return refusal;
   const { key: apiKey, headers } = credentials();
   const body = new FormData();
@@ -106,6 +106,16 @@ function outcomeOf(response, row) {
   if (isSignedIn() && isSignInExpired(response)) return stopForSignIn(row);
   row.refuse(refusalOf(response));
   return 'refused';
+}
+
+/**
+ * @param {AbortSignal} signal
+ * @returns {Promise<never>} rejects when the person cancels
+ */
+function cancelled(signal) {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Cancelled()), { once: true });
+  });
 }
 
 /**
