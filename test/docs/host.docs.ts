@@ -25,12 +25,14 @@ beforeEach(async () => {
 afterEach(() => expect(npm.output).not.toMatch(/"level":"(error|fatal)"/));
 afterAll(() => parts.disposeAsync());
 
+const provider = () => `http://127.0.0.1:${npm.portOf('sandbox-provider', 'PORT')}/1/account/verify_credentials.json`;
+
 /** Runs all shell commands of a page in `cwd`. @returns what they printed */
 async function runPage(page: string, cwd = root): Promise<string> {
   const examples = await examplesOf(`host/${page}`, {
     Ab3dE6gH9j: id,
-    'https://social.example/api/v1/accounts/verify_credentials': `http://127.0.0.1:${npm.portOf('sandbox-provider', 'PORT')}/1/account/verify_credentials.json`,
-    '"$PROVIDER" 109': '"$PROVIDER" 12345',
+    'https://social.example/api/v1/accounts/verify_credentials': provider(),
+    ' 109': ' 12345',
     '../export': join(folder, 'export'),
   });
   // No registry has the image of rclone here.
@@ -44,6 +46,7 @@ test('moderation', async () => {
   expect(printed).toContain(id);
   expect((await fetch(`http://127.0.0.1:${npm.portOf('site', 'PORT')}/${id}`)).status).toBe(410);
   expect(await readdir(join(folder, 'export'))).not.toEqual([]);
+  await execa('npm', ['run', '--silent', 'admin', '--', 'unblock-user', provider(), '12345'], { cwd: root, env });
 });
 
 test('sweep', async () => {

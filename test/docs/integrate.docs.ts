@@ -84,7 +84,7 @@ describeUnlessMissing(
       const [first, second] = repeated.match(/\{.*?\}\}/g) ?? [];
       expect(first).toMatch(record);
       expect(second).toBe(first);
-      expect(python).toMatch(/^200 \{'id'/);
+      expect(python).toMatch(/^200 \{"id"/);
     });
 
     test('lists and deletion', async () => {
