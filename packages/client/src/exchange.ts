@@ -1,7 +1,7 @@
 import { notFromService, obstacleOf, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
 import { maxBodyBytes, readBody } from './read-body.ts';
 
-/** Sends a request and reads the response, of which up to `maxBytes` if it is a success. @throws ServiceUnreachable, UnreadableResponse, the signal's reason, or the source's error */
+/** Sends a request and reads the response. A success may have `maxBytes`, a failure 1 MiB. @throws ServiceUnreachable, UnreadableResponse, the signal's reason, or the source's error */
 export async function exchange(signal: AbortSignal, maxBytes: number, send: () => Promise<Response>) {
   try {
     const response = await send();

@@ -11,7 +11,7 @@ let checkedAt = -validMs;
 let pending;
 
 /**
- * The response with which the gateway refuses the session, asked at most once a minute. A refusal of a large upload may reach the browser as a lost
+ * The response with which the gateway refuses the session. A session that it has accepted is checked again after a minute. A refusal of a large upload may reach the browser as a lost
  * connection.
  *
  * @returns {Promise<import('/scripts/service-response.js').ServiceResponse | undefined>} undefined without a session, and if no response refuses it
@@ -29,7 +29,7 @@ export async function sessionRefusal() {
 async function check(session) {
   const response = await listOne(session).catch(() => undefined);
   if (response && isSignInExpired(response)) return response;
-  if (response) checkedAt = performance.now();
+  if (response?.status === 200) checkedAt = performance.now();
   return undefined;
 }
 
