@@ -85,7 +85,9 @@ await describeWithBrowser('signing in', (browser) => {
   const signInAt = (tab: Page, name: string) => press(tab, `Sign in with ${name}`);
   const waitForSignedOut = (tab: Page, name: string) =>
     tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
-  const alert = (tab: Page) => tab.getByRole('alert').filter({ hasText: /./ });
+  // Until its style sheet applies, a page has the text that appears late, if its scripts do not.
+  const alert = (tab: Page) => tab.getByRole('alert').filter({ hasText: /./ }).and(tab.locator(':not(.late)'));
+  const missing = (tab: Page) => tab.getByRole('alert').filter({ hasText: /^This page could not load its scripts\. / });
 
   async function expectSignedIn(tab: Page, sentence: string): Promise<void> {
     await tab.getByText(sentence).waitFor(soon);
@@ -409,8 +411,8 @@ await describeWithBrowser('signing in', (browser) => {
     const { tab } = watched;
     await tab.context().setOffline(true);
     await press(tab, 'Sign in with Town');
-    await alert(tab).waitFor(soon);
-    expect(await alert(tab).textContent()).toBe('This page could not load its scripts. Reload it.');
+    await missing(tab).waitFor(soon);
+    expect(await missing(tab).textContent()).toBe('This page could not load its scripts. Reload it.');
   });
 
   test.each([
@@ -423,11 +425,11 @@ await describeWithBrowser('signing in', (browser) => {
     const { tab } = watched;
     await tab.route(`**${script}`, (route) => route.fulfill({ status: 404 }));
     await tab.goto(stack.site + path);
-    await alert(tab).waitFor(soon);
-    expect(await alert(tab).textContent()).toBe('This page could not load its scripts. Reload it.');
+    await missing(tab).waitFor(soon);
+    expect(await missing(tab).textContent()).toBe('This page could not load its scripts. Reload it.');
     expect(await tab.locator('summary:visible').count()).toBe(0);
     await tab.unroute(`**${script}`);
-    await alert(tab).getByRole('link', { name: 'Reload it' }).click();
+    await missing(tab).getByRole('link', { name: 'Reload it' }).click();
     await waitForSignedOut(tab, 'Town');
     await expect.poll(() => tab.locator('#scripts-missing').count(), soon).toBe(0);
   });
@@ -438,10 +440,9 @@ await describeWithBrowser('signing in', (browser) => {
     await tab.route('**/*.js', (route) => route.abort());
     for (const path of ['/upload', redirectPathOf('Town')]) {
       await tab.goto(stack.site + path);
-      expect(await alert(tab).count()).toBe(0);
+      expect(await missing(tab).count()).toBe(0);
       await tab.evaluate('for (const delay of document.getAnimations()) delay.finish()');
-      await alert(tab).waitFor(soon);
-      expect(await alert(tab).textContent()).toMatch(/^This page could not load its scripts\. /);
+      await missing(tab).waitFor(soon);
     }
   });
 
@@ -450,8 +451,8 @@ await describeWithBrowser('signing in', (browser) => {
     const { tab } = watched;
     await tab.route('**/sign-in/session.js', (route) => route.abort());
     await tab.goto(`${stack.site}${redirectPathOf('Town')}?code=a&state=b`);
-    await alert(tab).waitFor(soon);
-    expect(await alert(tab).textContent()).toBe('This page could not load its scripts. Go back and sign in again.');
+    await missing(tab).waitFor(soon);
+    expect(await missing(tab).textContent()).toBe('This page could not load its scripts. Go back and sign in again.');
     expect(tab.url()).toBe(stack.site + redirectPathOf('Town'));
   });
 
