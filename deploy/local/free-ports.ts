@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import pRetry from 'p-retry';
-import { settingName } from './local-environment.ts';
+import { settingName } from './default-settings.ts';
 import type { portsOf } from './read-all-settings.ts';
 
 type Port = ReturnType<typeof portsOf>[number];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatedSecretFile } from '@echodrop/client/local-system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { generatedSecrets } from './local-environment.ts';
+import { generatedSecrets } from './default-settings.ts';
 import { generateSecrets } from './plan-system.ts';
 
 let folder: string;

@@ -4,7 +4,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { generatedSecretFile } from '@echodrop/client/local-system';
 import getPort from 'get-port';
-import { generatedSecrets, localEnvironments } from './local-environment.ts';
+import { generatedSecrets, localEnvironments } from './default-settings.ts';
 import type { RedisLogin } from './local-redis.ts';
 import { readAllSettings } from './read-all-settings.ts';
 import type { ServiceConfig, ServiceName } from './services.ts';

@@ -1,7 +1,7 @@
 import { localPorts } from '@echodrop/client/local-system';
 import { InvalidSettings } from '@echodrop/service/env';
 import { expect, test } from 'vitest';
-import { localEnvironments } from './local-environment.ts';
+import { localEnvironments } from './default-settings.ts';
 import { portsOf, readAllSettings } from './read-all-settings.ts';
 
 const secrets = {

@@ -1,5 +1,5 @@
 import { InvalidSettings } from '@echodrop/service/env';
-import { settingName } from './local-environment.ts';
+import { settingName } from './default-settings.ts';
 import { configReaders, type ServiceConfig, type ServiceName } from './services.ts';
 
 interface Fault {

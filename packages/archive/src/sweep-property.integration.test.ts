@@ -20,7 +20,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clockedStore, TestClock } from './clocked-store.fixture.ts';
 import { listingEntryOf } from './listing-keys.ts';
 import { removeMedia } from './remove-media.ts';
-import { sweep } from './sweep.ts';
+import { sweep } from './sweep-orphans.ts';
 
 const dayMs = 24 * 3_600_000;
 const maxUploadHours = 12;

@@ -1,4 +1,4 @@
-import { isPhoto, type MediaType } from '@echodrop/media/media-type';
+import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
 import type { Probe } from '@echodrop/media/outcomes';
 import { isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
 import { OwnerLimit } from '@echodrop/queue/owner-limit';

@@ -1,4 +1,4 @@
-import { mediaTypes } from '@echodrop/media/media-type';
+import { mediaTypes } from '@echodrop/media/detect-media-type';
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
 
 const typeNames = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(

@@ -1,4 +1,4 @@
-import { isPhoto, type MediaType } from '@echodrop/media/media-type';
+import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
 import type { Rendered } from '@echodrop/media/outcomes';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
 import { isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';

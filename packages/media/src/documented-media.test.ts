@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { isPhoto, type MediaType, mediaTypes } from './media-type.ts';
+import { isPhoto, type MediaType, mediaTypes } from './detect-media-type.ts';
 import { type PictureSize, picturesOf, videoRecipe } from './recipes.ts';
 import { isListedCodec, videoGuards } from './video-layout/video-codecs.ts';
 

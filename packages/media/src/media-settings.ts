@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { choice, someOf, text, wholeNumber } from '@echodrop/service/env';
-import { mediaTypes } from './media-type.ts';
+import { mediaTypes } from './detect-media-type.ts';
 import { sandboxModes } from './sandbox/sandbox.ts';
 
 const MiB = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { isPhoto, type MediaType } from './media-type.ts';
+import { isPhoto, type MediaType } from './detect-media-type.ts';
 import type { Size } from './size.ts';
 
 /** Why media is not accepted, or has no rendition. A closed set, for logs and labels. */

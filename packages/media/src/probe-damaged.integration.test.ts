@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CountedSource } from '@echodrop/testkit/counted-source';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { isPhoto, type MediaType } from './media-type.ts';
+import { isPhoto, type MediaType } from './detect-media-type.ts';
 import type { Probe } from './outcomes.ts';
 import { probeMedia } from './probe.ts';
 import { describeProbe } from './sandbox/probe-files.fixture.ts';

@@ -1,5 +1,5 @@
+import { detectMediaType, isPhoto, type PhotoType } from './detect-media-type.ts';
 import { type RangedSource, SourceReader } from './input/source-reader.ts';
-import { detectMediaType, isPhoto, type PhotoType } from './media-type.ts';
 import { type MediaLimits, type Probe, toProbe, toUnsupported, type UnsupportedReason } from './outcomes.ts';
 import { bmpSize } from './photo-size/bmp-size.ts';
 import { gifSize } from './photo-size/gif-size.ts';

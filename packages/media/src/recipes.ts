@@ -1,5 +1,5 @@
 /** Which renditions media has: names, versions, formats and nominal sizes. `rendition-size.ts` computes their pixels. */
-import { isPhoto, type MediaType } from './media-type.ts';
+import { isPhoto, type MediaType } from './detect-media-type.ts';
 
 /** A public rendition of media. A recipe that makes other bytes than before needs a new version, and so a new store key. */
 export interface Recipe {

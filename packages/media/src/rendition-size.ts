@@ -1,5 +1,5 @@
 /** The width and height of a rendition, from its recipe (`recipes.ts`) and the size of the media. */
-import { isPhoto, type MediaType } from './media-type.ts';
+import { isPhoto, type MediaType } from './detect-media-type.ts';
 import { type PictureRecipe, pictureRecipes } from './recipes.ts';
 import { fitWithin, roundSize, type Size } from './size.ts';
 

@@ -9,7 +9,7 @@ import { freePorts } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { localEnvironments } from '../../../deploy/local/local-environment.ts';
+import { localEnvironments } from '../../../deploy/local/default-settings.ts';
 import { generateSecrets } from '../../../deploy/local/plan-system.ts';
 import { runCommand, runCommandProcess } from './admin.fixture.ts';
 

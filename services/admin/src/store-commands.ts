@@ -1,9 +1,9 @@
 import { isCheckCursor } from '@echodrop/archive/verify-store';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { checkStore } from './check-store.ts';
 import { type CommandContext, parseUpTo, printFromStore } from './command-context.ts';
 import { readSweepConfig } from './config.ts';
-import { sweepOnce, sweepPeriodically } from './sweep.ts';
-import { checkStore } from './verify-store.ts';
+import { sweepOnce, sweepPeriodically } from './sweep-periodically.ts';
 
 /** Adds the commands for the whole store: sweep, verify-store. */
 export function addStoreCommands(admin: Command, context: CommandContext): void {

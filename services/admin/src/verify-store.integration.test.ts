@@ -8,7 +8,7 @@ import { mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/o
 import { encodeStoredRecord, encodeTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
 import { beforeEach, expect, test } from 'vitest';
 import { runCommand, useDataDir } from './admin.fixture.ts';
-import { checkStore } from './verify-store.ts';
+import { checkStore } from './check-store.ts';
 
 const removed = { by: 'owner', at: new Date('2026-11-20T08:00:00Z') } as const;
 const tenDaysAgo = new Date(Date.now() - 240 * 3_600_000);

@@ -4,12 +4,12 @@ import { publicRecord } from '@echodrop/record';
 import { wasCutOff } from '@echodrop/service/http-server';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
+import { acceptUpload, type UploadDeps } from './accept-upload.ts';
 import type { GatewayEvents } from './events.ts';
 import { serveOpenApi } from './openapi/openapi.ts';
 import { ownUploadRoutes } from './own-uploads/own-upload-routes.ts';
-import { asRefusal, ClientGone, Refusal } from './response/refusals.ts';
+import { asRefusal, ClientGone, Refusal } from './response/refusal.ts';
 import { type Format, methodNotAllowed, requestedFormat, sendRecord, sendRefusal } from './response/send-response.ts';
-import { type UploadDeps, upload } from './upload.ts';
 import { createUploadContext } from './upload-context.ts';
 
 interface Gateway {
@@ -94,7 +94,7 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
     const context = createUploadContext(request, response, version, format);
     events.uploadStarted();
     try {
-      const { record, isRepeat } = await upload(context, uploads);
+      const { record, isRepeat } = await acceptUpload(context, uploads);
       sendRecord(response, format, publicRecord(record, publicSite));
       Object.assign(context.log, { mediaId: record.id, mediaKey: record.mediaKey });
       if (!isRepeat) context.log.bytes = record.size;

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse, S
 import type { Duplex } from 'node:stream';
 import type { Reason } from '@echodrop/contracts/refusals';
 import { trackRequests } from '@echodrop/service/http-server';
-import { Refusal } from './response/refusals.ts';
+import { Refusal } from './response/refusal.ts';
 import { encodeRefusal, type Format, requestedFormat } from './response/send-response.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import type { Request, Response } from 'express';
-import { ClientGone } from './response/refusals.ts';
+import { ClientGone } from './response/refusal.ts';
 import type { Format } from './response/send-response.ts';
 
 /** A request and its client. */

@@ -2,7 +2,7 @@ import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ProbeClient, probeHeadBytes } from '@echodrop/contracts/probe';
-import type { MediaType } from '@echodrop/media/media-type';
+import type { MediaType } from '@echodrop/media/detect-media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';

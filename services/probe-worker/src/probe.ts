@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import type { ProbeRequest } from '@echodrop/contracts/probe';
-import type { MediaType } from '@echodrop/media/media-type';
+import type { MediaType } from '@echodrop/media/detect-media-type';
 import type { Probe } from '@echodrop/media/outcomes';
 import { probeMedia } from '@echodrop/media/probe';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';

@@ -3,7 +3,7 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Lane, RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
-import type { MediaType } from '@echodrop/media/media-type';
+import type { MediaType } from '@echodrop/media/detect-media-type';
 import { fullRecipe, pictureRecipes, type RenditionSet, videoRecipe } from '@echodrop/media/recipes';
 import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
 import { setSandboxMode } from '@echodrop/media/sandbox/sandbox';

@@ -1,5 +1,5 @@
 import type { Lane, RenditionRequest } from '@echodrop/contracts/rendition';
-import { isPhoto } from '@echodrop/media/media-type';
+import { isPhoto } from '@echodrop/media/detect-media-type';
 import { photoCostSeconds } from '@echodrop/media/render-picture/photo-cost';
 import type { PictureLimits } from '@echodrop/media/render-picture/render-pictures';
 import type { VideoLimits } from '@echodrop/media/render-video/render-video';

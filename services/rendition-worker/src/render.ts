@@ -3,7 +3,7 @@ import { mkdir, mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
-import { isPhoto, type MediaType } from '@echodrop/media/media-type';
+import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
 import type { Rendered } from '@echodrop/media/outcomes';
 import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/recipes';
 import { minVideoCostSeconds } from '@echodrop/media/render-video/render-video';

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RenditionClient } from '@echodrop/contracts/rendition';
-import { detectMediaType, type MediaType } from '@echodrop/media/media-type';
+import { detectMediaType, type MediaType } from '@echodrop/media/detect-media-type';
 import {
   pictureRecipes,
   picturesOf,

@@ -1,4 +1,4 @@
-import { contentTypeOf } from '@echodrop/media/media-type';
+import { contentTypeOf } from '@echodrop/media/detect-media-type';
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import type { Recipe } from '@echodrop/media/recipes';
 import { openToolOutput, type ToolOutput } from '@echodrop/media/sandbox/tool-output';

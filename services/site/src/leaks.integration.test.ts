@@ -1,4 +1,4 @@
-import { type MediaType, mediaTypes } from '@echodrop/media/media-type';
+import { type MediaType, mediaTypes } from '@echodrop/media/detect-media-type';
 import { mark, markedPhotos } from '@echodrop/media/render-video/marked-media.fixture';
 import { markedVideo } from '@echodrop/media/render-video/marked-videos.fixture';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sweep } from '@echodrop/archive/sweep';
+import { sweep } from '@echodrop/archive/sweep-orphans';
 import { mediaPrefix, renditionsPrefix } from '@echodrop/object-store/object-keys';
 import type { System } from '../start-system.ts';
 import type { Finding } from './finding.ts';

@@ -1,4 +1,4 @@
-import { isPhoto, mediaTypes } from '@echodrop/media/media-type';
+import { isPhoto, mediaTypes } from '@echodrop/media/detect-media-type';
 import { expect, test } from 'vitest';
 import { someRecord } from '../service.fixture.ts';
 import { showRecord } from './show-record.ts';

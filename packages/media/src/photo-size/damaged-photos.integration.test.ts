@@ -2,7 +2,7 @@ import { made, samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { tiff } from '@echodrop/testkit/samples/sample-tiff';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import type { PhotoType } from '../media-type.ts';
+import type { PhotoType } from '../detect-media-type.ts';
 import { fullRecipe, pictureRecipes, picturesOf } from '../recipes.ts';
 import { renderedPictures } from '../render-video/rendered.fixture.ts';
 

@@ -8,7 +8,7 @@ import { pngChunk, pngWithChunks } from '@echodrop/testkit/samples/sample-png';
 import { tiff } from '@echodrop/testkit/samples/sample-tiff';
 import { asPictureSequence, turnedBy, withMatrix } from '@echodrop/testkit/samples/sample-video-edits';
 import sharp, { type Sharp } from 'sharp';
-import type { PhotoType } from '../media-type.ts';
+import type { PhotoType } from '../detect-media-type.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;

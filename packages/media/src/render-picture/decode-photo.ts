@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
+import type { MediaType } from '../detect-media-type.ts';
 import { inspectFile } from '../input/inspect-file.ts';
 import { orientSize } from '../input/tiff-directory.ts';
-import type { MediaType } from '../media-type.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import { heicExifOrientation } from '../photo-size/heif-size.ts';
 import { pngOrientation } from '../photo-size/png-size.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PhotoType } from '../media-type.ts';
+import type { PhotoType } from '../detect-media-type.ts';
 import { photoCostSeconds } from './photo-cost.ts';
 
 const megapixels = (type: PhotoType, number: number) => ({ type, pixels: number * 1e6 });

@@ -1,4 +1,4 @@
-import type { PhotoType } from '../media-type.ts';
+import type { PhotoType } from '../detect-media-type.ts';
 import type { RenditionSet } from '../recipes.ts';
 
 // Pixels that one core processes per second. Rough: only the order of magnitude matters. A JPEG is decoded at a smaller size;

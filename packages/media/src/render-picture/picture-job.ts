@@ -1,4 +1,4 @@
-import type { MediaType } from '../media-type.ts';
+import type { MediaType } from '../detect-media-type.ts';
 import type { PictureRecipe } from '../recipes.ts';
 import type { Size } from '../size.ts';
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import type { PhotoType } from '../media-type.ts';
+import type { PhotoType } from '../detect-media-type.ts';
 import { type PictureRecipe, pictureRecipes } from '../recipes.ts';
 import { drawnPictures } from '../render-video/rendered.fixture.ts';
 

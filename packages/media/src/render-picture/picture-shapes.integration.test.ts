@@ -3,7 +3,7 @@ import { chunk, header, png } from '@echodrop/testkit/hostile/hostile-photo-part
 import { bitmap } from '@echodrop/testkit/samples/sample-bmp';
 import sharp, { type Sharp } from 'sharp';
 import { expect, test } from 'vitest';
-import type { PhotoType } from '../media-type.ts';
+import type { PhotoType } from '../detect-media-type.ts';
 import { picturesOf } from '../recipes.ts';
 import { drawnPictures } from '../render-video/rendered.fixture.ts';
 import { pictureSize } from '../rendition-size.ts';

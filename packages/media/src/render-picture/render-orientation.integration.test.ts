@@ -5,7 +5,7 @@ import { type HeifSample, heif } from '@echodrop/testkit/samples/sample-heif';
 import { pngChunk, pngWithChunks } from '@echodrop/testkit/samples/sample-png';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import type { PhotoType } from '../media-type.ts';
+import type { PhotoType } from '../detect-media-type.ts';
 import { probeMedia } from '../probe.ts';
 import { picturesMade } from '../render-video/rendered.fixture.ts';
 

@@ -4,7 +4,7 @@ import { heif } from '@echodrop/testkit/samples/sample-heif';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import type { MediaType } from '../media-type.ts';
+import type { MediaType } from '../detect-media-type.ts';
 import { picturesOf } from '../recipes.ts';
 import { picturesMade, renderedPictures } from '../render-video/rendered.fixture.ts';
 

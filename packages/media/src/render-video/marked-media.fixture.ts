@@ -5,7 +5,7 @@ import { isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { made, samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { pngChunk, pngWithChunks } from '@echodrop/testkit/samples/sample-png';
 import sharp, { type Sharp } from 'sharp';
-import type { PhotoType } from '../media-type.ts';
+import type { PhotoType } from '../detect-media-type.ts';
 
 /** The mark in every place of media that could reveal who took it. */
 export const mark = 'Mark-4711-Here';

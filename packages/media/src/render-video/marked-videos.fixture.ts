@@ -11,7 +11,7 @@ import {
   withUnitNotes,
   withVoidNotes,
 } from '@echodrop/testkit/samples/sample-video-notes';
-import type { VideoType } from '../media-type.ts';
+import type { VideoType } from '../detect-media-type.ts';
 import { mark } from './marked-media.fixture.ts';
 
 const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=25:duration=1'];

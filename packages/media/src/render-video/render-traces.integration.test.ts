@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import type { VideoType } from '../media-type.ts';
+import type { VideoType } from '../detect-media-type.ts';
 import { picturesOf } from '../recipes.ts';
 import { mark, markedPhotos } from './marked-media.fixture.ts';
 import { markedVideo } from './marked-videos.fixture.ts';

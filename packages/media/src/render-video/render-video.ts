@@ -1,4 +1,4 @@
-import type { VideoType } from '../media-type.ts';
+import type { VideoType } from '../detect-media-type.ts';
 import type { Rendered } from '../outcomes.ts';
 import type { ProcessBudget } from '../render-picture/picture-job.ts';
 import { videoSize } from '../rendition-size.ts';

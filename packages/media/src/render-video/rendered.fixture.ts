@@ -1,7 +1,7 @@
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isPhoto, type MediaType } from '../media-type.ts';
+import { isPhoto, type MediaType } from '../detect-media-type.ts';
 import type { Rendered } from '../outcomes.ts';
 import { type PictureRecipe, picturesOf } from '../recipes.ts';
 import { drawPictures } from '../render-picture/draw-pictures.ts';

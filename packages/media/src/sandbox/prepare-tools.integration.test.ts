@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { MediaType } from '../media-type.ts';
+import type { MediaType } from '../detect-media-type.ts';
 import { prepareTools } from './prepare-tools.ts';
 import { type SandboxMode, setSandboxMode } from './sandbox.ts';
 

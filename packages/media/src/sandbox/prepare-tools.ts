@@ -3,7 +3,7 @@ import type { Health } from '@echodrop/service/health';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import sharp from 'sharp';
-import type { MediaType } from '../media-type.ts';
+import type { MediaType } from '../detect-media-type.ts';
 import { runTool, ToolFailed } from './run-tool.ts';
 import { type SandboxMode, setSandboxMode } from './sandbox.ts';
 

@@ -1,6 +1,6 @@
 import { mkdtempDisposable, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { detectMediaType, isPhoto, type MediaType } from '../media-type.ts';
+import { detectMediaType, isPhoto, type MediaType } from '../detect-media-type.ts';
 import type { Rendered } from '../outcomes.ts';
 import { picturesOf } from '../recipes.ts';
 import { renderPictures } from '../render-picture/render-pictures.ts';

@@ -2,9 +2,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
+import { detectMediaType, isPhoto, type MediaType } from '../detect-media-type.ts';
 import { fileReader, readAt } from '../input/inspect-file.ts';
 import type { SourceReader } from '../input/source-reader.ts';
-import { detectMediaType, isPhoto, type MediaType } from '../media-type.ts';
 import { ToolFailed } from './run-tool.ts';
 
 const GiB = 1024 ** 3;

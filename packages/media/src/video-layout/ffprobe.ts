@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isPhoto, type MediaType, type VideoType } from '../media-type.ts';
+import { isPhoto, type MediaType, type VideoType } from '../detect-media-type.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import { parseToolJson, runTool } from '../sandbox/run-tool.ts';
 import type { ToolLimits } from '../sandbox/sandbox.ts';

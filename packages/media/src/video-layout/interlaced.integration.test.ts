@@ -5,7 +5,7 @@ import { processesStarted } from '@echodrop/testkit/processes-started';
 import { made, sampleVideo, wovenVideo } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import type { VideoType } from '../media-type.ts';
+import type { VideoType } from '../detect-media-type.ts';
 import { picturesMade, videoMade } from '../render-video/rendered.fixture.ts';
 import { type Track, videoTracks } from './ffprobe.ts';
 import { hasInterlacedFrames } from './interlaced.ts';

@@ -1,4 +1,4 @@
-import type { VideoType } from '../media-type.ts';
+import type { VideoType } from '../detect-media-type.ts';
 import { runTool, withDeadline } from '../sandbox/run-tool.ts';
 import type { Track } from './ffprobe.ts';
 import { videoGuards } from './video-codecs.ts';

@@ -16,7 +16,7 @@ import {
   withoutBrands,
   withSkeleton,
 } from '@echodrop/testkit/samples/sample-video-edits';
-import type { VideoType } from '../media-type.ts';
+import type { VideoType } from '../detect-media-type.ts';
 
 export const picture = (width: number, height: number) => [
   '-f',

@@ -1,5 +1,5 @@
+import type { VideoType } from '../detect-media-type.ts';
 import type { SourceReader } from '../input/source-reader.ts';
-import type { VideoType } from '../media-type.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
 import { type Track, videoTracks } from './ffprobe.ts';

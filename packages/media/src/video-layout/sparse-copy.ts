@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { VideoType } from '../detect-media-type.ts';
 import { type IsoBox, maxBoxes, maxMoovBytes, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
-import type { VideoType } from '../media-type.ts';
 import { flvTags, trailerBytes } from './flv-tags.ts';
 import { matroskaElements, voidHeader } from './matroska-elements.ts';
 import { oggPages } from './ogg-pages.ts';

@@ -1,4 +1,4 @@
-import type { VideoType } from '../media-type.ts';
+import type { VideoType } from '../detect-media-type.ts';
 
 /**
  * The ffmpeg demuxers for each type. No other may open a file, so that playlists and manifests are never followed

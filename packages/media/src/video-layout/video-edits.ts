@@ -1,7 +1,7 @@
+import type { VideoType } from '../detect-media-type.ts';
 import { inspectFile } from '../input/inspect-file.ts';
 import { boxContents, contentsAt, handlerType, maxBoxes, maxMoovBytes, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
-import type { VideoType } from '../media-type.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
 import type { Track } from './ffprobe.ts';
 

@@ -1,5 +1,5 @@
 import { secretsFirst } from '@echodrop/contracts/refusals';
-import { Refusal } from '../response/refusals.ts';
+import { Refusal } from '../response/refusal.ts';
 
 /** The memory of one upload. Disposing returns it. */
 export interface MemoryShare extends Disposable {

@@ -1,4 +1,4 @@
-import { mediaTypes } from '@echodrop/media/media-type';
+import { mediaTypes } from '@echodrop/media/detect-media-type';
 
 /** The image record (docs/reference/interface.md section 2), in JSON and XML. */
 const image = {

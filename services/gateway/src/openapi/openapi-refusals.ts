@@ -1,5 +1,5 @@
 import { type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusals';
-import { Refusal } from '../response/refusals.ts';
+import { Refusal } from '../response/refusal.ts';
 import { encodeRefusal, type Format } from '../response/send-response.ts';
 import { requestIdHeader } from './openapi-record.ts';
 

@@ -1,7 +1,7 @@
 import { isCursor } from '@echodrop/archive/listing-keys';
 import { publicRecord } from '@echodrop/record';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { asRefusal, ClientGone, Refusal } from '../response/refusals.ts';
+import { asRefusal, ClientGone, Refusal } from '../response/refusal.ts';
 import { type Format, methodNotAllowed, sendRecords, sendRefusal } from '../response/send-response.ts';
 import { createRequestContext, type RequestContext } from '../upload-context.ts';
 import type { OwnUploadEvents } from './own-upload-events.ts';

@@ -12,7 +12,7 @@ import {
   type StoredRecord,
   type Tombstone,
 } from '@echodrop/record';
-import { Refusal } from '../response/refusals.ts';
+import { Refusal } from '../response/refusal.ts';
 
 /** Time for retries of a record, and of its list entries. */
 export const commitMs = 15_000;

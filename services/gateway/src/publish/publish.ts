@@ -4,7 +4,7 @@ import { ownerHash } from '@echodrop/archive/owner';
 import { findRecord } from '@echodrop/archive/records';
 import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
-import type { MediaType } from '@echodrop/media/media-type';
+import type { MediaType } from '@echodrop/media/detect-media-type';
 import type { MediaLimits, Probe, UnsupportedReason } from '@echodrop/media/outcomes';
 import { probeJpeg } from '@echodrop/media/photo-size/jpeg-header';
 import { recordKey } from '@echodrop/object-store/object-keys';
@@ -13,7 +13,7 @@ import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/rec
 import type { GatewayEvents } from '../events.ts';
 import type { CompleteUpload } from '../receive/complete-upload.ts';
 import type { ReceivedMedia } from '../receive/received-media.ts';
-import { mediaUnsupported, Refusal } from '../response/refusals.ts';
+import { mediaUnsupported, Refusal } from '../response/refusal.ts';
 import type { UploadContext } from '../upload-context.ts';
 import {
   commitMs,

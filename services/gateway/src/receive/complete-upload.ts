@@ -2,7 +2,7 @@ import { missingSentences } from '@echodrop/contracts/refusals';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { WrittenObject } from '@echodrop/object-store/object-store';
 import type { ApiKeys } from '../admit/api-keys.ts';
-import { Refusal } from '../response/refusals.ts';
+import { Refusal } from '../response/refusal.ts';
 import type { FormContent } from './form-content.ts';
 import type { ReceivedMedia } from './received-media.ts';
 

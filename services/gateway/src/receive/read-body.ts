@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { ClientGone, Refusal } from '../response/refusals.ts';
+import { ClientGone, Refusal } from '../response/refusal.ts';
 
 const paceSeconds = 30;
 const maxUnverifiedBytes = 256 * 1024;

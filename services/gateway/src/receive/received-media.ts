@@ -1,11 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
-import { detectMediaType, type MediaType } from '@echodrop/media/media-type';
+import { detectMediaType, type MediaType } from '@echodrop/media/detect-media-type';
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable, type WrittenObject } from '@echodrop/object-store/object-store';
 import type { MemoryShare } from '../admit/unverified-memory.ts';
-import type { Refusal } from '../response/refusals.ts';
+import type { Refusal } from '../response/refusal.ts';
 import { ByteQueue } from './byte-queue.ts';
 import type { BodyReading } from './read-body.ts';
 

@@ -8,7 +8,7 @@ import {
   recordToXml,
   xmlDocument,
 } from '@echodrop/record';
-import { Refusal } from './refusals.ts';
+import { Refusal } from './refusal.ts';
 
 export type Format = 'xml' | 'json';
 

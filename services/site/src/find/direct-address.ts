@@ -1,4 +1,4 @@
-import { isPhoto, type MediaType, mediaTypes } from '@echodrop/media/media-type';
+import { isPhoto, type MediaType, mediaTypes } from '@echodrop/media/detect-media-type';
 import { fullRecipe, type Recipe, videoRecipe } from '@echodrop/media/recipes';
 import { isMediaId } from '@echodrop/record';
 import type { PublishedMedia } from './find-media.ts';

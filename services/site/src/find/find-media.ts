@@ -1,5 +1,5 @@
 import { tryFindRecord } from '@echodrop/archive/records';
-import { type MediaType, mediaTypes } from '@echodrop/media/media-type';
+import { type MediaType, mediaTypes } from '@echodrop/media/detect-media-type';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';

@@ -1,6 +1,6 @@
 import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
-import { isPhoto } from '@echodrop/media/media-type';
+import { isPhoto } from '@echodrop/media/detect-media-type';
 import { type Recipe, setOf, videoRecipe } from '@echodrop/media/recipes';
 import { renditionKey } from '@echodrop/object-store/object-keys';
 import type { StoredObject } from '@echodrop/object-store/object-store';

@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { isPhoto } from '@echodrop/media/media-type';
+import { isPhoto } from '@echodrop/media/detect-media-type';
 import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/recipes';
 import { renditionKey } from '@echodrop/object-store/object-keys';
 import { findMedia, type MediaSources, type NoMedia, type PublishedMedia } from './find-media.ts';

@@ -1,4 +1,4 @@
-import { isPhoto, mediaTypes } from '@echodrop/media/media-type';
+import { isPhoto, mediaTypes } from '@echodrop/media/detect-media-type';
 import { html } from '../pages/html.ts';
 import type { Page } from '../pages/page.ts';
 import { scriptsMissing } from '../pages/scripts-missing.ts';

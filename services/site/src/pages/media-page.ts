@@ -1,5 +1,5 @@
 import { ownerHash } from '@echodrop/archive/owner';
-import { isPhoto } from '@echodrop/media/media-type';
+import { isPhoto } from '@echodrop/media/detect-media-type';
 import { fullRecipe, pictureRecipes } from '@echodrop/media/recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import type { Size } from '@echodrop/media/size';

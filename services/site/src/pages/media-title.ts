@@ -1,4 +1,4 @@
-import { isPhoto } from '@echodrop/media/media-type';
+import { isPhoto } from '@echodrop/media/detect-media-type';
 import type { PublishedMedia } from '../find/find-media.ts';
 
 const maxTitle = 70;

@@ -1,4 +1,4 @@
-import { contentTypeOf, isPhoto } from '@echodrop/media/media-type';
+import { contentTypeOf, isPhoto } from '@echodrop/media/detect-media-type';
 import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import type { PublishedMedia } from '../find/find-media.ts';

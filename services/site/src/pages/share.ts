@@ -1,4 +1,4 @@
-import { isPhoto } from '@echodrop/media/media-type';
+import { isPhoto } from '@echodrop/media/detect-media-type';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import { directPath } from '../find/direct-address.ts';

@@ -1,4 +1,4 @@
-import { isPhoto } from '@echodrop/media/media-type';
+import { isPhoto } from '@echodrop/media/detect-media-type';
 import type { RequestHandler } from 'express';
 import { findMedia } from '../find/find-media.ts';
 import { findView, isPending } from '../find/find-view.ts';

@@ -1,4 +1,4 @@
-import { contentTypeOf } from '@echodrop/media/media-type';
+import { contentTypeOf } from '@echodrop/media/detect-media-type';
 import { pictureRecipes, type Recipe } from '@echodrop/media/recipes';
 import type { Request, RequestHandler, Response } from 'express';
 import { directPath, directRecipe, typeOfExtension } from '../find/direct-address.ts';

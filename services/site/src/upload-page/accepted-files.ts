@@ -1,4 +1,4 @@
-import { contentTypeOf, mediaTypes } from '@echodrop/media/media-type';
+import { contentTypeOf, mediaTypes } from '@echodrop/media/detect-media-type';
 import { knownExtensions } from '../find/direct-address.ts';
 
 const otherExtensions =

@@ -6,7 +6,7 @@ import { credentialsFromFields, credentialsFromHeaders, requireCaller } from './
 import { idempotencyKeyOf, type OncePublisher, type Published } from './idempotency/idempotency.ts';
 import { requireParameters } from './receive/complete-upload.ts';
 import { type FormSettings, receiveForm, requireFittingBody } from './receive/receive-form.ts';
-import { Refusal } from './response/refusals.ts';
+import { Refusal } from './response/refusal.ts';
 import type { UploadContext } from './upload-context.ts';
 
 export interface UploadDeps {
@@ -23,7 +23,7 @@ export interface UploadDeps {
  * it is anonymous, and with wrong credentials its form is still read to the end.
  * @throws Refusal, ClientGone, or the failure of a dependency
  */
-export async function upload(context: UploadContext, deps: UploadDeps): Promise<Published> {
+export async function acceptUpload(context: UploadContext, deps: UploadDeps): Promise<Published> {
   const { request, version, clientAddress, signal, log } = context;
   const { admission, verifier, forms, publisher, apiKeys } = deps;
 

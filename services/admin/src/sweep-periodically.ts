@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sweep } from '@echodrop/archive/sweep';
+import { sweep } from '@echodrop/archive/sweep-orphans';
 import { type SweepReport, sweptKinds, writeSweepReport } from '@echodrop/archive/sweep-report';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 

@@ -1,5 +1,5 @@
 import { malformedSentences, type Reason, refusals, unsupportedSentences } from '@echodrop/contracts/refusals';
-import type { MediaType } from '@echodrop/media/media-type';
+import type { MediaType } from '@echodrop/media/detect-media-type';
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import { CrowdedOut } from '@echodrop/object-store/object-store';
 

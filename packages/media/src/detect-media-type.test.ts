@@ -1,7 +1,7 @@
 import { exif } from '@echodrop/testkit/samples/sample-exif';
 import { ftyp, isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { describe, expect, test } from 'vitest';
-import { contentTypeOf, detectMediaType, isPhoto, mediaTypes } from './media-type.ts';
+import { contentTypeOf, detectMediaType, isPhoto, mediaTypes } from './detect-media-type.ts';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const ebml = (docType: string) =>

@@ -1,6 +1,6 @@
 import { localProvider } from '@echodrop/client/local-system';
 import { expect, test } from 'vitest';
-import { environmentOf, localEnvironments } from './local-environment.ts';
+import { environmentOf, localEnvironments } from './default-settings.ts';
 
 const dataDir = '/data';
 

@@ -10,7 +10,7 @@ import { listNewest, removeFromListings } from './listing.ts';
 import { listingEntryOf, listingKeys } from './listing-keys.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 import { removeMedia } from './remove-media.ts';
-import { RecordsMissing, sweep } from './sweep.ts';
+import { RecordsMissing, sweep } from './sweep-orphans.ts';
 
 const old = new Date(0);
 
