@@ -14,14 +14,14 @@ function titleOf(page: string): string {
   return /^# (.+)$/m.exec(readFileSync(join(docs, page), 'utf8'))?.[1] ?? page;
 }
 
-/** A section of the sidebar: the pages that its README links, in that order. */
+/** A section of the sidebar: the pages that its README links, in that order, except those of other sections. */
 function sectionOf(folder: string): DefaultTheme.SidebarItem {
   const readme = readFileSync(join(docs, folder, 'README.md'), 'utf8');
   const pages = new Set<string>();
   for (const [, path = ''] of readme.matchAll(/\]\(([\w./-]+\.md)\)/g)) {
     const page = relative(docs, resolve(docs, folder, path));
-    const isOtherSection = /^(start|host|integrate|reference|why)\/README/.test(page);
-    if (!page.startsWith('..') && !isOtherSection) pages.add(page);
+    const isOther = page.startsWith('..') || sections.some((other) => other !== folder && page.startsWith(`${other}/`));
+    if (!isOther) pages.add(page);
   }
   return {
     text: titleOf(`${folder}/README.md`),
@@ -99,8 +99,16 @@ export default defineConfig({
           // `titles` are the headings above a section, `[]` for the start of a page.
           searchOptions: {
             boost: { title: 6, titles: 3, text: 1 },
-            boostDocument: (id: string, _term: string, { titles }: { titles: string[] }) =>
-              (id.startsWith('/why/') ? 0.3 : 1) * (titles.length === 0 ? 1.5 : 1),
+            boostDocument: (id: string, _term: string, section?: { titles?: string[] }) =>
+              (id.startsWith('/why/') ? 0.3 : 1) * (section?.titles?.length ? 1 : 1.5),
+          },
+          // A plural is found as its singular.
+          options: {
+            processTerm: (term) =>
+              term
+                .toLowerCase()
+                .replace(/ies$/, 'y')
+                .replace(/(?<=[a-z]{3}[^s])s$/, ''),
           },
         },
       },
