@@ -14,20 +14,20 @@ function titleOf(page: string): string {
   return /^# (.+)$/m.exec(readFileSync(join(docs, page), 'utf8'))?.[1] ?? page;
 }
 
-/** A section of the sidebar: the pages that its README links, with the same words and in that order. */
+/** A section of the sidebar: the pages that its README links, in that order, except those of other sections. */
 function sectionOf(folder: string): DefaultTheme.SidebarItem {
   const readme = readFileSync(join(docs, folder, 'README.md'), 'utf8');
-  const items = new Map<string, string>();
-  for (const [, text = '', path = ''] of readme.matchAll(/\[([^\]]+)\]\(([\w./-]+\.md)\)/g)) {
+  const pages = new Set<string>();
+  for (const [, path = ''] of readme.matchAll(/\]\(([\w./-]+\.md)\)/g)) {
     const page = relative(docs, resolve(docs, folder, path));
-    const isOtherSection = /^(start|host|integrate|reference|why)\/README/.test(page);
-    if (!page.startsWith('..') && !isOtherSection && !items.has(page)) items.set(page, text);
+    const isOther = page.startsWith('..') || sections.some((other) => other !== folder && page.startsWith(`${other}/`));
+    if (!isOther) pages.add(page);
   }
   return {
     text: titleOf(`${folder}/README.md`),
     link: `/${folder}/`,
     collapsed: false,
-    items: [...items].map(([page, text]) => ({ text, link: `/${page.replace(/(README)?\.md$/, '')}` })),
+    items: [...pages].map((page) => ({ text: titleOf(page), link: `/${page.replace(/(README)?\.md$/, '')}` })),
   };
 }
 
@@ -95,6 +95,22 @@ export default defineConfig({
       options: {
         // People search for tasks; decisions would crowd them out.
         _render: (text, env, markdown) => (env.relativePath.startsWith('decisions/') ? '' : markdown.render(text, env)),
+        miniSearch: {
+          // `titles` are the headings above a section, `[]` for the start of a page.
+          searchOptions: {
+            boost: { title: 6, titles: 3, text: 1 },
+            boostDocument: (id: string, _term: string, section?: { titles?: string[] }) =>
+              (id.startsWith('/why/') ? 0.3 : 1) * (section?.titles?.length ? 1 : 1.5),
+          },
+          // A plural is found as its singular.
+          options: {
+            processTerm: (term) =>
+              term
+                .toLowerCase()
+                .replace(/ies$/, 'y')
+                .replace(/(?<=[a-z]{3}[^s])s$/, ''),
+          },
+        },
       },
     },
   },

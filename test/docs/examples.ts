@@ -19,13 +19,13 @@ export async function examplesOf(page: string, replacements: Record<string, stri
   }));
 }
 
-/** The environment after shell commands. @throws Error if one fails */
+/** The environment after shell commands, which read `input`. @throws Error if one fails */
 export async function environmentAfter(
   commands: readonly string[],
-  { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},
+  { env = {}, cwd, input = '' }: { env?: Record<string, string>; cwd?: string; input?: string } = {},
 ): Promise<{ printed: string; env: Record<string, string> }> {
   const script = ['set -e', ...commands, "printf '\\0'; env -0"].join('\n');
-  const { stdout } = await execa('sh', ['-c', script], { env, ...(cwd && { cwd }), timeout: 60_000 });
+  const { stdout } = await execa('bash', ['-c', script], { env, input, ...(cwd && { cwd }), timeout: 60_000 });
   const [printed = '', ...variables] = stdout.split('\0');
   const entries = variables.filter(Boolean).map((line) => line.split(/=(.*)/s).slice(0, 2));
   return { printed, env: Object.fromEntries(entries) };

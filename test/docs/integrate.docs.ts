@@ -1,11 +1,11 @@
-import { mkdtempDisposable, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeUnlessMissing } from '@echodrop/testkit/describe-with-ops-checkers';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
-import { execa, execaSync } from 'execa';
+import { execa, execaSync, type Result } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Example, environmentAfter, examplesOf } from './examples.ts';
 
@@ -28,6 +28,11 @@ describeUnlessMissing(
       folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'examples-'))).path;
       await writeFile(join(folder, 'photo.jpg'), await samplePhoto('jpg', { width: 64, height: 48 }));
       await symlink(join(import.meta.dirname, '../../packages/oauth/node_modules'), join(folder, 'node_modules'));
+      const cli = join(import.meta.dirname, '../../packages/client/src/cli/main.ts');
+      await mkdir(join(folder, 'bin'));
+      await writeFile(join(folder, 'bin/echodrop'), `#!/bin/sh\nexec '${process.execPath}' '${cli}' "$@"\n`, {
+        mode: 0o755,
+      });
     });
     afterAll(() => parts.disposeAsync());
 
@@ -43,8 +48,8 @@ describeUnlessMissing(
       php: ['example.php', 'php'],
     };
 
-    /** Runs the examples of a page one after the other. @returns what each printed, except those that only set variables */
-    async function outputsOf(page: string): Promise<string[]> {
+    /** Runs the examples of a page one after the other, except those that only set variables. `values` replace their variables. */
+    async function run(page: string, values: Record<string, string> = {}): Promise<Result[]> {
       const examples = await examplesOf(page, {
         'http://127.0.0.1:8080': stack.gateway,
         'http://127.0.0.1:8085': new URL(stack.provider).origin,
@@ -54,14 +59,20 @@ describeUnlessMissing(
       const runnable = examples.filter(({ language }) => programs[language]);
       const isSetUp = ({ code }: Example) => code.split('\n').every((line) => /^(export |$)/.test(line));
       const { env } = await environmentAfter(runnable.filter(isSetUp).map(({ code }) => code));
-      const outputs: string[] = [];
+      const path = `${join(folder, 'bin')}:${process.env['PATH']}`;
+      const results: Result[] = [];
       for (const { language, code } of runnable.filter((example) => !isSetUp(example))) {
         const [name, file, ...args] = programs[language] ?? expect.fail();
         await writeFile(join(folder, name), code);
-        const options = { cwd: folder, env, timeout: 60_000 };
-        outputs.push((await execa(file, [...args, name], options)).stdout);
+        const options = { cwd: folder, env: { ...env, PATH: path, ...values }, timeout: 60_000, reject: false };
+        results.push(await execa(file, [...args, name], options));
       }
-      return outputs;
+      return results;
+    }
+
+    /** What the examples of a page print. */
+    async function outputsOf(page: string): Promise<string[]> {
+      return (await run(page)).map(({ failed, stdout, stderr }) => (failed ? expect.fail(`${stderr}`) : `${stdout}`));
     }
 
     const record = /"url":"http:\/\/[\d.:]+\/\w{10}"/;
@@ -73,9 +84,9 @@ describeUnlessMissing(
       );
     });
 
-    test('credentials: JavaScript and Python sign, curl uses version 1', async () => {
+    test('credentials: JavaScript, Python and `echodrop sign` sign, curl uses version 1', async () => {
       expect(await outputsOf('integrate/credentials')).toEqual(
-        [address, address, record].map((each) => expect.stringMatching(each)),
+        [address, address, record, record].map((each) => expect.stringMatching(each)),
       );
     });
 
@@ -84,7 +95,7 @@ describeUnlessMissing(
       const [first, second] = repeated.match(/\{.*?\}\}/g) ?? [];
       expect(first).toMatch(record);
       expect(second).toBe(first);
-      expect(python).toMatch(/^200 \{"id"/);
+      expect(python).toMatch(address);
     });
 
     test('lists and deletion', async () => {
@@ -93,6 +104,19 @@ describeUnlessMissing(
       expect(all.split('\n').length).toBeGreaterThan(2);
       expect(deleted).toBe('204');
     });
+
+    test.each(['upload', 'credentials', 'retries', 'lists'])(
+      '%s: every example fails if it is refused',
+      async (page) => {
+        const results = await run(`integrate/${page}`, { API_KEY: 'unknown', TOKEN: 'unknown' });
+        for (const { command, exitCode, stdout, stderr } of results)
+          expect({ command, exitCode, output: `${stdout}${stderr}` }).toEqual({
+            command,
+            exitCode: expect.toSatisfy((status) => status > 0),
+            output: expect.stringMatching(/40[14]|"reason"/),
+          });
+      },
+    );
 
     test('oEmbed', async () => {
       expect((await outputsOf('integrate/embeds'))[0]).toMatch(/"version":"1.0"/);

@@ -2,6 +2,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { listen } from '@echodrop/testkit/servers/listen';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { execa } from 'execa';
@@ -25,19 +26,24 @@ beforeAll(async () => {
 afterEach(() => npm.killAll());
 afterAll(() => parts.disposeAsync());
 
-/** The endpoints that give the sandbox user's token: of OAuth 1.0a, and the login of Matrix. */
+const password = 'A "quoted" word';
+
+/** The endpoints that give the sandbox user's token: of OAuth 1.0a, and the login of Matrix, which ends with its logout. */
 function startTokenEndpoints() {
   const { token } = sandbox;
   const responses: Record<string, string> = {
     request_token: 'oauth_token=temporary&oauth_token_secret=s&oauth_callback_confirmed=true',
     access_token: `oauth_token=${token.key}&oauth_token_secret=${token.secret}`,
     login: '{"user_id":"@mia:matrix.example","access_token":"sandbox-bearer","device_id":"A"}',
+    logout: '{}',
   };
   const names: Record<string, string> = { request: 'request_token', access: 'access_token' };
   return listen(
-    createServer((request, response) => {
+    createServer(async (request, response) => {
       const name = new URL(request.url ?? '', 'http://x').pathname.split('/').at(-1) ?? '';
-      request.resume().on('end', () => response.end(responses[names[name] ?? name]));
+      const body = await text(request);
+      const isForbidden = name === 'login' && JSON.parse(body).password !== password;
+      response.end(isForbidden ? '{"errcode":"M_FORBIDDEN"}' : responses[names[name] ?? name]);
     }),
   );
 }
@@ -51,6 +57,7 @@ function replacements(): Record<string, string> {
     'https://social.example/api/oauth': tokens.origin,
     'https://blog.example/oauth1': tokens.origin,
     'https://matrix.example/_matrix/client/v3/login': `${tokens.origin}/login`,
+    'https://matrix.example/_matrix/client/v3/logout': `${tokens.origin}/logout`,
     'https://login.example/realms/town/protocol/openid-connect/userinfo': `${origin}/userinfo`,
     'https://login.example/realms/town': origin,
     'https://mastodon.example': origin,
@@ -82,21 +89,25 @@ test.each(['tutorial', 'mastodon', 'openid-connect', 'matrix', 'gnu-social', 'wo
     const inFolder = (code: string) => code.replace(/^(.*get-token\.py)$/m, `(cd ${folder.path}; echo 123 | $1)`);
     const before = commands.slice(0, starting + 1).map((code) => inFolder(code).replace(/^npm start$/m, ''));
 
-    const { printed, env } = await environmentAfter(before, { cwd: root });
+    // What people type at Matrix, whose password has to be valid within JSON.
+    const input = `${password.replaceAll('"', '\\"')}\n`;
+    const { printed, env } = await environmentAfter(before, { cwd: root, input });
     if (page !== 'tutorial') {
       expect(printed).not.toMatch(/^fail /m);
       expect(printed).toMatch(
         page === 'openid-connect' ? /^ok +It refuses/m : /^ok +It verifies the test user: subject ".*12345|sandbox/m,
       );
     }
+    if (page === 'matrix') expect(printed).toContain('"access_token":"sandbox-bearer"');
     if (script) expect(printed).toContain(`${sandbox.token.key} ${sandbox.token.secret}`);
 
     npm.start(env);
     await npm.untilReady(page === 'tutorial' ? undefined : 5);
-    const outputs = await Promise.all(
-      commands.slice(starting + 1).map(async (code) => (await execa('sh', ['-ec', code], { cwd: root })).stdout),
-    );
-    expect(outputs).toHaveLength(1);
+    const outputs = [];
+    for (const code of commands.slice(starting + 1))
+      outputs.push((await execa('sh', ['-ec', code], { cwd: root, timeout: 60_000 })).stdout);
+    expect(outputs).toHaveLength(page === 'matrix' ? 2 : 1);
     expect(outputs[0]).toMatch(/"url":"http:\/\/[\d.:]+\/\w{10}"/);
+    if (page === 'matrix') expect(outputs[1]).toBe('{}');
   },
 );
