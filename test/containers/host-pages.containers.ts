@@ -34,6 +34,8 @@ async function run(code: string): Promise<string> {
 async function codeOf(page: string, wanted: string): Promise<string[]> {
   const examples = await examplesOf(`host/${page}`, {
     '/opt/echodrop': clone,
+    '/secure/copy': join(clone, '../copy'),
+    ' echodrop_': ` ${project}_`,
     'https://upload.example': `http://127.0.0.1:${ports.gateway}`,
     'https://media.example': `http://127.0.0.1:${ports.site}`,
     'your-access-token': 'sandbox-bearer',
@@ -67,6 +69,39 @@ test('compose: from a clone to an upload', async () => {
   expect(await run(`export PROVIDER_TEST_BEARER=sandbox-bearer\n${testProvider}`)).not.toMatch(/^fail/m);
   expect(await run(curl ?? '')).toMatch(/"url":"http:\/\/127\.0\.0\.1:\d+\/\w{10}"/);
 }, 400_000);
+
+// Debian's rclone in place of the image.
+const rclone = ['FROM debian:bookworm-slim', 'RUN apt-get update && apt-get install -y --no-install-recommends rclone'];
+
+test('backup: a lost store is restored, without what was published or removed since', async () => {
+  const image = `echodrop-rclone:${tags.ECHODROP_VERSION}`;
+  await execa('docker', ['build', '--tag', image, '-'], { input: rclone.join('\n') });
+  await writeFile(join(clone, 'docker-compose.override.yml'), `services: { backup: { image: "${image}" } }\n`);
+  const ids = async () => {
+    const list = await run('docker compose run --rm -T admin list');
+    return [...list.matchAll(/Z +(\w{10}) /g)].map(([, id]) => id);
+  };
+  const isBlocked = async () => (await run('docker compose run --rm -T admin blocks')).includes('lifted');
+  const [backUp = '', putBack = '', ...restore] = (await codeOf('backup', 'sh')).filter(isForCompose);
+  const kept = await ids();
+  expect(kept).toHaveLength(1);
+  await run('docker compose run --rm -T admin block-application lifted');
+  await run(backUp);
+  await run('docker compose run --rm -T admin unblock-application lifted');
+  await run(backUp);
+  const [, , , , , curl = ''] = await codeOf('compose', 'sh');
+  await run(curl);
+  expect(await ids()).toHaveLength(2);
+  await expect(run(`deploy/backup --restore ${join(clone, '../copy')}`)).rejects.toThrow('already has records');
+  await run(`rm -rf secrets .env\n${putBack}`);
+  for (const code of restore) await run(code);
+  expect(await ids()).toEqual(kept);
+  expect(await isBlocked()).toBe(false);
+  const page = await fetch(`http://127.0.0.1:${ports.site}/${kept[0]}/large.jpg`);
+  expect(page.status).toBe(200);
+}, 300_000);
+
+const isForCompose = (code: string) => /docker compose|\/copy/.test(code);
 
 test('scale: a second gateway', async () => {
   const [override = ''] = await codeOf('scale', 'yaml');

@@ -35,8 +35,9 @@ async function runPage(page: string, cwd = root): Promise<string> {
     ' 109': ' 12345',
     '../export': join(folder, 'export'),
   });
-  // No registry has the image of rclone here.
-  const commands = examples.filter(({ language, code }) => language === 'sh' && !code.startsWith('docker run'));
+  // test/containers/host-pages.containers.ts runs the commands for Compose.
+  const isForCompose = (code: string) => /docker compose|\/secure\//.test(code);
+  const commands = examples.filter(({ language, code }) => language === 'sh' && !isForCompose(code));
   return (await execa('bash', ['-ec', commands.map(({ code }) => code).join('\n')], { cwd, env, timeout: 100_000 }))
     .stdout;
 }
@@ -74,7 +75,7 @@ const elsewhere: Record<string, string> = {
   secrets: 'test/containers/host-pages.containers.ts',
   troubleshooting: 'test/containers/host-pages.containers.ts',
   'compose-tasks': 'test/containers/faults.containers.ts runs deploy/rolling-update',
-  monitoring: 'test/containers has no images of Prometheus and Grafana; test/prometheus runs the configuration',
+  monitoring: 'test/containers has no images of Prometheus and Grafana; deploy/prometheus runs the configuration',
   kubernetes: 'needs a cluster',
 };
 
