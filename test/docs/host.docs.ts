@@ -34,6 +34,7 @@ async function runPage(page: string, cwd = root): Promise<string> {
     'https://social.example/api/v1/accounts/verify_credentials': provider(),
     ' 109': ' 12345',
     '../export': join(folder, 'export'),
+    '../evidence': join(folder, 'evidence'),
   });
   // test/containers/host-pages.containers.ts runs the commands for Compose.
   const isForCompose = (code: string) => /docker compose|\/secure\//.test(code);
@@ -46,6 +47,7 @@ test('moderation', async () => {
   const printed = await runPage('moderation');
   expect(printed).toContain(id);
   expect((await fetch(`http://127.0.0.1:${npm.portOf('site', 'PORT')}/${id}`)).status).toBe(410);
+  expect(await readdir(join(folder, 'evidence'))).toEqual([`${id}.jpg`, `${id}.json`]);
   expect(await readdir(join(folder, 'export'))).not.toEqual([]);
   await execa('npm', ['run', '--silent', 'admin', '--', 'unblock-user', provider(), '12345'], { cwd: root, env });
 });
