@@ -94,6 +94,7 @@ test.each([
   ['auth-verifier', ['admin', 'cache-redis', 'gateway', 'prometheus', 'sandbox-provider']],
   ['queue-redis', ['gateway', 'prometheus', 'site', ...workers]],
   ['cache-redis', ['auth-verifier', 'gateway']],
+  ['node-exporter', ['prometheus']],
   ['minio', ['admin', 'backup', 'gateway', 'site', 'store-set-up', 'sweeper', ...workers]],
 ])('%s shares networks only with %j', (name, others) => {
   const own = composeFile.services[name]?.networks ?? [];
