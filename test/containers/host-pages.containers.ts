@@ -28,7 +28,8 @@ afterAll(() => parts.disposeAsync());
 
 async function run(code: string, { input = '', ...variables }: Record<string, string> = {}): Promise<string> {
   const env = { ...dockerEnv(), ...tags, COMPOSE_PROJECT_NAME: project, ...variables };
-  return (await execa('bash', ['--norc', '-euc', code], { cwd: clone, env, extendEnv: false, input, timeout: 300_000 })).stdout;
+  return (await execa('bash', ['--norc', '-euc', code], { cwd: clone, env, extendEnv: false, input, timeout: 300_000 }))
+    .stdout;
 }
 
 const isForCompose = (code: string) => /docker compose|\/copy/.test(code);

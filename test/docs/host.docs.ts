@@ -18,9 +18,10 @@ beforeAll(async () => {
   npm.start();
   await npm.untilReady();
 });
+const uploadSample = (options = {}) =>
+  execa('npm', ['run', '--silent', 'upload', '--', 'deploy/sample.jpg'], { cwd: root, env, ...options });
 beforeEach(async () => {
-  const { stdout } = await execa('npm', ['run', '--silent', 'upload', '--', 'deploy/sample.jpg'], { cwd: root, env });
-  id = JSON.parse(stdout).id;
+  id = JSON.parse((await uploadSample()).stdout).id;
 });
 afterEach(() => expect(npm.output).not.toMatch(/"level":"(error|fatal)"/));
 afterAll(() => parts.disposeAsync());
@@ -50,6 +51,8 @@ test('moderation', async () => {
   expect(await readdir(join(folder, 'evidence'))).toEqual([`${id}.jpg`, `${id}.json`]);
   expect(await readdir(join(folder, 'export'))).not.toEqual([]);
   await execa('npm', ['run', '--silent', 'admin', '--', 'unblock-user', provider(), '12345'], { cwd: root, env });
+  // Gateways notice it within ten seconds.
+  await expect.poll(async () => (await uploadSample({ reject: false })).exitCode, { timeout: 20_000 }).toBe(0);
 });
 
 test('sweep', async () => {
