@@ -76,7 +76,7 @@ test('compose: from a clone to an upload', async () => {
 // Debian's rclone in place of the image.
 const rclone = ['FROM debian:bookworm-slim', 'RUN apt-get update && apt-get install -y --no-install-recommends rclone'];
 
-test('backup: a lost store is restored, without what was published or removed since', async () => {
+test('backup: a lost store is restored; a lifted block stays lifted', async () => {
   const image = `echodrop-rclone:${tags.ECHODROP_VERSION}`;
   await execa('docker', ['build', '--tag', image, '-'], { input: rclone.join('\n') });
   await writeFile(join(clone, 'docker-compose.override.yml'), `services: { backup: { image: "${image}" } }\n`);
