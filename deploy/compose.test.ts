@@ -62,14 +62,14 @@ test('missing required variables have an explanation', () => {
   );
 });
 
-test('publishes only the ports of the proxy and of Grafana', () => {
+test('publishes only the ports of the proxies and of Grafana', () => {
   const published = services.filter(([, { ports }]) => ports);
   expect(Object.fromEntries(published.map(([name, { ports }]) => [name, ports]))).toEqual({
     proxy: [
       `\${GATEWAY_HOST:-127.0.0.1}:\${GATEWAY_PORT:-8080}:8080`,
       `\${SITE_HOST:-127.0.0.1}:\${SITE_PORT:-8081}:8081`,
-      `127.0.0.1:\${SANDBOX_PORT:-8085}:8085`,
     ],
+    'sandbox-proxy': [`127.0.0.1:\${SANDBOX_PORT:-8085}:8085`],
     grafana: [`127.0.0.1:\${GRAFANA_PORT:-3000}:3000`],
   });
 });
@@ -77,18 +77,25 @@ test('publishes only the ports of the proxy and of Grafana', () => {
 test('only the verifier, the commands and published services can connect to the internet', () => {
   const open = Object.keys(composeFile.networks).filter((name) => !composeFile.networks[name]?.internal);
   const withWayOut = services.filter(([, { networks }]) => networks.some((network) => open.includes(network)));
-  expect(withWayOut.map(([name]) => name).sort()).toEqual(['admin', 'auth-verifier', 'grafana', 'proxy']);
+  expect(withWayOut.map(([name]) => name).sort()).toEqual([
+    'admin',
+    'auth-verifier',
+    'grafana',
+    'proxy',
+    'sandbox-proxy',
+  ]);
 });
 
 const workers = ['probe-worker', 'rendition-worker'];
 
 // The reach of a compromised component (SECURITY.md).
 test.each([
-  ['proxy', ['gateway', 'grafana', 'prometheus', 'sandbox-provider', 'site']],
+  ['proxy', ['gateway', 'grafana', 'prometheus', 'sandbox-proxy', 'site']],
   ['auth-verifier', ['admin', 'cache-redis', 'gateway', 'prometheus', 'sandbox-provider']],
   ['queue-redis', ['gateway', 'prometheus', 'site', ...workers]],
   ['cache-redis', ['auth-verifier', 'gateway']],
-  ['minio', ['admin', 'gateway', 'site', 'store-set-up', 'sweeper', ...workers]],
+  ['node-exporter', ['prometheus']],
+  ['minio', ['admin', 'backup', 'gateway', 'site', 'store-set-up', 'sweeper', ...workers]],
 ])('%s shares networks only with %j', (name, others) => {
   const own = composeFile.services[name]?.networks ?? [];
   const sharing = services.filter(([, { networks }]) => networks.some((network) => own.includes(network)));
@@ -101,7 +108,7 @@ test('the proxy has no secret', () => {
 
 test.each(services)('%s restarts, has limits, and can write only to its volumes', (name, service) => {
   expect(service).toMatchObject({
-    restart: name === 'admin' ? 'no' : 'unless-stopped',
+    restart: ['admin', 'backup'].includes(name) ? 'no' : 'unless-stopped',
     read_only: true,
     cap_drop: ['ALL'],
     // No seccomp=unconfined: the media sandbox is tested under the engine's default profile.
@@ -114,7 +121,7 @@ test.each(services)('%s restarts, has limits, and can write only to its volumes'
 
 test('images have the version of package.json or a tag with a version', () => {
   for (const [name, { image }] of ownServices()) {
-    const own = name === 'sweeper' ? 'admin' : name;
+    const own = { sweeper: 'admin', 'sandbox-proxy': 'proxy' }[name] ?? name;
     const tag = own === 'proxy' ? `\${PROXY_VERSION:-3}` : `\${ECHODROP_VERSION:-${version}}`;
     expect(image).toBe(`echodrop/${own}:${tag}`);
   }
@@ -185,7 +192,12 @@ test('only MinIO and its set-up have the root keys, and each service has its own
   for (const [source, names] of holders) {
     const owner = policies.concat('auth-verifier').find((service) => source.startsWith(variableOf(service, '')));
     const others = names.filter((name) => name !== 'store-set-up' && name !== owner);
-    const allowed = { S3_ROOT: ['minio'], QUEUE_REDIS_ACL: ['queue-redis'], CACHE_REDIS_ACL: ['cache-redis'] };
+    const allowed = {
+      S3_ROOT: ['minio'],
+      ADMIN_S3: ['backup'],
+      QUEUE_REDIS_ACL: ['queue-redis'],
+      CACHE_REDIS_ACL: ['cache-redis'],
+    };
     const [, may = []] = Object.entries(allowed).find(([prefix]) => source.startsWith(prefix)) ?? [];
     expect({ source, others }).toEqual({ source, others: may });
   }

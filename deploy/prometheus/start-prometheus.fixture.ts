@@ -38,10 +38,12 @@ export async function startPrometheus(
   const config = {
     global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
     rule_files: settings.rule_files.map((pattern: string) => join(import.meta.dirname, pattern)),
-    scrape_configs: settings.scrape_configs.map(({ job_name }: { job_name: string }) => ({
-      job_name,
-      static_configs: [{ targets: [addresses.get(job_name)] }],
-    })),
+    scrape_configs: settings.scrape_configs
+      .filter(({ job_name }: { job_name: string }) => addresses.has(job_name))
+      .map(({ job_name }: { job_name: string }) => ({
+        job_name,
+        static_configs: [{ targets: [addresses.get(job_name)] }],
+      })),
   };
   const file = join(folder, 'prometheus.yml');
   await writeFile(file, stringify(config));

@@ -16,6 +16,7 @@ const allServices = [
   'rendition-worker',
   'sweeper',
   'sandbox-provider',
+  'sandbox-proxy',
   'queue-redis',
   'cache-redis',
   'minio',
@@ -24,7 +25,7 @@ const allServices = [
 
 /** Tests that containers have only the rights, files and published ports that they need. */
 export function testHardening(system: () => ComposeSystem): void {
-  test('is hardened, and publishes only the proxy', async () => {
+  test('is hardened, and publishes only the proxies', async () => {
     for (const service of allServices) {
       const [{ Config, HostConfig }] = await inspect(system(), service);
       expect({ service, ...HostConfig }).toMatchObject({
@@ -38,7 +39,7 @@ export function testHardening(system: () => ComposeSystem): void {
       });
       expect(HostConfig.Memory).toBeGreaterThan(0);
       expect(Object.keys(HostConfig.PortBindings)).toEqual(
-        service === 'proxy' ? ['8080/tcp', '8081/tcp', '8085/tcp'] : [],
+        { proxy: ['8080/tcp', '8081/tcp'], 'sandbox-proxy': ['8085/tcp'] }[service] ?? [],
       );
       const secrets = await secretsOf(system(), '', /^S3_ROOT_USER$|_ACCESS_KEY$/);
       expect(secrets.filter((secret) => JSON.stringify([Config.Env, Config.Cmd]).includes(secret))).toEqual([]);

@@ -11,6 +11,7 @@ import { dockerEnv, root, tags } from './compose-system.ts';
 
 // The commands of the pages for operators, in a fresh clone. The sandbox provider replaces a Mastodon instance.
 const parts = new AsyncDisposableStack();
+const token = { PROVIDER_TEST_BEARER: 'sandbox-bearer' };
 const project = `echodrop-pages-${process.pid}`;
 const standIn = `${project}-mastodon`;
 const provider = 'https://mastodon.example/api/v1/accounts/verify_credentials';
@@ -25,18 +26,22 @@ beforeAll(async () => {
 });
 afterAll(() => parts.disposeAsync());
 
-async function run(code: string): Promise<string> {
-  const env = { ...dockerEnv(), ...tags, COMPOSE_PROJECT_NAME: project };
-  return (await execa('bash', ['-euc', code], { cwd: clone, env, extendEnv: false, timeout: 300_000 })).stdout;
+async function run(code: string, { input = '', ...variables }: Record<string, string> = {}): Promise<string> {
+  const env = { ...dockerEnv(), ...tags, COMPOSE_PROJECT_NAME: project, ...variables };
+  return (await execa('bash', ['--norc', '-euc', code], { cwd: clone, env, extendEnv: false, input, timeout: 300_000 }))
+    .stdout;
 }
+
+const isForCompose = (code: string) => /docker compose|\/copy/.test(code);
 
 /** The examples of a page in a language, with the addresses and credentials of this system. */
 async function codeOf(page: string, wanted: string): Promise<string[]> {
   const examples = await examplesOf(`host/${page}`, {
     '/opt/echodrop': clone,
+    '/secure/copy': join(clone, '../copy'),
+    ' echodrop_': ` ${project}_`,
     'https://upload.example': `http://127.0.0.1:${ports.gateway}`,
     'https://media.example': `http://127.0.0.1:${ports.site}`,
-    'your-access-token': 'sandbox-bearer',
     ...(wanted === 'ini' && {
       [`=mastodon ${provider}`]: `=mastodon ${provider}=http://stand-in:8085${new URL(provider).pathname}`,
     }),
@@ -64,9 +69,40 @@ test('compose: from a clone to an upload', async () => {
   await writeFile(join(clone, '.env'), example.replaceAll(new RegExp(`^(?:${names.join('|')})=.*\\n`, 'gm'), '') + own);
   await run(start ?? '');
   await startStandIn();
-  expect(await run(`export PROVIDER_TEST_BEARER=sandbox-bearer\n${testProvider}`)).not.toMatch(/^fail/m);
-  expect(await run(curl ?? '')).toMatch(/"url":"http:\/\/127\.0\.0\.1:\d+\/\w{10}"/);
+  expect(await run(testProvider ?? '', { input: 'sandbox-bearer\n' })).not.toMatch(/^fail/m);
+  expect(await run(curl ?? '', token)).toMatch(/"url":"http:\/\/127\.0\.0\.1:\d+\/\w{10}"/);
 }, 400_000);
+
+// Debian's rclone in place of the image.
+const rclone = ['FROM debian:bookworm-slim', 'RUN apt-get update && apt-get install -y --no-install-recommends rclone'];
+
+test('backup: a lost store is restored; a lifted block stays lifted', async () => {
+  const image = `echodrop-rclone:${tags.ECHODROP_VERSION}`;
+  await execa('docker', ['build', '--tag', image, '-'], { input: rclone.join('\n') });
+  await writeFile(join(clone, 'docker-compose.override.yml'), `services: { backup: { image: "${image}" } }\n`);
+  const ids = async () => {
+    const list = await run('docker compose run --rm -T admin list');
+    return [...list.matchAll(/Z +(\w{10}) /g)].map(([, id]) => id);
+  };
+  const isBlocked = async () => (await run('docker compose run --rm -T admin blocks')).includes('lifted');
+  const [backUp = '', putBack = '', ...restore] = (await codeOf('backup', 'sh')).filter(isForCompose);
+  const kept = await ids();
+  expect(kept).toHaveLength(1);
+  await run('docker compose run --rm -T admin block-application lifted');
+  await run(backUp);
+  await run('docker compose run --rm -T admin unblock-application lifted');
+  await run(backUp);
+  const [, , , , , curl = ''] = await codeOf('compose', 'sh');
+  await run(curl, token);
+  expect(await ids()).toHaveLength(2);
+  await expect(run(`deploy/backup --restore ${join(clone, '../copy')}`)).rejects.toThrow('already has records');
+  await run(`rm -rf secrets .env\n${putBack}`);
+  for (const code of restore) await run(code);
+  expect(await ids()).toEqual(kept);
+  expect(await isBlocked()).toBe(false);
+  const page = await fetch(`http://127.0.0.1:${ports.site}/${kept[0]}/large.jpg`);
+  expect(page.status).toBe(200);
+}, 300_000);
 
 test('scale: a second gateway', async () => {
   const [override = ''] = await codeOf('scale', 'yaml');
@@ -77,7 +113,7 @@ test('scale: a second gateway', async () => {
   expect((await run('docker compose ps --quiet gateway')).split('\n')).toHaveLength(2);
 }, 200_000);
 
-test('secrets: rotating store keys and Redis passwords fails no upload', async () => {
+test('secrets: a new API key, new store keys and Redis passwords fail no upload', async () => {
   const media = await samplePhoto('png', { width: 64, height: 48 });
   const system = { gateway: `http://127.0.0.1:${ports.gateway}`, provider };
   const headers = {
@@ -98,9 +134,19 @@ test('secrets: rotating store keys and Redis passwords fails no upload', async (
   } finally {
     clearInterval(uploads);
   }
+  const [, added = ''] = /^,my-app=(.*)$/m.exec(await readFile(join(clone, 'secrets/API_KEYS'), 'utf8')) ?? [];
+  form[0] = { name: 'key', content: added };
   statuses.push(await statusOf());
   expect(new Set(statuses)).toEqual(new Set([200]));
 }, 300_000);
+
+test('monitoring: the container that sends alerts', async () => {
+  const [, service = ''] = await codeOf('monitoring', 'yaml');
+  await writeFile(join(clone, 'docker-compose.override.yml'), service);
+  const { services } = JSON.parse(await run('docker compose --profile observability config --format json'));
+  const networksOf = (name: string) => Object.keys(services[name].networks);
+  expect(networksOf('prometheus').some((network) => networksOf('alertmanager').includes(network))).toBe(true);
+}, 60_000);
 
 test('troubleshooting: the log names the outcome of uploads', async () => {
   const [search = ''] = await codeOf('troubleshooting', 'sh');

@@ -18,9 +18,10 @@ beforeAll(async () => {
   npm.start();
   await npm.untilReady();
 });
+const uploadSample = (options = {}) =>
+  execa('npm', ['run', '--silent', 'upload', '--', 'deploy/sample.jpg'], { cwd: root, env, ...options });
 beforeEach(async () => {
-  const { stdout } = await execa('npm', ['run', '--silent', 'upload', '--', 'deploy/sample.jpg'], { cwd: root, env });
-  id = JSON.parse(stdout).id;
+  id = JSON.parse((await uploadSample()).stdout).id;
 });
 afterEach(() => expect(npm.output).not.toMatch(/"level":"(error|fatal)"/));
 afterAll(() => parts.disposeAsync());
@@ -34,9 +35,11 @@ async function runPage(page: string, cwd = root): Promise<string> {
     'https://social.example/api/v1/accounts/verify_credentials': provider(),
     ' 109': ' 12345',
     '../export': join(folder, 'export'),
+    '../evidence': join(folder, 'evidence'),
   });
-  // No registry has the image of rclone here.
-  const commands = examples.filter(({ language, code }) => language === 'sh' && !code.startsWith('docker run'));
+  // test/containers/host-pages.containers.ts runs the commands for Compose.
+  const isForCompose = (code: string) => /docker compose|\/secure\//.test(code);
+  const commands = examples.filter(({ language, code }) => language === 'sh' && !isForCompose(code));
   return (await execa('bash', ['-ec', commands.map(({ code }) => code).join('\n')], { cwd, env, timeout: 100_000 }))
     .stdout;
 }
@@ -45,8 +48,11 @@ test('moderation', async () => {
   const printed = await runPage('moderation');
   expect(printed).toContain(id);
   expect((await fetch(`http://127.0.0.1:${npm.portOf('site', 'PORT')}/${id}`)).status).toBe(410);
+  expect(await readdir(join(folder, 'evidence'))).toEqual([`${id}.jpg`, `${id}.json`]);
   expect(await readdir(join(folder, 'export'))).not.toEqual([]);
   await execa('npm', ['run', '--silent', 'admin', '--', 'unblock-user', provider(), '12345'], { cwd: root, env });
+  // Gateways notice it within ten seconds.
+  await expect.poll(async () => (await uploadSample({ reject: false })).exitCode, { timeout: 20_000 }).toBe(0);
 });
 
 test('sweep', async () => {
@@ -74,7 +80,7 @@ const elsewhere: Record<string, string> = {
   secrets: 'test/containers/host-pages.containers.ts',
   troubleshooting: 'test/containers/host-pages.containers.ts',
   'compose-tasks': 'test/containers/faults.containers.ts runs deploy/rolling-update',
-  monitoring: 'test/containers has no images of Prometheus and Grafana; test/prometheus runs the configuration',
+  monitoring: 'test/containers has no images of Prometheus and Grafana; deploy/prometheus runs the configuration',
   kubernetes: 'needs a cluster',
 };
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Owner } from '@echodrop/archive/owner';
-import { listRecordsOf } from '@echodrop/archive/records';
+import { listRecordsOf, tryFindRecord } from '@echodrop/archive/records';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
@@ -21,8 +21,7 @@ export async function* exportUploads(
   owner: Owner,
   { folder, audit }: { folder: string; audit: Audit },
 ): AsyncGenerator<string> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  if ((await readdir(folder)).length > 0) throw new CommandFailed(`Folder ${folder} is not empty.`);
+  await makeEmptyFolder(folder);
   audit({ action: 'export', ...owner });
   let exported = 0;
   let failed = 0;
@@ -38,6 +37,30 @@ export async function* exportUploads(
   const hint = exported + failed > 0 ? '' : ' Compare provider and subject with the output of `admin list`.';
   yield `Exported ${exported} uploads.${hint}`;
   if (failed > 0) throw new CommandFailed(`Failed to export ${failed} uploads.`);
+}
+
+/**
+ * Writes one upload into a new or empty folder, in the same form. @throws StoreUnavailable; the disk's error; CommandFailed if the folder is not
+ * empty, or the upload does not exist, was deleted or is damaged
+ */
+export async function* exportUpload(
+  store: ObjectStore,
+  id: string,
+  { folder, audit }: { folder: string; audit: Audit },
+): AsyncGenerator<string> {
+  const found = await tryFindRecord(store, id);
+  if (!found) throw new CommandFailed(`${id}: no such upload`);
+  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: record unreadable`);
+  if (isTombstone(found)) throw new CommandFailed(`${id}: already deleted`);
+  await makeEmptyFolder(folder);
+  audit({ action: 'export', mediaId: id, provider: found.provider, subject: found.subject });
+  if (!(await writeUpload(store, found, folder))) throw new CommandFailed(`${id}: media missing from the store`);
+  yield `${id}: exported`;
+}
+
+async function makeEmptyFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0) throw new CommandFailed(`Folder ${folder} is not empty.`);
 }
 
 /** Writes a record and its media, which gets its name when it is complete. @returns whether the media exists */

@@ -67,7 +67,8 @@ async function remove(store: ObjectStore, found: StoredRecord | Tombstone, audit
   return `${id}: deleted`;
 }
 
-function idIn(idOrAddress: string): string {
+/** The id in the address of a page or picture, or the id itself. */
+export function idIn(idOrAddress: string): string {
   const path = URL.parse(idOrAddress)?.pathname ?? '';
   return /^\/(?:show\/\w+\/)?(\w{10})(?=[./]|$)/.exec(path)?.[1] ?? idOrAddress;
 }

@@ -149,6 +149,28 @@ test('export writes the files and records of a user into an empty folder', async
   expect((await run('export', provider, '12345', into)).stderr).toBe(`Folder ${into} is not empty.`);
 });
 
+test('export-upload writes one file and its record, named by id or address', async () => {
+  const [, second] = await publishThree();
+  const into = join(dataDir.folder, 'evidence');
+  const ran = await run('export-upload', `https://media.example/${second.id}`, into);
+  expect(ran).toMatchObject({ exitCode: 0, stdout: `${second.id}: exported` });
+  expect(auditOf(ran)).toMatchObject([{ action: 'export', mediaId: second.id, ...bob }]);
+  expect((await readdir(into)).sort()).toEqual([`${second.id}.jpg`, `${second.id}.json`]);
+  const record = decodeStoredRecord(await readFile(join(into, `${second.id}.json`)));
+  expect(record).toEqual(second);
+});
+
+test('export-upload reports an upload that was deleted or never existed', async () => {
+  const [first] = await publishThree();
+  await run('remove', first.id);
+  const into = join(dataDir.folder, 'evidence');
+  expect(await run('export-upload', first.id, into)).toMatchObject({
+    exitCode: 1,
+    stderr: `${first.id}: already deleted`,
+  });
+  expect((await run('export-upload', 'Ab3dE6gH9j', into)).stderr).toBe('Ab3dE6gH9j: no such upload');
+});
+
 test('export reports missing media', async () => {
   const { id, mediaKey } = await publishSample(dataDir.store);
   await dataDir.store.remove(mediaObjectKey(mediaKey));

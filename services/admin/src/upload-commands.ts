@@ -6,11 +6,11 @@ import {
   providerArgument,
   subjectArgument,
 } from './command-context.ts';
-import { exportUploads } from './export-uploads.ts';
+import { exportUpload, exportUploads } from './export-uploads.ts';
 import { listUploads, rebuildListings } from './listings.ts';
-import { purge, removeUploads } from './remove-uploads.ts';
+import { idIn, purge, removeUploads } from './remove-uploads.ts';
 
-/** Adds the commands for uploads: list, remove, export, purge, rebuild-listings. */
+/** Adds the commands for uploads: list, remove, export, export-upload, purge, rebuild-listings. */
 export function addUploadCommands(admin: Command, context: CommandContext): void {
   const { audit } = context;
 
@@ -44,6 +44,16 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
     .argument('<folder>', 'a new or empty folder')
     .action((provider: string, subject: string, folder: string) =>
       printFromStore(context, (store) => exportUploads(store, { provider, subject }, { folder, audit })),
+    );
+
+  admin
+    .command('export-upload')
+    .summary('write one upload into a folder, such as evidence')
+    .description('Write one upload into a folder: the original file with all its metadata, and the record.')
+    .argument('<id>', 'media id, or URL of a page or picture')
+    .argument('<folder>', 'a new or empty folder')
+    .action((id: string, folder: string) =>
+      printFromStore(context, (store) => exportUpload(store, idIn(id), { folder, audit })),
     );
 
   admin
