@@ -46,7 +46,7 @@ test.each(types)('a %s becomes a video that browsers play and a poster, without 
   const original = await markedVideo(type);
   const marks = [Buffer.from(mark), utf16(mark)].map((each) => countIn(original, each));
   expect(Math.max(...marks)).toBeGreaterThan(5);
-  const { video, tracks } = await videoMade(type, original);
+  const { originalTracks, video, tracks } = await videoMade(type, original);
   const picture = { kind: 'video', codec: 'h264', pixelFormat: 'yuv420p', width: 160, height: 120 };
   expect(tracks).toMatchObject([picture, { kind: 'sound', codec: 'aac' }]);
   // It can start to play at once.
@@ -55,7 +55,7 @@ test.each(types)('a %s becomes a video that browsers play and a poster, without 
   for (const trace of [...traces, 'x264 - core', 'Lavf', 'Lavc5', 'chpl', 'text', 'keys', 'loci', 'GA94']) {
     expect({ trace, at: video.indexOf(trace) }).toEqual({ trace, at: -1 });
   }
-  const { pictures } = await drawnPictures(type, original);
+  const { pictures } = await drawnPictures(type, original, picturesOf(type), originalTracks);
   expect(pictures.size).toBe(picturesOf(type).length);
   for (const [name, picture] of pictures) await expectNoTrace(name, picture);
   const { channels } = await sharp(pictures.get('large.jpg')).stats();
