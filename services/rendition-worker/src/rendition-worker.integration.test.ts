@@ -113,15 +113,14 @@ test.concurrent.for(['pictures', 'whole', 'film'] as const)(
     expect(await make(mediaKey, 'avi', set)).toEqual({ outcome: 'made' });
     const keys = recipesOf(set, 'avi').map((recipe) => renditionKey(mediaKey, recipe));
     const stats = (of: readonly string[]) => Promise.all(of.map((key) => store.stat(key)));
-    for (let first = 0; first < keys.length; first += 4) {
-      const deleted = keys.slice(first, first + 4);
-      const others = keys.filter((key) => !deleted.includes(key));
-      const before = await stats(others);
-      for (const key of deleted) await store.remove(key);
-      const missing = () => stats(deleted).then((found) => found.filter((each) => each === undefined).length);
-      await expect.poll(() => make(mediaKey, 'avi', set).then(missing), { timeout: 10_000, interval: 300 }).toBe(0);
-      expect(await stats(others)).toEqual(before);
-    }
+    // Every second one, and the last: the video.
+    const deleted = keys.filter((_, n) => (keys.length - n) % 2 === 1);
+    const others = keys.filter((key) => !deleted.includes(key));
+    const before = await stats(others);
+    for (const key of deleted) await store.remove(key);
+    const missing = () => stats(deleted).then((found) => found.filter((each) => each === undefined).length);
+    await expect.poll(() => make(mediaKey, 'avi', set).then(missing), { timeout: 10_000, interval: 300 }).toBe(0);
+    expect(await stats(others)).toEqual(before);
   },
 );
 

@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { PhotoType } from '../detect-media-type.ts';
 import { fullRecipe, pictureRecipes, picturesOf } from '../recipes.ts';
-import { renderedPictures } from '../render-video/rendered.fixture.ts';
+import { drawnPictures } from '../render-video/rendered.fixture.ts';
 
 const size = { width: 320, height: 240 };
 const animation = ['-f', 'lavfi', '-i', 'testsrc2=size=320x240:rate=5:duration=1'];
@@ -69,7 +69,7 @@ const rows: readonly Row[] = [
 test.each(rows)('shows what can be decoded of a %s %s: %s', async (photo, damage, shown) => {
   const type = (photo.split(' ').at(-1) ?? '') as PhotoType;
   const whole = await photos[photo]();
-  const { end, pictures } = await renderedPictures(type, damages[damage](whole));
+  const { end, pictures } = await drawnPictures(type, damages[damage](whole));
   if (shown === 'none') {
     expect(end).toEqual({ outcome: 'unsupported', why: 'broken' });
     expect(pictures.size).toBe(0);
@@ -88,9 +88,9 @@ test.each(rows)('shows what can be decoded of a %s %s: %s', async (photo, damage
 });
 
 test('makes no picture of a TIFF with 32-bit samples', async () => {
-  const { end } = await renderedPictures('tiff', tiff({ ...size, order: 'LE', bits: 32 }));
+  const { end } = await drawnPictures('tiff', tiff({ ...size, order: 'LE', bits: 32 }));
   expect(end).toEqual({ outcome: 'unsupported', why: 'broken' });
-  expect((await renderedPictures('tiff', tiff({ ...size, order: 'LE' }))).end).toEqual({ outcome: 'made' });
+  expect((await drawnPictures('tiff', tiff({ ...size, order: 'LE' }))).end).toEqual({ outcome: 'made' });
 });
 
 /** The upper third of a picture in eight pixels. */

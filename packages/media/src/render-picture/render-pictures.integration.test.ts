@@ -52,16 +52,6 @@ test.each<[MediaType, string, string, () => Promise<Buffer>]>([
   expect(Object.fromEntries(found)).toEqual({ ...common, [whole]: { format, ...wide } });
 });
 
-test.each(['mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const)(
-  'makes a poster of a %s',
-  async (type) => {
-    const picture = (await picturesMade(type, await sampleVideo(type, small)))('large.jpg');
-    expect(await probe(picture)).toEqual({ format: 'jpeg', ...small });
-    const { channels } = await sharp(picture).stats();
-    expect(Math.max(...channels.map(({ stdev }) => stdev))).toBeGreaterThan(30);
-  },
-);
-
 test('the poster of a video has square pixels', async () => {
   const video = await sampleVideo('mp4', { ...small, options: ['-vf', 'setsar=2'] });
   expect(await probe((await picturesMade('mp4', video))('large.jpg'))).toMatchObject({ width: 320, height: 120 });

@@ -42,19 +42,24 @@ function firstPicture(video: Buffer): Buffer {
   return video.subarray(at, at + 100);
 }
 
-test.each(types)('keeps no metadata of a %s in its video and pictures', async (type) => {
+test.each(types)('a %s becomes a video that browsers play and a poster, without metadata', async (type) => {
   const original = await markedVideo(type);
   const marks = [Buffer.from(mark), utf16(mark)].map((each) => countIn(original, each));
   expect(Math.max(...marks)).toBeGreaterThan(5);
-  const { video, tracks } = await videoMade(type, original);
-  expect(tracks.map(({ kind }) => kind)).toEqual(['video', 'sound']);
+  const { originalTracks, video, tracks } = await videoMade(type, original);
+  const picture = { kind: 'video', codec: 'h264', pixelFormat: 'yuv420p', width: 160, height: 120 };
+  expect(tracks).toMatchObject([picture, { kind: 'sound', codec: 'aac' }]);
+  // It can start to play at once.
+  expect(video.indexOf('moov')).toBeLessThan(video.indexOf('mdat'));
   if (copied.includes(type)) expect(video.includes(firstPicture(original))).toBe(true);
   for (const trace of [...traces, 'x264 - core', 'Lavf', 'Lavc5', 'chpl', 'text', 'keys', 'loci', 'GA94']) {
     expect({ trace, at: video.indexOf(trace) }).toEqual({ trace, at: -1 });
   }
-  const { pictures } = await drawnPictures(type, original);
+  const { pictures } = await drawnPictures(type, original, picturesOf(type), originalTracks);
   expect(pictures.size).toBe(picturesOf(type).length);
   for (const [name, picture] of pictures) await expectNoTrace(name, picture);
+  const { channels } = await sharp(pictures.get('large.jpg')).stats();
+  expect(Math.max(...channels.map(({ stdev }) => stdev))).toBeGreaterThan(30);
 });
 
 function countIn(video: Buffer, mark: Buffer): number {

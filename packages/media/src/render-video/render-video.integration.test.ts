@@ -10,34 +10,6 @@ const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=10:duration=1'
 const tone = ['-f', 'lavfi', '-i', 'sine=duration=1'];
 const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
 
-/** The bytes of the first slice, which only copying keeps. */
-function slices(video: Buffer): Buffer {
-  const at = video.lastIndexOf('mdat') + 2000;
-  return video.subarray(at, at + 200);
-}
-
-test.each(['mov', 'mp4', '3gp'] as const)(
-  'of a %s with H.264 and AAC is copied, and can start playing at once',
-  async (type) => {
-    const original = await made([...picture, ...tone, ...x264, '-c:a', 'aac', '-f', type]);
-    const { tracks, video } = await videoMade(type, original);
-    expect(tracks).toMatchObject([{ ...h264, ...small }, { codec: 'aac' }]);
-    expect(video.includes(slices(original))).toBe(true);
-    expect(video.indexOf('moov')).toBeLessThan(video.indexOf('mdat'));
-  },
-);
-
-test.each(['webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const)(
-  'of a %s is H.264 and AAC',
-  async (type) => {
-    const { tracks } = await videoMade(type, await sampleVideo(type, small));
-    expect(tracks).toMatchObject([
-      { ...h264, ...small },
-      { codec: 'aac', kind: 'sound' },
-    ]);
-  },
-);
-
 test('is transcoded to full HD at most', async () => {
   const wide = await sampleVideo('avi', { width: 2560, height: 1440, seconds: 0.1 });
   expect((await videoMade('avi', wide)).tracks).toMatchObject([{ width: 1920, height: 1080 }, {}]);

@@ -1,7 +1,7 @@
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isPhoto, type MediaType } from '../detect-media-type.ts';
+import { isPhoto, type MediaType, type VideoType } from '../detect-media-type.ts';
 import type { Rendered } from '../outcomes.ts';
 import { type PictureRecipe, picturesOf } from '../recipes.ts';
 import { drawPictures } from '../render-picture/draw-pictures.ts';
@@ -36,9 +36,10 @@ export async function drawnPictures(
   type: MediaType,
   bytes: Buffer,
   recipes: readonly PictureRecipe[] = picturesOf(type),
+  tracks?: readonly Track[],
 ): Promise<{ end: Rendered; pictures: ReadonlyMap<string, Buffer> }> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'drawn-'));
-  const media = { path: join(folder.path, 'media'), type };
+  const media = { path: join(folder.path, 'media'), type, ...(tracks && { tracks }) };
   await writeFile(media.path, bytes);
   const pictures = recipes.map((recipe) => ({ recipe, path: join(folder.path, nameOf(recipe)) }));
   const options = { maxPixels: usual, signal: AbortSignal.timeout(20_000) };
@@ -64,21 +65,26 @@ export async function picturesMade(type: MediaType, bytes: Buffer): Promise<(nam
   return (name) => pictures.get(name) ?? Buffer.alloc(0);
 }
 
-/** The video made of a video, and what ffprobe says of it. */
+/** The video made of a video, and what ffprobe says of both. */
 export async function videoMade(
   type: MediaType,
   bytes: Buffer,
   { maxPixels = usual, signal = AbortSignal.timeout(20_000), ...bounds }: Bounds & { readonly seconds?: number } = {},
-): Promise<{ tracks: readonly Track[]; video: Buffer }> {
+): Promise<{ originalTracks: readonly Track[]; tracks: readonly Track[]; video: Buffer }> {
   if (isPhoto(type)) throw new Error('no video');
   await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));
   const [media, made] = [join(folder.path, 'media'), join(folder.path, 'video.mp4')];
   await writeFile(media, bytes);
-  const end = await renderVideo({ path: media, type }, made, { maxPixels, signal, ...bounds });
+  const originalTracks = await tracksOf(media, type, signal);
+  const end = await renderVideo({ path: media, type, tracks: originalTracks }, made, { maxPixels, signal, ...bounds });
   if (end.outcome !== 'made') throw new Error(end.why);
-  const tracks = await videoTracks(made, 'mp4', signal);
+  return { originalTracks, tracks: await tracksOf(made, 'mp4', signal), video: await readFile(made) };
+}
+
+async function tracksOf(path: string, type: VideoType, signal: AbortSignal): Promise<readonly Track[]> {
+  const tracks = await videoTracks(path, type, signal);
   if (typeof tracks === 'string') throw new Error(tracks);
-  return { tracks, video: await readFile(made) };
+  return tracks;
 }
 
 function nameOf({ name, extension }: PictureRecipe): string {

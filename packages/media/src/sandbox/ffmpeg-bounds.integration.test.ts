@@ -26,17 +26,14 @@ test.each([
   ['writes too much', 'exec dd if=/dev/zero of="$folder/video" bs=1M count=50', 'too_costly'],
   ['prints endlessly', 'exec yes', 'too_costly'],
   ['forks and crashes', '(. "$count"; sleep 600) &\nsleep 0.2\nkill -SEGV $$', 'broken'],
-  ['sees a secret', 'test -z "$S3_SECRET_KEY"', 'done'],
 ])(
   'an ffmpeg that %s ends within its limits and leaves nothing behind',
   async (_, script, expected, seconds?: number) => {
     await using ffmpeg = await hostileFfprobe(script, 'ffmpeg');
     process.env.PATH = ffmpeg.path;
-    process.env.S3_SECRET_KEY = 'a secret';
     expect(await run(30_000, seconds).catch((error: Error) => error)).toEqual(
       typeof expected === 'string' ? expected : expect.objectContaining(expected),
     );
-    delete process.env.S3_SECRET_KEY;
     expect(await ffmpeg.started()).toBeGreaterThan(0);
     await ffmpeg.allEnded(2000);
   },

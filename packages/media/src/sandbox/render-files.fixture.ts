@@ -5,6 +5,7 @@ import type { Rendered } from '../outcomes.ts';
 import { picturesOf } from '../recipes.ts';
 import { renderPictures } from '../render-picture/render-pictures.ts';
 import { renderVideo } from '../render-video/render-video.ts';
+import { isVideo, videoTracks } from '../video-layout/ffprobe.ts';
 
 /** The type of each file, if it looks like media, and how its pictures, then its video ended. */
 export type RenderReport = Record<
@@ -25,11 +26,12 @@ for (const name of await readdir(folder)) {
   await using made = await mkdtempDisposable(join(scratchDir, 'made-'));
   const options = { scratchDir, maxPixels, signal: AbortSignal.timeout(20_000) };
   const renderings: Promise<Rendered>[] = [];
+  const media = isPhoto(type) ? { path, type } : { path, type, tracks: await videoTracks(path, type, options.signal) };
   if (found) {
     const wanted = picturesOf(type).map((recipe, n) => ({ recipe, path: join(made.path, String(n)) }));
-    renderings.push(renderPictures({ path, type }, wanted, options));
+    renderings.push(renderPictures(media, wanted, options));
   }
-  if (!isPhoto(type)) renderings.push(renderVideo({ path, type }, join(made.path, 'video'), options));
+  if (isVideo(media)) renderings.push(renderVideo(media, join(made.path, 'video'), options));
   const results = await Promise.allSettled(renderings);
   const outcomes = results.map((each) => (each.status === 'fulfilled' ? each.value.outcome : 'gave up'));
   report[name] = { type: found, outcomes };

@@ -13,7 +13,8 @@ test('hostile media makes no rendition that needs another file, and makes no too
   const { media, scratch, canary } = run;
   const names = [canary.file, canary.address].flatMap((name) => [Buffer.from(name), Buffer.from(name, 'utf16le')]);
   let luring = 0;
-  for (const { make } of hostileMedia) {
+  // Others do not take the names.
+  for (const { make } of hostileMedia.filter((each) => each.make.length > 0)) {
     const bytes = await make(canary);
     if (names.some((name) => bytes.includes(name))) await writeFile(join(media, `luring-${luring++}`), bytes);
   }

@@ -19,10 +19,8 @@ const much = 25;
 
 test.each<[string, VideoType, readonly string[]]>([
   ['H.264 in mp4', 'mp4', [...x264, '-f', 'mp4']],
-  ['H.264 in a transport stream', 'ts', [...x264, '-f', 'mpegts']],
   ['H.264 in a Matroska file that says it is progressive', 'mkv', [...x264, '-f', 'matroska']],
   ['MPEG-2', 'mpg', ['-c:v', 'mpeg2video', '-q:v', '2', '-f', 'vob']],
-  ['MPEG-4 in avi', 'avi', ['-c:v', 'mpeg4', '-q:v', '2', '-f', 'avi']],
 ])('deinterlaces a video of %s and its poster', async (_, type, coding) => {
   const woven = await wovenVideo(...coding, ...marked);
   expect(await combs(woven)).toBeGreaterThan(much);

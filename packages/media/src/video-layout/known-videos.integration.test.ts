@@ -9,7 +9,8 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Probe } from '../outcomes.ts';
 import { probeMedia } from '../probe.ts';
-import { knownVideos, picture, sound, video } from './known-videos.fixture.ts';
+import { type KnownVideo, knownVideos, picture, sound, video } from './known-videos.fixture.ts';
+import { videoGuards } from './video-codecs.ts';
 
 const MiB = 1024 * 1024;
 // ffmpeg shows the larger of two videos, makes videos of narrow pixels taller, and cannot decode a header alone.
@@ -24,11 +25,11 @@ test.each(knownVideos)('%s: %s, %i x %i', async (name, type, width, height, make
   expect(source.bytesRead).toBeLessThanOrEqual((searched.test(name) ? 3 : 1) * MiB + 64 * 1024);
 });
 
-test('ffmpeg decodes each video in that size', async () => {
+test('ffmpeg decodes each video in that size, with the guards of its type', async () => {
   const decodable = knownVideos.filter(([name]) => !unlikeFfmpeg.test(name));
   for (let n = 0; n < decodable.length; n += 20) {
     const some = decodable.slice(n, n + 20);
-    const sizes = await sizesDecoded(await Promise.all(some.map(([, , , , make]) => make())));
+    const sizes = await sizesDecoded(some);
     expect(some.map(([name], index) => [name, sizes[index]])).toEqual(
       some.map(([name, , width, height]) => [name, { width, height }]),
     );
@@ -84,12 +85,12 @@ async function seen(source: CountedSource, looks = 1): Promise<Probe> {
 }
 
 /** The sizes of the first frames that ffmpeg decodes, rotated and with square pixels. One process: most of its time is its start. */
-async function sizesDecoded(videos: readonly Buffer[]): Promise<readonly { width: number; height: number }[]> {
+async function sizesDecoded(videos: readonly KnownVideo[]): Promise<readonly { width: number; height: number }[]> {
   const paths = videos.map(() => join(samplesDir, randomUUID()));
-  await Promise.all(paths.map((path, n) => writeFile(path, videos[n] ?? '')));
+  await Promise.all(videos.map(async ([, , , , make], n) => writeFile(paths[n] ?? '', await make())));
   const square = "scale=w='round(if(gt(sar,1),iw*sar,iw))':h='round(if(between(sar,0.001,0.999),ih/sar,ih))'";
   const coding = ['-frames:v', '1', '-vf', square, '-c:v', 'png', '-f', 'image2', '-update', '1'];
-  const inputs = paths.flatMap((path) => ['-threads', '1', '-i', path]);
+  const inputs = videos.flatMap(([, type], n) => ['-threads', '1', ...videoGuards(type), '-i', `file:${paths[n]}`]);
   const outputs = paths.flatMap((path, n) => ['-map', `${n}:V:0`, ...coding, `${path}.png`]);
   await execa('ffmpeg', ['-nostdin', '-y', '-v', 'fatal', ...inputs, ...outputs]);
   const pictures = await Promise.all(paths.map((path) => readFile(`${path}.png`)));

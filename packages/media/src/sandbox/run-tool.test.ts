@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { runTool, ToolFailed, withDeadline } from './run-tool.ts';
+import { runTool, ToolFailed, ToolStopped, withDeadline } from './run-tool.ts';
 import { setSandboxMode } from './sandbox.ts';
 
 const limits = { seconds: 30, cpuSeconds: 30, addressBytes: 1024 ** 3, fileBytes: 0 };
@@ -28,4 +28,11 @@ test('kills a tool at its deadline and returns timed_out', async () => {
 test('rejects if a tool is missing or the job is cancelled', async () => {
   await expect(withDeadline(10, never, run('no-such-tool'))).rejects.toThrow(ToolFailed);
   await expect(withDeadline(10, AbortSignal.timeout(100), run('sleep', '20'))).rejects.toThrow('timeout');
+});
+
+test.each([
+  ...['exit 137', 'exit 124', 'exit 125', 'exit 126', 'exit 127'],
+  ...['KILL', 'TERM', 'INT', 'HUP', 'ALRM'].map((name) => `kill -${name} $$`),
+])('reports a tool that ends like "%s" as stopped: the media need not be at fault', async (end) => {
+  await expect(run('sh', '-c', end)(never)).rejects.toThrow(ToolStopped);
 });
