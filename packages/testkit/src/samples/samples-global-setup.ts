@@ -16,7 +16,5 @@ export async function setup(): Promise<() => Promise<void>> {
   process.env[samplesFolder] = samples;
   const folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-run-'));
   process.env[runFolder] = folder.path;
-  // Programs start in half the processor time if an earlier start left its compiled code.
-  process.env['NODE_COMPILE_CACHE'] = join(folder.path, 'compiled');
   return () => folder[Symbol.asyncDispose]();
 }
