@@ -23,10 +23,6 @@ async function statuses(settings: Record<string, string>, forwardedFor: readonly
   return seen;
 }
 
-test('by default, a proof can be reused', async () => {
-  expect(await statuses({}, ['192.0.2.1', '198.51.100.7'])).toEqual([200, 200]);
-});
-
 test('VERDICT_REUSE=retry: only by the same client address, as reported by a trusted proxy', async () => {
   const settings = { VERDICT_REUSE: 'retry', TRUSTED_PROXIES: '127.0.0.0/8, ::1' };
   expect(await statuses(settings, ['192.0.2.1', '192.0.2.1', '198.51.100.7', '192.0.2.1, 198.51.100.7'])).toEqual([
@@ -42,8 +38,8 @@ test('VERDICT_REUSE=off: a proof cannot be reused', async () => {
   expect(await statuses({ VERDICT_REUSE: 'off' }, ['192.0.2.1', '192.0.2.1'])).toEqual([200, 401]);
 });
 
-test('200 uploads with one proof at ten verifiers cause one query to a provider that accepts each nonce once', async () => {
-  await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS_PER_USER: '200' }, 10);
+test('by default, 200 uploads with one proof at four verifiers cause one query to a provider that accepts each nonce once', async () => {
+  await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS_PER_USER: '200' }, 4);
   const headers = echoHeaders(stack);
   const responses = await Promise.all(Array.from({ length: 200 }, () => upload(stack, { media, headers })));
   expect(new Set(responses.map(({ status, text }) => (status === 200 ? 200 : text)))).toEqual(new Set([200]));

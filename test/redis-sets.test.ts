@@ -63,7 +63,7 @@ function startUploads(stack: Stack, media: Buffer) {
       begun.delete(begin);
       statuses.push(response.status);
       if (response.status === 200) ids.push(JSON.parse(response.text).id);
-      await sleep(100);
+      await sleep(250);
     }
   };
   const clients = Promise.all([1, 2, 3, 4].map(client));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { startSpreadingProxy } from '@echodrop/testkit/servers/spreading-proxy';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
@@ -29,11 +29,8 @@ beforeAll(async () => {
   const behind = { ...settings, VERIFIER_URL: `http://127.0.0.1:${verifiers.port}` };
   const gateway = async () => parts.use(await startStack({ beside: first, services: ['gateway'], settings: behind }));
   gateways = await Promise.all([gateway(), gateway()]);
-  media = await Promise.all([
-    samplePhoto('jpg', { width: 64, height: 48 }),
-    samplePhoto('png', { width: 64, height: 48 }),
-    sampleVideo('mp4', { width: 64, height: 48 }),
-  ]);
+  // A PNG needs a probe-worker, a JPEG does not. Renditions of videos would take most of the processor time.
+  media = await Promise.all((['jpg', 'png'] as const).map((type) => samplePhoto(type, { width: 64, height: 48 })));
 });
 afterAll(() => parts.disposeAsync());
 
@@ -43,7 +40,7 @@ test('a rolling restart under load fails no upload or page, and loses nothing', 
   let shown = 0;
   const uploadOnce = async (turn: number) => {
     const kind = { version: turn % 2 ? 1 : 2, format: turn % 4 < 2 ? 'json' : 'xml' } as const;
-    const sent = { ...kind, media: media[turn % media.length] as Buffer, headers: newConnection };
+    const sent = { ...kind, media: media[turn % 4 < 2 ? 0 : 1] as Buffer, headers: newConnection };
     const { status, text } = await sendToAny(gateways, turn, (gateway) => upload(gateway, sent));
     const id = /"id":"(\w+)"|<id>(\w+)<\/id>/.exec(text)?.slice(1).find(Boolean);
     if (status === 200 && id) ids.push(id);

@@ -30,15 +30,18 @@ describe.each([
     expect(response.text).not.toContain('Drei Boote');
     expect(await (await fetch(`${record['url']}`)).text()).toContain('alt="Drei Boote"');
   });
+});
 
-  test(`returns a video's record as ${format}`, async () => {
-    const media = await sampleVideo('mp4', { width: 64, height: 48 });
-    const response = await upload(stack, { version, format, media, message });
-    expect(response).toMatchObject({ status: 200 });
-    const record = read(format, response.text);
-    expect(record).toMatchObject({ width: '64', height: '48', size: `${media.length}`, type: 'mp4' });
-    await expectPublished(record);
-  });
+test.each([
+  [1, 'xml'],
+  [2, 'json'],
+] as const)("version %i returns a video's record as %s", async (version, format) => {
+  const media = await sampleVideo('mp4', { width: 64, height: 48 });
+  const response = await upload(stack, { version, format, media, message });
+  expect(response).toMatchObject({ status: 200 });
+  const record = read(format, response.text);
+  expect(record).toMatchObject({ width: '64', height: '48', size: `${media.length}`, type: 'mp4' });
+  await expectPublished(record);
 });
 
 test('media in several parts is stored completely', async () => {

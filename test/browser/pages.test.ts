@@ -1,7 +1,7 @@
 import { axeViolations } from '@echodrop/testkit/browser/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
 import { signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
-import { openTab } from '@echodrop/testkit/browser/watched-tab';
+import { openTab, type WatchedTab } from '@echodrop/testkit/browser/watched-tab';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
@@ -165,15 +165,17 @@ await describeWithBrowser('pages in a browser', (browser) => {
     expect(problems).toEqual([]);
   });
 
+  let everyPage: WatchedTab | undefined;
+  afterAll(() => everyPage?.[Symbol.asyncDispose]());
   const names = ['photo', 'video', 'player', 'user', 'missing', 'home', 'documentation', 'upload', 'mine', 'apps'];
 
   test.each(names)('the %s page passes axe in light and dark mode, and fits a screen 320 px wide', async (page) => {
-    await using opened = await openTab(browser());
-    const { tab } = opened;
+    everyPage ??= await openTab(browser());
+    const { tab } = everyPage;
+    await tab.setViewportSize({ width: 1280, height: 720 });
     await open(tab, page);
     expect(await axeViolations(tab)).toEqual([]);
     await tab.setViewportSize({ width: 320, height: 568 });
-    await tab.reload();
     expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(320);
   });
 

@@ -530,38 +530,52 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
       body: JSON.stringify({ errors: [{ code: status, reason, message: 'Not now.' }] }),
     });
 
-  test.each([
-    [503, 'overloaded'],
-    [429, 'too_many_requests'],
-    [409, 'idempotency_key_in_use'],
-    [401, 'provider_unavailable'],
-  ])('after %i %s, waits for Retry-After and retries with the same key', async (code, reason) => {
+  /** Chooses a file for each name and submits them. `respond` gets each upload with the name of its file. */
+  async function uploadNamed(tab: Page, names: string[], respond: (name: string, route: Route) => unknown) {
+    await tab.route('**/2/upload.json', (route) => {
+      const body = route.request().postDataBuffer();
+      return respond(names.find((name) => body?.includes(`"${name}"`)) ?? '', route);
+    });
+    await choose(tab, ...names.map((name) => file(name, photo)));
+    await submit(tab);
+  }
+
+  test('after a temporary refusal, waits for Retry-After and retries with the same key', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    const keys: (string | undefined)[] = [];
-    tab.on('request', (request) => {
-      if (request.url().endsWith('/2/upload.json')) keys.push(request.headers()['idempotency-key']);
+    const refusals = new Map([
+      ['a.jpg', refusal(503, 'overloaded', '2')],
+      ['b.jpg', refusal(429, 'too_many_requests', '2')],
+      ['c.jpg', refusal(409, 'idempotency_key_in_use', '2')],
+      ['d.jpg', refusal(401, 'provider_unavailable', '2')],
+    ]);
+    const keys = new Map([...refusals.keys()].map((name) => [name, [] as (string | undefined)[]]));
+    const uploading = uploadNamed(tab, [...refusals.keys()], (name, route) => {
+      keys.get(name)?.push(route.request().headers()['idempotency-key']);
+      return keys.get(name)?.length === 1 ? refusals.get(name)?.(route) : route.continue();
     });
-    await tab.route('**/2/upload.json', refusal(code, reason, '2'), { times: 1 });
-    await choose(tab, file('a.jpg', photo));
-    await submit(tab);
-    await row(tab, 'a.jpg').getByText('Not now. Trying again in 2 seconds.').waitFor(soon);
-    await expect.poll(() => published(tab).count(), soon).toBe(1);
-    expect(keys).toEqual([expect.stringMatching(/^"[0-9a-f]{32}"$/), keys[0]]);
+    const waiting = (name: string) => row(tab, name).getByText('Not now. Trying again in 2 seconds.').waitFor(soon);
+    await Promise.all([uploading, ...[...refusals.keys()].map(waiting)]);
+    await expect.poll(() => published(tab).count(), soon).toBe(4);
+    for (const [name, sent] of keys)
+      expect([name, ...sent]).toEqual([name, expect.stringMatching(/^"[0-9a-f]{32}"$/), sent[0]]);
+    expect(new Set([...keys.values()].flat()).size).toBe(4);
   });
 
-  test.each([
-    ['121', '3 minutes'],
-    ['86400', '24 hours'],
-    ['2592000', '720 hours'],
-    [new Date(Date.now() + 24.5 * 3600 * 1000).toUTCString(), '25 hours'],
-  ])('does not wait until %s, and shows when to retry', async (retryAfter, time) => {
+  test('does not wait for more than two minutes, and shows when to retry', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await tab.route('**/2/upload.json', refusal(429, 'too_many_requests', retryAfter));
-    await choose(tab, file('a.jpg', photo));
-    await submit(tab);
-    await row(tab, 'a.jpg').getByText(`Not now. Try again in ${time}.`).waitFor(soon);
+    const waits = {
+      'a.jpg': ['121', '3 minutes'],
+      'b.jpg': ['86400', '24 hours'],
+      'c.jpg': ['2592000', '720 hours'],
+      'd.jpg': [new Date(Date.now() + 24.5 * 3600 * 1000).toUTCString(), '25 hours'],
+    };
+    await uploadNamed(tab, Object.keys(waits), (name, route) =>
+      refusal(429, 'too_many_requests', waits[name as keyof typeof waits][0] as string)(route),
+    );
+    for (const [name, [, time]] of Object.entries(waits))
+      await row(tab, name).getByText(`Not now. Try again in ${time}.`).waitFor(soon);
   });
 
   test('a wait can be cancelled', async () => {

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { build } from './build.ts';
 
 test('native code and its dependencies stay outside the bundle', async () => {
-  const { path } = await builtService('probe-worker');
+  const path = await builtService('probe-worker');
   const listed = await readFile(join(path, '../external-packages'), 'utf8');
   expect(listed).toMatch(/^node_modules\/\.pnpm\/sharp@[^/]+$/m);
   expect(listed).toMatch(/^node_modules\/\.pnpm\/@img\+sharp-libvips-[^/]+$/m);

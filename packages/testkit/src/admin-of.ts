@@ -11,7 +11,6 @@ export function adminOf({ folder }: Pick<Stack, 'folder'>, ...args: readonly str
 /** Runs an admin command with only these settings. @returns its output @throws if it fails */
 export async function runAdmin(settings: Record<string, string>, ...args: readonly string[]): Promise<string> {
   const program = await builtService('admin');
-  const env = { ...program.env, ...settings };
-  const command = [program.path, ...args];
-  return (await execa(process.execPath, command, { env, extendEnv: false, timeout: 60_000 })).stdout;
+  const env = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...settings };
+  return (await execa(process.execPath, [program, ...args], { env, extendEnv: false, timeout: 60_000 })).stdout;
 }

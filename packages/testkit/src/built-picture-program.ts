@@ -8,6 +8,6 @@ export const pictureProgramInSource = `fileURLToPath(new URL('picture-program.ts
 
 /** The path of the built program. */
 export async function builtPictureProgram(): Promise<string> {
-  const { path } = await builtService('rendition-worker');
+  const path = await builtService('rendition-worker');
   return path.replace('main.js', 'picture-program.js');
 }

@@ -5,20 +5,15 @@ import { execa } from 'execa';
 import { runFolder } from './samples/made-once.ts';
 import { waitUntil } from './wait-until.ts';
 
-interface Program {
-  readonly path: string;
-  readonly env: Record<string, string>;
-}
-
 const builder = join(import.meta.dirname, '../../build/src/build.ts');
 
 /**
- * The program of a service, as images run it: built once per test run, because it starts in half the CPU time of the source.
+ * The path of the program of a service, as images run it: built once per test run, because it starts in half the CPU time of the source.
  * Outside a test run, the source.
  */
-export async function builtService(service: string): Promise<Program> {
+export async function builtService(service: string): Promise<string> {
   const run = process.env[runFolder];
-  if (run === undefined) return { path: entryOf(service), env: {} };
+  if (run === undefined) return entryOf(service);
   const folder = join(run, 'built', service);
   const isBuilt = () => access(join(folder, 'external-packages')).then(() => true);
   // The process that creates this folder builds; others wait for the last file of the build.
@@ -26,5 +21,5 @@ export async function builtService(service: string): Promise<Program> {
   // The bundler keeps a gigabyte, and each start of a program copies the page tables of its parent: it gets its own process.
   if (isFirst) await execa(process.execPath, [builder, join(run, 'built'), service]);
   else await waitUntil(`the build of ${service}`, 60_000, isBuilt);
-  return { path: join(folder, 'main.js'), env: { NODE_COMPILE_CACHE: join(run, 'compiled') } };
+  return join(folder, 'main.js');
 }

@@ -123,9 +123,9 @@ export async function startStack({
   const start = async (name: ServiceName, port?: number, opsPort = opsPorts[name]) => {
     const program = await builtService(name);
     const own = { ...(port ? { PORT: String(port) } : {}), OPS_PORT: String(opsPort), ...of[name] };
-    const env = { ...program.env, ...common, ...own };
+    const env = { ...common, ...own };
     const isReady = () => fetch(`${at(opsPort)}/readyz`).then(({ ok }) => ok);
-    const command: [string, ...string[]] = [process.execPath, ...nodeFlagsOf(name), program.path];
+    const command: [string, ...string[]] = [process.execPath, ...nodeFlagsOf(name), program];
     return parts.use(await ServerProcess.start({ command, env, isReady }));
   };
   const started = await Promise.all(

@@ -17,9 +17,8 @@ export async function startVerifier(settings: Record<string, string>, knows = se
   const ports = await freePorts(['verifier', 'ops']);
   const program = await builtService('auth-verifier');
   const process = await ServerProcess.start({
-    command: [globalThis.process.execPath, program.path],
+    command: [globalThis.process.execPath, program],
     env: {
-      ...program.env,
       PORT: `${ports.verifier}`,
       OPS_PORT: `${ports.ops}`,
       VERIFIER_SECRET: secret,

@@ -23,10 +23,10 @@ export async function openSignedIn(
     ...{ provider: bearerProvider, providerName: 'Sandbox', token, name: 'Sandbox User' },
     ...{ subject: '0', tab: 'signed-in' },
   };
-  // Any file of the site's origin.
-  await watched.tab.goto(`${site}/player.css`);
   const text = JSON.stringify(JSON.stringify(session));
-  await watched.tab.evaluate(`window.name = 'signed-in'; sessionStorage.setItem('echodrop.session', ${text})`);
+  const content = `window.name = 'signed-in'; sessionStorage.setItem('echodrop.session', ${text})`;
+  const signIn = await watched.tab.addInitScript({ content });
   await watched.tab.goto(`${site}${path}`);
+  await signIn.dispose();
   return watched;
 }
