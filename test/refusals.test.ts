@@ -166,6 +166,18 @@ describe.each(refusals)('%s', (_what, status, reason, options) => {
   });
 });
 
+test.each([
+  [1, 'the fields consumer_token', { parts: [key, message] }],
+  [2, 'the headers X-Auth-Service-Provider', { headers: { 'X-Verify-Credentials-Authorization': '' } }],
+] as const)('version %i: missing credentials are named as that version needs them', async (version, named, options) => {
+  const { text } = await upload(stack, {
+    version,
+    ...options,
+    ...('parts' in options && { parts: [...options.parts] }),
+  });
+  expect(text).toContain(`Missing credentials: send ${named}`);
+});
+
 test('accepts the largest media, the longest field, 100 parts and an empty message', async () => {
   const largest = Buffer.concat([media, Buffer.alloc(maxMediaBytes - media.length)]);
   const tags = Array.from({ length: 96 }, () => ({ name: 'tag', content: '' }));

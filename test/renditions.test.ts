@@ -21,7 +21,7 @@ function status(path: string): Promise<number> {
 
 async function countRenditions(): Promise<number> {
   const metrics = await stack.metrics('rendition-worker');
-  const made = [...metrics.matchAll(/^echodrop_renditions_total{.*outcome="made".*} (\d+)$/gm)];
+  const made = [...metrics.matchAll(/^echodrop_renditions_total{.*outcome="created".*} (\d+)$/gm)];
   return made.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 

@@ -36,10 +36,10 @@ describeWithMinio('the requests to MinIO for an upload', {}, (startMinio) => {
   });
   afterAll(() => parts.disposeAsync());
 
-  test('a photo: one PUT each of media, record and list entries, a check that media and record exist, and no read', async () => {
+  test('a photo: one PUT each of media, record and listing entries, a check that media and record exist, and no read', async () => {
     expect((await upload(stack, { media: await samplePhoto('jpg', { width: 640, height: 480 }) })).status).toBe(200);
     const seen = proxy.seen.filter(isOfObject).map(({ method, path, status }) => `${method} ${kindOf(path)} ${status}`);
-    // List entries are written concurrently with the record.
+    // Listing entries are written concurrently with the record.
     expect([...seen.slice(0, 2), ...seen.slice(2).sort()]).toEqual([
       'PUT media 200',
       'PUT media 412',

@@ -20,7 +20,8 @@ export function prometheusRule(): string {
     metadata: { name: 'echodrop' },
     spec: { groups },
   };
-  return `# Made of deploy/prometheus/rules by node deploy/kubernetes/prometheus-rule.ts; a test holds them together.\n${stringify(manifest, { lineWidth: 0 })}`;
+  return `# Made of deploy/prometheus/rules by node deploy/kubernetes/prometheus-rule.ts; a test holds them together.
+# runbook_url is a path in the repository: put the address of the repository before it in your notification template.\n${stringify(manifest, { lineWidth: 0 })}`;
 }
 
 if (import.meta.main) writeFileSync(prometheusRuleFile, prometheusRule());

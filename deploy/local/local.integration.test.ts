@@ -87,6 +87,12 @@ test('without a known user skips the sample; one Ctrl-C, which npm delivers twic
   expect(npm.output).not.toMatch(/^echodrop +stopped$/m);
 });
 
+test('--help prints help and starts nothing', async () => {
+  const { stdout } = await run(process.execPath, ['deploy/local/local.ts', '--help'], { cwd: root });
+  expect(stdout).toMatch(/^Usage: npm start\n/);
+  expect(stdout).not.toMatch(/^echodrop /m);
+});
+
 test('refuses a second system in the same directory, and restarts killed processes; a killed supervisor leaves no processes and loses no uploads', async () => {
   npm.start();
   await npm.untilReady();

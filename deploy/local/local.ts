@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
@@ -15,12 +16,20 @@ import { stopSignal } from './stop-signals.ts';
 import { requireSystemTools } from './system-tools.ts';
 import { say } from './terminal.ts';
 
+const help = `Usage: npm start
+
+Runs the whole system on loopback. Ctrl-C stops it. Settings are environment variables
+(docs/reference/settings.md#npm-start); it needs none. All data is in ./data, or DATA_DIR.
+`;
+
 process.exit(await run(process.env, stopSignal()));
 
-/** Runs the whole system until `stopping`. @returns the exit status: 0, 78 for invalid settings, 1 for other failures */
+/** Prints help, or runs the whole system until `stopping`. @returns the exit status: 0, 78 for invalid settings, 1 for other failures */
 async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<number> {
   try {
-    await runSystem(env, stopping);
+    const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } });
+    if (values.help) process.stdout.write(help);
+    else await runSystem(env, stopping);
     return 0;
   } catch (error) {
     if (stopping.aborted) return 0;
@@ -75,6 +84,6 @@ async function showSample(target: Sample, stopping: AbortSignal): Promise<void> 
 function reportStopping({ configs }: SystemPlan): void {
   say(
     'echodrop',
-    `stopping: waiting up to ${stopWithinSeconds(configs)} s for running work; press Ctrl-C again to stop now`,
+    `stopping: waiting up to ${stopWithinSeconds(configs)} s for uploads and jobs in progress; press Ctrl-C again to stop now`,
   );
 }

@@ -47,7 +47,7 @@ const rights: Record<string, readonly string[]> = {
   sweeper: [
     ...['GET records', 'DELETE media', 'DELETE renditions', 'PUT by-time', 'PUT by-user', 'PUT reports'],
     ...['list all media', 'list all records', 'list all renditions', 'list all uploads', 'list all owners'],
-    'list unfinished uploads',
+    'list incomplete multipart uploads',
   ],
   admin: [
     ...['GET', 'PUT', 'DELETE'].flatMap((method) =>
@@ -56,7 +56,7 @@ const rights: Record<string, readonly string[]> = {
         .map((kind) => `${method} ${kind}`),
     ),
     ...Object.keys(lists).map((what) => `list ${what}`),
-    'list unfinished uploads',
+    'list incomplete multipart uploads',
   ],
 };
 
@@ -96,7 +96,7 @@ describeWithMinio("each service's user in the store", { stoppable: true }, (star
         await attempt(`${method} ${kind}`, method, `/${minio.bucket}/${key}`);
     for (const [what, prefix] of Object.entries(lists))
       await attempt(`list ${what}`, 'GET', `/${minio.bucket}`, `list-type=2&prefix=${encodeURIComponent(prefix)}`);
-    await attempt('list unfinished uploads', 'GET', `/${minio.bucket}`, 'uploads=');
+    await attempt('list incomplete multipart uploads', 'GET', `/${minio.bucket}`, 'uploads=');
     await attempt('read the policy of the bucket', 'GET', `/${minio.bucket}`, 'policy=');
     await attempt('make the bucket public', 'PUT', `/${minio.bucket}`, 'policy=');
     await attempt('remove the bucket', 'DELETE', `/${minio.bucket}`);

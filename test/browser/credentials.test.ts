@@ -103,7 +103,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
       await tab.getByText('1 file not published.').waitFor(soon);
       return await tab.locator('.file .state').textContent();
     };
-    expect(await refusal('Token secret', 'wrong')).toBe('The credentials were rejected.');
+    expect(await refusal('Token secret', 'wrong')).toBe('The identity provider rejected the credentials.');
     expect(await refusal('Identity provider', 'https://id.example/verify')).toBe(
       'This server does not accept this identity provider.',
     );

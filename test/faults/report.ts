@@ -78,7 +78,7 @@ export class GameDayReport {
     const faulty = found.filter((finding) => kept.includes(finding) || finding.what === postponed);
     const wrong = (whats: (what: string) => boolean) =>
       new Set(faulty.filter(({ what }) => whats(what)).map(({ which }) => which.split(' ')[0]));
-    const unlisted = wrong((what) => what.includes('list'));
+    const notListed = wrong((what) => what.includes('list'));
     const damaged = wrong((what) => !what.includes('list'));
     for (const { scenario, outcome, removal, id = '' } of entries) {
       const row = this.#row(scenario, '');
@@ -87,7 +87,7 @@ export class GameDayReport {
       if (outcome !== 'acknowledged') continue;
       if (removal === 'acknowledged') row.removed += 1;
       if (!damaged.has(id)) row.whole += 1;
-      if (!unlisted.has(id)) row.listed += 1;
+      if (!notListed.has(id)) row.listed += 1;
     }
     this.#taken += entries.filter(({ outcome }) => outcome === 'acknowledged').length;
     this.acknowledged = this.#taken;

@@ -17,7 +17,7 @@ export function isRecordPut({ method, path }: SeenRequest): boolean {
   return method === 'PUT' && /^\/[^/]+\/records\//.test(path);
 }
 
-/** Whether a request writes a list entry. */
+/** Whether a request writes a listing entry. */
 export function isEntryPut({ method, path }: SeenRequest): boolean {
   return method === 'PUT' && /^\/[^/]+\/by-(user|time)\//.test(path);
 }

@@ -108,7 +108,7 @@ test.each(['', '..', '0-0', 'a'.repeat(24), `${'1'.repeat(13)}-aaaaaaaaaa/`])(
   },
 );
 
-test('a removal leaves a tombstone, and no list entries, media or renditions', async () => {
+test('a removal leaves a tombstone, and no listing entries, media or renditions', async () => {
   const [record, other] = [await publish(at(0)), await publish(at(1))];
   for (const { mediaKey } of [record, other])
     await store.put(`renditions/${mediaKey}/large-1.jpg`, Readable.from([Buffer.from('picture')]));

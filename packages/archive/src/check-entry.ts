@@ -10,14 +10,14 @@ import type { StoreFault } from './store-finding.ts';
 
 const concurrency = 16;
 
-/** Checks whether the list entry at `key` has a published record. @throws StoreUnavailable, or the signal's reason */
+/** Checks whether the listing entry at `key` has a published record. @throws StoreUnavailable, or the signal's reason */
 export async function checkEntry(store: ObjectStore, key: string, signal: AbortSignal): Promise<StoreFault[]> {
   if (await isEntryOfRecord(store, key, signal)) return [];
   // A concurrent removal may have deleted it.
   return (await store.stat(key)) ? [{ fault: 'lists_nothing', key }] : [];
 }
 
-/** Removes the list entries without a record and yields their keys. @throws StoreUnavailable */
+/** Removes the listing entries without a record and yields their keys. @throws StoreUnavailable */
 export async function* removeDeadEntries(store: ObjectStore): AsyncGenerator<string> {
   for (const prefix of listingPrefixes) {
     const check = async ({ key }: ListedObject) => ({ key, isAlive: await isEntryOfRecord(store, key) });

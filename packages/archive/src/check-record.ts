@@ -13,10 +13,10 @@ export interface CheckDepth {
   readonly shouldReadBytes: boolean;
 }
 
-/** Time in which an upload or a removal finishes its work after it has written the record: list entries, media. */
+/** Time in which an upload or a removal finishes its work after it has written the record: listing entries, media. */
 export const settlingMs = 60_000;
 
-/** Checks the record at `key`, its media and its list entries; repeats the check to confirm faults. @throws StoreUnavailable, or the signal's reason */
+/** Checks the record at `key`, its media and its listing entries; repeats the check to confirm faults. @throws StoreUnavailable, or the signal's reason */
 export async function checkRecord(
   store: ObjectStore,
   key: string,

@@ -4,7 +4,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { type ListingEntry, listingKeys, listingPrefixes } from './listing-keys.ts';
 
 /**
- * Takes a snapshot of all list entries: a sorted array with 8 bytes per entry, which fits into memory for millions of records.
+ * Takes a snapshot of all listing entries: a sorted array with 8 bytes per entry, which fits into memory for millions of records.
  * @returns a function that says whether all entries of a record exist
  * @throws StoreUnavailable, or the signal's reason
  */

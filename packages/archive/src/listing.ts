@@ -20,13 +20,13 @@ interface PageRequest {
 // Bounds the work for a page if many entries have no record.
 const maxLists = 4;
 
-/** Writes the missing list entries of a record. @returns whether one was missing @throws StoreUnavailable */
+/** Writes the missing listing entries of a record. @returns whether one was missing @throws StoreUnavailable */
 export async function addToListings(store: ObjectStore, entry: ListingEntry): Promise<boolean> {
   const written = await Promise.all(listingKeys(entry).map((key) => store.putIfAbsent(key, Buffer.alloc(0))));
   return written.includes('created');
 }
 
-/** Removes the list entries of a record. @throws StoreUnavailable */
+/** Removes the listing entries of a record. @throws StoreUnavailable */
 export async function removeFromListings(store: ObjectStore, entry: ListingEntry): Promise<void> {
   await Promise.all(listingKeys(entry).map((key) => store.remove(key)));
 }

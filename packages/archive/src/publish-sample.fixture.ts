@@ -5,7 +5,7 @@ import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/rec
 import { addToListings } from './listing.ts';
 import { listingEntryOf } from './listing-keys.ts';
 
-/** Writes media, record and list entries as an upload does. */
+/** Writes media, record and listing entries as an upload does. */
 export async function publishSample(
   store: ObjectStore,
   record: Partial<StoredRecord> = {},

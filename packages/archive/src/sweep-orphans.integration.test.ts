@@ -76,12 +76,12 @@ test('skips objects that it cannot remove and those of other applications', asyn
   expect(store.abandoned).toEqual(['ours']);
 });
 
-test('adds missing list entries, except of removed and young uploads', async () => {
+test('adds missing listing entries, except of removed and young uploads', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
   await using store = new FilesystemObjectStore(folder.path);
   await store.ready();
   const timestamp = new Date(Date.now() - 3_600_000);
-  const [listed, halfListed, unlisted, gone] = [
+  const [listed, halfListed, notListed, gone] = [
     await publishSample(store, { timestamp }),
     await publishSample(store, { timestamp }),
     await publishSample(store, { timestamp }),
@@ -90,13 +90,13 @@ test('adds missing list entries, except of removed and young uploads', async () 
   const young = await publishSample(store, { timestamp: new Date() });
   await removeMedia(store, gone, { by: 'operator', at: new Date() });
   await store.remove(listingKeys(listingEntryOf(halfListed))[0] ?? '');
-  for (const record of [unlisted, young]) await removeFromListings(store, listingEntryOf(record));
+  for (const record of [notListed, young]) await removeFromListings(store, listingEntryOf(record));
   const sweeping = { olderThanMs: 0, signal: new AbortController().signal };
   const counted = async (dryRun: boolean) => (await sweep(store, { ...sweeping, dryRun })).report.listings;
   expect(await counted(true)).toEqual({ missing: 2, added: 0 });
   expect(await counted(false)).toEqual({ missing: 2, added: 2 });
   const ids = (await listNewest(store, { limit: 9 })).records.map(({ id }) => id);
-  expect(ids.sort()).toEqual([listed.id, halfListed.id, unlisted.id].sort());
+  expect(ids.sort()).toEqual([listed.id, halfListed.id, notListed.id].sort());
   expect(await counted(false)).toEqual({ missing: 0, added: 0 });
 });
 

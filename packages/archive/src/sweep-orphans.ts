@@ -45,7 +45,7 @@ const concurrency = 8;
 const maxUnsuspicious = 20;
 
 /**
- * Adds missing list entries of published uploads. Removes unfinished writes, and media and renditions that no record references, if they
+ * Adds missing listing entries of published uploads. Removes unfinished writes, and media and renditions that no record references, if they
  * are old enough; at any age, what an interrupted removal left behind.
  *
  * Removes nothing before all records have been read, and skips what it cannot remove.

@@ -27,7 +27,7 @@ export function isCheckCursor(cursor: string): boolean {
 }
 
 /**
- * Checks every record with its media and entries, every list entry, and all media and renditions. Changes nothing; uploads and
+ * Checks every record with its media and entries, every listing entry, and all media and renditions. Changes nothing; uploads and
  * removals may run meanwhile.
  * @throws RangeError if `after` is not a cursor; RecordsUnreadable after the lists; StoreUnavailable, or the signal's reason
  */

@@ -4,7 +4,7 @@ import { bytesOf, type Media } from './media.ts';
 import { type StoredObject, sizeOf } from './stand-ins/stored-objects.ts';
 import { formOf, type SystemKind } from './upload-request.ts';
 
-/** Finds uploads without a correct response, and missing or wrong media, records and list entries in the store. */
+/** Finds uploads without a correct response, and missing or wrong media, records and listing entries in the store. */
 export function faultsOf(
   kind: SystemKind,
   media: Media,

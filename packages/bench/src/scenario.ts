@@ -31,7 +31,7 @@ export interface BatchSize {
   readonly connections: number;
 }
 
-// Work after the last response (list entries, rendition jobs, log lines) is part of an upload's cost.
+// Work after the last response (listing entries, rendition jobs, log lines) is part of an upload's cost.
 export const afterwardsMs = 300;
 
 // Deletes all jobs, but not what the queue itself must keep.

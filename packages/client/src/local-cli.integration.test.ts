@@ -31,6 +31,12 @@ test('help describes this system: the npm command, its defaults, and no option w
   expect(help).not.toMatch(/--again|echodrop upload/);
 });
 
+test('help of `sign` names the user', async () => {
+  expect((await cli(['sign', '--help'], {})).stdout).toMatch(
+    /^It signs as the sandbox user of the system of `npm start`\.$/m,
+  );
+});
+
 test('exits quietly if the reader of its output closes the pipe', async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'local-cli.ts'), 'sign'], {
     env: {},

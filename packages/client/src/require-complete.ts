@@ -4,7 +4,7 @@ import { withoutJit } from './without-jit.ts';
 const { optionsShape, uploadShape, listShape, requestShape } = withoutJit(() => {
   const hasNoLogin = (text: string) => !URL.canParse(text) || !(new URL(text).username || new URL(text).password);
   const address = z
-    .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+    .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
     .check(z.refine(hasNoLogin, 'must be an address without user and password'));
   const hasNoQuery = z.refine<string>((text) => !/[?#]/.test(text), 'must contain no "?" or "#"');
   const countError = 'must be a whole number, 0 or more';

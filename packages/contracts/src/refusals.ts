@@ -19,6 +19,20 @@ export const unsupportedSentences = {
 /** Media that precedes its credentials and exceeds what the gateway buffers without them. */
 export const secretsFirst = 'Send the four credential fields before the file.';
 
+/** Credentials of version 2 are headers, those of version 1 fields; the default is version 2. */
+export const credentialsMissingSentences = {
+  headers: 'Missing credentials: send the headers X-Auth-Service-Provider and X-Verify-Credentials-Authorization.',
+  fields: 'Missing credentials: send the fields consumer_token, consumer_secret, oauth_token and oauth_secret.',
+} as const;
+
+/** Why credentials are refused; the default is the provider's response. */
+export const credentialsRefusedSentences = {
+  provider: 'The identity provider rejected the credentials.',
+  unsupported_scheme:
+    'The identity provider does not support this authorization scheme. Use OAuth or Bearer, whichever it supports.',
+  replay: 'These credentials were used before, or may have been. Sign each request again.',
+} as const;
+
 /** Why a parameter is missing; the default is the API key. */
 export const missingSentences = {
   key: 'Missing parameter: key.',
@@ -43,11 +57,8 @@ export const refusals = {
   idempotency_key_malformed: [400, 'Idempotency-Key must be a quoted string of 1 to 255 printable ASCII characters.'],
   request_malformed: [400, 'The request is not well-formed HTTP.'],
   form_malformed: [400, malformedSentences.incomplete],
-  credentials_missing: [
-    401,
-    'Missing credentials. Version 2 requires the headers X-Auth-Service-Provider and X-Verify-Credentials-Authorization; version 1 the fields consumer_token, consumer_secret, oauth_token and oauth_secret.',
-  ],
-  credentials_refused: [401, 'The credentials were rejected.'],
+  credentials_missing: [401, credentialsMissingSentences.headers],
+  credentials_refused: [401, credentialsRefusedSentences.provider],
   provider_unknown: [401, 'This server does not accept this identity provider.'],
   provider_unavailable: [401, 'The identity provider is unavailable. Try again later.'],
   api_key_unknown: [401, 'This server does not accept this API key. Check the parameter `key`.'],
@@ -88,6 +99,8 @@ export function isTemporary(reason: Reason): boolean {
 /** All messages of a reason. */
 export function sentencesOf(reason: Reason): readonly string[] {
   if (reason === 'media_unsupported') return Object.values(unsupportedSentences);
+  if (reason === 'credentials_missing') return Object.values(credentialsMissingSentences);
+  if (reason === 'credentials_refused') return Object.values(credentialsRefusedSentences);
   if (reason === 'parameter_missing') return Object.values(missingSentences);
   if (reason === 'form_malformed') return Object.values(malformedSentences);
   return [refusals[reason][1], ...(reason === 'media_too_large' ? [secretsFirst] : [])];

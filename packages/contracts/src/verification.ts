@@ -46,7 +46,8 @@ export type Verdict = z.infer<typeof verdictShape>;
 
 export const verdictShape = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('verified'), caller: callerShape }),
-  z.object({ outcome: z.literal('refused') }),
+  // `cause`: `unsupported_scheme` or `replay` if the provider was not queried; other releases may send others.
+  z.object({ outcome: z.literal('refused'), cause: z.string().optional() }),
   z.object({ outcome: z.literal('provider_unknown') }),
   z.object({ outcome: z.literal('provider_unavailable'), retryAfterSeconds: z.number().int().min(1) }),
 ]);

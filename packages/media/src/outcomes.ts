@@ -59,3 +59,11 @@ export type RenditionReason = UnsupportedReason | 'timed_out';
 export type Rendered =
   | { readonly outcome: 'made' }
   | { readonly outcome: 'unsupported'; readonly why: RenditionReason };
+
+type Result = { readonly outcome: 'media' | 'made' } | { readonly outcome: 'unsupported'; readonly why: string };
+
+/** The result as fields of logs and metrics. Replies say `made` and `why`, which other releases read. */
+export function resultFields(result: Result) {
+  if (result.outcome === 'unsupported') return { outcome: result.outcome, cause: result.why };
+  return result.outcome === 'made' ? { outcome: 'created' } : result;
+}

@@ -15,7 +15,7 @@ export const storeSettings = {
     '`minio` (any S3) or `filesystem` (`npm start`: `filesystem`)',
   ),
   OBJECT_STORE_DIR: requiredWhen('OBJECT_STORE', 'filesystem', text()).describe('folder of the filesystem store'),
-  S3_ENDPOINT: requiredWhen('OBJECT_STORE', 'minio', endpoint).describe('address of the S3 store, without a path'),
+  S3_ENDPOINT: requiredWhen('OBJECT_STORE', 'minio', endpoint).describe('URL of the S3 store, without a path'),
   S3_REGION: text('us-east-1').describe('region of the S3 store'),
   S3_BUCKET: requiredWhen('OBJECT_STORE', 'minio', bucket).describe(
     'bucket; a missing one is created if the keys allow it',

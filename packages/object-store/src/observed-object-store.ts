@@ -46,7 +46,7 @@ export function observeStore(store: ObjectStore, metrics: Metrics): ObjectStore 
 function createObserver(metrics: Metrics) {
   const seconds = metrics.histogram(
     'echodrop_store_call_seconds',
-    'Object store call duration by operation and outcome.',
+    'Object store call duration by operation and outcome. read: until the body starts; read_body: the body; ready: health check.',
     ['operation', 'outcome'],
     buckets,
   );

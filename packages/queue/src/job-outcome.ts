@@ -59,7 +59,7 @@ export function createJobDurations(
   const job = metrics.histogram(names.job, 'Job duration from enqueue to completion.', labels, secondsBuckets);
   const work = metrics.histogram(
     names.work,
-    'Time that a worker spent on a job, without its time in the queue.',
+    'Time that a worker spent on a job, excluding its time in the queue.',
     labels,
     secondsBuckets,
   );

@@ -47,9 +47,11 @@ export function registerBacklogMetrics(
   clients: readonly { backlogs(): Promise<ReadonlyMap<string, Backlog>> }[],
 ): void {
   const helps = {
-    echodrop_queue_waiting_jobs: 'Jobs waiting for a worker.',
+    echodrop_queue_waiting_jobs:
+      'Jobs waiting for a worker. probe-photos, probe-films (videos): uploads wait for them. Renditions by cost: rendition-pictures and ' +
+      'rendition-films (videos) first, then rendition-medium, rendition-slow.',
     echodrop_queue_oldest_job_age_seconds:
-      'Age of the oldest waiting job (rendition queues: of the next job, as owners take turns); 0 if none waits.',
+      'Age of the oldest waiting job; 0 if none waits. Rendition queues take turns between users: there, the age of the next job.',
     echodrop_queue_unsupported_jobs: 'Jobs that no running worker can run, because another release wrote them.',
   };
   metrics.gaugesOnScrape(helps, 'queue', async () => {

@@ -47,7 +47,7 @@ export interface StoredRecord extends Omit<MediaRecord, 'url'> {
 
 /** What replaces a removed record: enough to finish the removal, without its content. */
 export interface Tombstone extends Pick<StoredRecord, 'id' | 'mediaKey' | 'timestamp'> {
-  /** The hash of provider and subject, as in list entries. */
+  /** The hash of provider and subject, as in listing entries. */
   readonly owner: string;
   readonly removed: { readonly by: 'owner' | 'operator'; readonly at: Date };
 }

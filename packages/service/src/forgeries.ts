@@ -6,7 +6,7 @@ const kinds = ['job', 'reply', 'verdict', 'claim'] as const;
 /** A sealed entry in Redis: a job, its reply, a cached verdict, or a claim on an idempotency key. */
 export type SealedKind = (typeof kinds)[number];
 
-/** Counts and logs Redis entries with a wrong seal. */
+/** Counts and logs Redis entries with an invalid seal. */
 export class Forgeries {
   readonly #log: Log;
   readonly #count;
@@ -15,7 +15,8 @@ export class Forgeries {
     this.#log = log;
     this.#count = metrics.counter(
       'echodrop_forged_entries_total',
-      'Ignored Redis entries whose seal (HMAC) is wrong, because of a forgery or because secrets differ between services.',
+      'Redis entries rejected because of an invalid HMAC (forged, or secrets differ between services), by kind: job, reply, ' +
+        'verdict (cached verification), claim (reserved idempotency key).',
       ['kind'],
     );
     // Alerts see the first one as an increase.
@@ -24,6 +25,6 @@ export class Forgeries {
 
   report(kind: SealedKind, fields: Readonly<Record<string, string>>): void {
     this.#count.inc({ kind });
-    this.#log.error({ kind, ...fields }, 'Ignored Redis entry with invalid HMAC');
+    this.#log.error({ kind, ...fields }, 'Rejected Redis entry with invalid HMAC');
   }
 }

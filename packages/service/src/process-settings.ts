@@ -5,7 +5,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 /** Settings of every process; `opsPort` is the service's default. */
 export function processSettings(opsPort: number) {
   return {
-    HOST: text('127.0.0.1').describe('listen address'),
+    HOST: text('127.0.0.1').describe('IP address to listen on'),
     OPS_PORT: port(opsPort).describe('port of `/livez`, `/readyz` and `/metrics`'),
     BUILD_REVISION: text('unknown').describe('revision in the metric `echodrop_build_info`; images set it'),
     LOG_LEVEL: choice(logLevels, 'info').describe(logLevels.map((level) => `\`${level}\``).join(', ')),

@@ -58,9 +58,9 @@ function describeFault(found: Extract<StoreFinding, { fault: string }>): string 
     case 'media_spoiled':
       return `media of ${found.id} is corrupt (${found.why}). Restore it from a backup.`;
     case 'not_listed':
-      return `list entry of ${found.id} is missing. Run rebuild-listings.`;
+      return `listing entry of ${found.id} is missing. Run rebuild-listings.`;
     case 'lists_nothing':
-      return 'list entry without a published upload. Run rebuild-listings.';
+      return 'listing entry without a published upload. Run rebuild-listings.';
     case 'removal_unfinished':
       return `left by an unfinished deletion of ${found.id}. Finish it: remove ${found.id}`;
   }

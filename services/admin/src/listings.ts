@@ -42,7 +42,7 @@ function alignColumns(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Adds missing list entries of every record, and deletes entries without a published upload. @throws StoreUnavailable; CommandFailed at the end if a record is unreadable */
+/** Adds missing listing entries of every record, and deletes entries without a published upload. @throws StoreUnavailable; CommandFailed at the end if a record is unreadable */
 export async function* rebuildListings(store: ObjectStore): AsyncGenerator<string> {
   const count = { uploads: 0, added: 0, deleted: 0 };
   let unreadable = 0;
@@ -58,6 +58,6 @@ export async function* rebuildListings(store: ObjectStore): AsyncGenerator<strin
     }
   }
   for await (const _ of removeDeadEntries(store)) count.deleted += 1;
-  yield `Checked ${count.uploads} uploads: added ${count.added} to lists, deleted ${count.deleted} entries without an upload.`;
+  yield `Checked ${count.uploads} uploads: added ${count.added} to the listings, deleted ${count.deleted} entries without an upload.`;
   if (unreadable > 0) throw new CommandFailed(`${unreadable} records are unreadable.`);
 }

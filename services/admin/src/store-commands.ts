@@ -9,10 +9,10 @@ import { sweepOnce, sweepPeriodically } from './sweep-periodically.ts';
 export function addStoreCommands(admin: Command, context: CommandContext): void {
   admin
     .command('sweep')
-    .summary('find orphans and unfinished uploads; delete them with --yes')
+    .summary('find orphans and incomplete multipart uploads; delete them with --yes')
     .description(
-      'Find orphans (media and renditions without a record), unfinished uploads and leftovers of interrupted deletions; with --yes, delete ' +
-        'them. Find published uploads that are missing from the lists of uploads; with --yes, add them to the lists. Without --yes, a dry run. ' +
+      'Find orphans (media and renditions without a record), incomplete multipart uploads and leftovers of interrupted deletions; with --yes, delete ' +
+        'them. Find published uploads that are missing from the listings (by user and by time); with --yes, add them. Without --yes, a dry run. ' +
         'Safe while uploads run; never run it while a backup is being restored. If a record is unreadable, nothing is deleted.',
     )
     .option('--yes', 'apply the changes (default: dry run)')
@@ -23,7 +23,12 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     // Its name before 0.2.
     .addOption(new Option('--even-most').hideHelp())
     .option('--every <hours>', 'sweep every <hours> hours until stopped', parseUpTo(10_000))
-    .option('--older-than <hours>', 'delete only orphans and unfinished uploads older than this', parseUpTo(10_000), 24)
+    .option(
+      '--older-than <hours>',
+      'delete only orphans and incomplete multipart uploads older than this',
+      parseUpTo(10_000),
+      24,
+    )
     .action(
       async (
         { yes = false, evenMost = false, force = evenMost, every: everyHours, olderThan: olderThanHours },
@@ -48,7 +53,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .command('verify-store')
     .summary('check the store for faults and orphans; changes nothing')
     .description(
-      'Check the store for faults: records without media or list entries, damaged media, list entries without an upload. Also reports ' +
+      'Check the store for faults: records without media or listing entries, damaged media, listing entries without an upload. Also reports ' +
         'orphans: media and renditions without a record. Changes nothing. Exits with 1 if there are faults; orphans alone do not count.',
     )
     .option('--moved', 'ignore ETags, after a migration from another kind of store')

@@ -61,8 +61,8 @@ test('sweep counts, and with --yes deletes old orphans and writes a report', asy
     0,
     'orphaned media: 1 found, 5 bytes',
     'orphaned renditions: 1 found, 5 bytes',
-    'unfinished uploads: 1 found, 11 bytes',
-    'uploads without list entries: 0 found',
+    'incomplete multipart uploads: 1 found, 11 bytes',
+    'uploads missing from the listings: 0 found',
     'Dry run: nothing changed. Add --yes to apply the changes.',
   ]);
   expect(await exist(goes)).toEqual([true, true]);
@@ -73,7 +73,7 @@ test('sweep counts, and with --yes deletes old orphans and writes a report', asy
   expect(swept.lines.slice(0, 3)).toEqual([
     'orphaned media: 1 found, 1 deleted, 5 bytes',
     'orphaned renditions: 1 found, 1 deleted, 5 bytes',
-    'unfinished uploads: 1 found, 1 deleted, 11 bytes',
+    'incomplete multipart uploads: 1 found, 1 deleted, 11 bytes',
   ]);
   expect(await exist([...goes, ...stays])).toEqual([false, false, true, true, true, true]);
   expect(await unfinished()).toEqual(['of-one-that-runs']);

@@ -53,13 +53,13 @@ export async function* sweepPeriodically(
 }
 
 function describeReport({ kinds, listings }: SweepReport, dryRun: boolean): string[] {
-  const names = { media: 'orphaned media', renditions: 'orphaned renditions', uploads: 'unfinished uploads' };
+  const names = { media: 'orphaned media', renditions: 'orphaned renditions', uploads: 'incomplete multipart uploads' };
   const lines = sweptKinds.map((kind) => {
     const { found, removed, bytes } = kinds[kind];
     return `${names[kind]}: ${found} found,${dryRun ? '' : ` ${removed} deleted,`} ${bytes} bytes`;
   });
   return [
     ...lines,
-    `uploads without list entries: ${listings.missing} found${dryRun ? '' : `, ${listings.added} added`}`,
+    `uploads missing from the listings: ${listings.missing} found${dryRun ? '' : `, ${listings.added} added`}`,
   ];
 }

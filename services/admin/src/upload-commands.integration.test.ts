@@ -200,11 +200,11 @@ test('rebuild-listings lists each published upload once', async () => {
   expect((await listNewest(dataDir.store, { limit: 9 })).records).toEqual([]);
   for (const added of [2, 0])
     expect((await run('rebuild-listings')).stdout).toBe(
-      `Checked 2 uploads: added ${added} to lists, deleted 0 entries without an upload.`,
+      `Checked 2 uploads: added ${added} to the listings, deleted 0 entries without an upload.`,
     );
   expect((await listNewest(dataDir.store, { limit: 9 })).records).toEqual([third, first]);
   await dataDir.store.remove(recordKey(third.id));
   expect((await run('rebuild-listings')).stdout).toBe(
-    'Checked 1 uploads: added 0 to lists, deleted 2 entries without an upload.',
+    'Checked 1 uploads: added 0 to the listings, deleted 2 entries without an upload.',
   );
 });

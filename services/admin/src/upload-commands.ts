@@ -29,7 +29,8 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
   admin
     .command('remove')
-    .description('delete uploads: pages, renditions and media')
+    .summary('delete uploads: pages, renditions and media')
+    .description('Delete uploads: pages, renditions and media. Takes effect at once; no dry run.')
     .argument('<id...>', 'media ids, or URLs of pages or pictures')
     .action((ids: string[]) => printFromStore(context, (store) => removeUploads(store, ids, audit)));
 
@@ -68,6 +69,7 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
   admin
     .command('rebuild-listings')
-    .description('add missing entries to the lists of uploads, and delete stale ones')
+    .summary('add missing uploads to the listings, and delete stale entries')
+    .description('Add missing uploads to the listings, and delete stale entries. Takes effect at once; no dry run.')
     .action(() => printFromStore(context, rebuildListings));
 }

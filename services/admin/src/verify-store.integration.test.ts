@@ -69,22 +69,22 @@ const faults: Record<string, Planted> = {
   'an upload missing from the list of its user': async (record) => {
     const [key = ''] = listingKeys(listingEntryOf(record));
     await dataDir.store.remove(key);
-    return [key, new RegExp(`FAULT: list entry of ${record.id} is missing`)];
+    return [key, new RegExp(`FAULT: listing entry of ${record.id} is missing`)];
   },
   'an entry without a record': async (record) => {
     const [, key = ''] = listingKeys(listingEntryOf({ ...record, id: newMediaId() }));
     await put(key, '');
-    return [key, /FAULT: list entry without a published upload/];
+    return [key, /FAULT: listing entry without a published upload/];
   },
   'an entry with the wrong time': async (record) => {
     const [, key = ''] = listingKeys(listingEntryOf({ ...record, timestamp: new Date() }));
     await put(key, '');
-    return [key, /FAULT: list entry without a published upload/];
+    return [key, /FAULT: listing entry without a published upload/];
   },
   'an entry of the wrong user': async (record) => {
     const [key = ''] = listingKeys(listingEntryOf({ ...record, subject: 'bob' }));
     await put(key, '');
-    return [key, /FAULT: list entry without a published upload/];
+    return [key, /FAULT: listing entry without a published upload/];
   },
   'media left by a removal': async () => {
     const record = await publishSample(dataDir.store);

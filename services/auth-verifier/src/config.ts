@@ -15,11 +15,11 @@ export const settings = {
   IDENTITY_PROVIDERS: identityProviders()
     .refine((providers) => providers.length > 0, 'must not be empty')
     .describe(
-      'comma-separated `[profile ]advertised[=upstream]`: the address that clients sign for and, if different, the one to query ' +
+      'comma-separated `[profile ]advertised[=upstream]`: the URL that clients sign for and, if different, the one to query ' +
         '([more](identity-providers.md#identity_providers); `npm start`: the sandbox)',
     ),
   VERDICT_REUSE: choice(['ttl', 'retry', 'off'], 'ttl').describe(
-    'who may repeat a signed header: `ttl` anyone while the verdict is cached, `retry` the same client address, `off` no one ' +
+    'who may repeat a signed header: `ttl` anyone while the verdict is cached, `retry` the same client IP address, `off` no one ' +
       '([more](identity-providers.md#reuse-of-a-proof))',
   ),
   VERDICT_TTL_SECONDS: wholeNumber({ default: 60, max: 3600 }).describe('how long a verified caller is cached'),

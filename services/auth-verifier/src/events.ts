@@ -22,7 +22,9 @@ export type VerifierEvents = ReturnType<typeof createVerifierEvents>;
 export function createVerifierEvents(log: Log, metrics: Metrics) {
   const verifications = metrics.counter(
     'echodrop_verifications_total',
-    'Verifications by provider, outcome and source: provider, cache, or why there was no query (unsupported_scheme, replay, undecided, circuit_open, token_rate_limited, busy).',
+    'Verifications by provider, outcome and source: provider, cache, or why there was no query: unsupported_scheme; replay (the proof was used before); ' +
+      "undecided (another auth-verifier's query of this proof had no outcome); circuit_open; token_rate_limited (429 for this token); " +
+      'busy (too many concurrent requests to the provider).',
     ['provider', 'outcome', 'source'],
   );
   const providerSeconds = metrics.histogram(
@@ -35,10 +37,12 @@ export function createVerifierEvents(log: Log, metrics: Metrics) {
     /** `seconds` is the duration of the provider request, if there was one. */
     verificationCompleted(
       { advertised: provider }: Provider,
-      { outcome }: Verdict,
+      verdict: Verdict,
       source: VerdictSource,
       seconds?: number,
     ): void {
+      // Not `refused`: a connection can be refused too.
+      const outcome = verdict.outcome === 'refused' ? 'rejected' : verdict.outcome;
       verifications.inc({ provider, outcome, source });
       setSpanAttributes({ 'echodrop.provider': provider, 'echodrop.outcome': outcome, 'echodrop.source': source });
       if (seconds !== undefined) providerSeconds.observe({ provider, outcome }, seconds);

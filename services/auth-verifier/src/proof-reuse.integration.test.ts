@@ -85,7 +85,7 @@ test.each<Reuse>(['retry', 'off'])('%s: a proof stays a replay after its verdict
   await outcome(one, shown(home));
   for (const key of await one.redis.keys('{echodrop:2}:verdict:*')) await one.redis.del(key);
   expect(await outcome(one, shown(elsewhere))).toBe('refused');
-  expect((await one.metrics.exposition()).text).toContain('outcome="refused",source="replay"');
+  expect((await one.metrics.exposition()).text).toContain('outcome="rejected",source="replay"');
   const [key = ''] = await one.redis.keys('{echodrop:2}:use:*');
   expect(await one.redis.ttl(key)).toBeGreaterThan(23 * 3600);
 });

@@ -198,7 +198,7 @@ test.each([
 test.each(['', 'Bearer x', 'Basic eDp5', 'OAuth2 x', 'OAuthx', ' OAuth x', 'Digest a="OAuth"'])(
   'refuses the unsupported scheme of %j without a query',
   async (authorization) => {
-    expect(await verify(echo(authorization))).toEqual({ outcome: 'refused' });
+    expect(await verify(echo(authorization))).toEqual({ outcome: 'refused', cause: 'unsupported_scheme' });
     expect(standIn.requests).toEqual([]);
   },
 );
@@ -281,7 +281,7 @@ test('metrics distinguish verdicts without a query, by provider', async () => {
   const { text } = await replica.metrics.exposition();
   const provider = `provider="${standIn.provider.advertised}"`;
   for (const [labels, count] of [
-    ['outcome="refused",source="unsupported_scheme"', 1],
+    ['outcome="rejected",source="unsupported_scheme"', 1],
     ['outcome="provider_unavailable",source="provider"', 10],
     ['outcome="provider_unavailable",source="circuit_open"', 2],
   ] as const)

@@ -126,8 +126,9 @@ export class Verifier implements AsyncDisposable {
   }
 
   #refuse(provider: Provider, source: 'unsupported_scheme' | 'replay'): Verdict {
-    this.#deps.events.verificationCompleted(provider, { outcome: 'refused' }, source);
-    return { outcome: 'refused' };
+    const verdict = { outcome: 'refused', cause: source } as const;
+    this.#deps.events.verificationCompleted(provider, verdict, source);
+    return verdict;
   }
 }
 

@@ -1,3 +1,4 @@
+import { credentialsMissingSentences } from '@echodrop/contracts/refusals';
 import type { Caller, Credentials } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import type { Admission } from './admit/admission.ts';
@@ -59,7 +60,9 @@ export async function acceptUpload(context: UploadContext, deps: UploadDeps): Pr
     hash: idempotencyKey !== undefined,
   });
 
-  if (!verification.isRequested) throw new Refusal('credentials_missing');
+  // Only of version 1: the headers of version 2 were read above.
+  if (!verification.isRequested)
+    throw new Refusal('credentials_missing', { sentence: credentialsMissingSentences.fields });
   const { message, alt, application, media } = requireParameters(form, apiKeys, forms.compatibility);
   log.mediaKey = media.key;
   const caller = await verdict.promise;

@@ -32,7 +32,7 @@ export const settings = {
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081').describe(
     "public address of the site: its own host, no path. A record's `url` is this, a slash and the id",
   ),
-  VERIFIER_URL: httpAddress('http://127.0.0.1:8082').describe('address of the auth-verifier'),
+  VERIFIER_URL: httpAddress('http://127.0.0.1:8082').describe('URL of the auth-verifier'),
   API_KEYS: secret().describe('comma-separated `key` or `name=key` (`npm start`: `sandbox-key`)'),
   WEB_UPLOAD_API_KEY: apiKey()
     .optional()
@@ -45,11 +45,11 @@ export const settings = {
     'uploads at once per user in one gateway, then 429',
   ),
   MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: wholeNumber({ default: 100, min: 1 }).describe(
-    'version 1 uploads at once before verification, per client address (IPv6: per /64) in one gateway, then 429 ' +
+    'version 1 uploads at once before verification, per client IP address (IPv6: per /64) in one gateway, then 429 ' +
       '([029](../decisions/029-admission-before-verification.md))',
   ),
   UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: wholeNumber({ default: 1000 }).describe(
-    'uploads that end without a verified caller, per client address in one gateway, then 429; 0: no limit',
+    'uploads that end without a verified caller, per client IP address in one gateway, then 429; 0: no limit',
   ),
   UNVERIFIED_BUFFER_BYTES: wholeNumber({ default: 64 * MiB, min: 1 }).describe(
     'memory for version 1 media sent before its credentials, per upload and in total; larger media gets 413',
@@ -70,8 +70,8 @@ export const settings = {
   TRUSTED_PROXIES: commaSeparated('')
     .refine((proxies) => proxies.every(isNetwork), 'must be addresses or networks (10.0.0.0/8)')
     .describe(
-      'comma-separated addresses and networks whose `X-Forwarded-For` is trusted. Behind a proxy that is missing here, ' +
-        'all clients share the limits of one address',
+      'comma-separated IP addresses and networks whose `X-Forwarded-For` is trusted. Behind a proxy that is missing here, ' +
+        'all clients share the limits of one IP address',
     ),
   CORS_ORIGINS: commaSeparated('')
     .refine(

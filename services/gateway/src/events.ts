@@ -88,7 +88,9 @@ function createUploadEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Requests refused before verification, by limit: slots, unverified, anonymous (all clients); address_... (one client address).',
+    'Uploads and requests for own uploads refused before verification, by limit. All clients: slots (concurrent), unverified (concurrent before ' +
+      'verification), anonymous (the same, version 1). One client IP address: address_unverified, address_anonymous (the same), ' +
+      'address_rate (unverified per minute).',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);
@@ -114,19 +116,19 @@ function createAdmissionEvents(log: Log, metrics: Metrics) {
 function createPublishingEvents(log: Log, metrics: Metrics) {
   const orphans = metrics.counter(
     'echodrop_orphaned_media_total',
-    'Media that a failed upload left because its deletion failed; the next sweep deletes it.',
+    'Media of failed uploads whose deletion failed too; a sweep deletes it.',
   );
   const enqueueFailures = metrics.counter(
     'echodrop_rendition_enqueue_failures_total',
     'Uploads whose renditions could not be enqueued; the first view enqueues them.',
   );
-  const unlisted = metrics.counter(
-    'echodrop_unlisted_uploads_total',
-    'Published uploads whose list entries could not be written.',
+  const listingFailures = metrics.counter(
+    'echodrop_listing_failures_total',
+    'Published uploads missing from the listings (by user and by time) because the write failed.',
   );
-  const relisted = metrics.counter(
-    'echodrop_relisted_uploads_total',
-    'Uploads whose missing list entries were added when the client repeated the upload.',
+  const listingRepairs = metrics.counter(
+    'echodrop_listing_repairs_total',
+    'Uploads missing from the listings that a repeated upload added.',
   );
   const checksums = metrics.gauge(
     'echodrop_store_verifies_checksums',
@@ -149,14 +151,17 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
       enqueueFailures.inc();
       log.warn({ mediaKey, err: error }, 'Failed to enqueue renditions');
     },
-    /** An upload is published, but on no list. */
-    uploadUnlisted(mediaId: string, error: unknown): void {
-      unlisted.inc();
-      log.warn({ mediaId, err: error }, 'Failed to write list entries; a repeated upload or the next sweep adds them');
+    /** An upload is published, but missing from the listings. */
+    listingFailed(mediaId: string, error: unknown): void {
+      listingFailures.inc();
+      log.warn(
+        { mediaId, err: error },
+        'Failed to write listings; a repeated upload or the next sweep adds the upload',
+      );
     },
-    uploadRelisted(mediaId: string): void {
-      relisted.inc();
-      log.warn({ mediaId }, 'Added missing list entries of an earlier upload');
+    listingRepaired(mediaId: string): void {
+      listingRepairs.inc();
+      log.warn({ mediaId }, 'Added an earlier upload to the listings');
     },
     storeChecked(verifiesChecksums: boolean): void {
       checksums.set(verifiesChecksums ? 1 : 0);

@@ -44,8 +44,8 @@ test('reports the last sweep, or that there was none, or nothing if the report i
   expect(lines).toContain('echodrop_sweep_removed_objects{kind="media"} 2');
   expect(lines).toContain('echodrop_sweep_found_bytes{kind="media"} 700');
   expect(lines).toContain('echodrop_sweep_found_objects{kind="uploads"} 1');
-  expect(lines).toContain('echodrop_sweep_unlisted_uploads{} 5');
-  expect(lines).toContain('echodrop_sweep_relisted_uploads{} 4');
+  expect(lines).toContain('echodrop_sweep_listing_failures{} 5');
+  expect(lines).toContain('echodrop_sweep_listing_repairs{} 4');
   expect(lines).toHaveLength(12);
   await store.put(sweepReportKey, Readable.from([Buffer.from('no report')]));
   expect(await seriesIn(store)).toEqual([]);

@@ -4,10 +4,10 @@ import type { Metrics } from '@echodrop/service/metrics/metrics';
 
 const helps = {
   echodrop_sweep_found_objects:
-    'Objects found by the last sweep: orphaned media, orphaned renditions, unfinished uploads.',
+    'Objects found by the last sweep, by kind: media and renditions (orphans), uploads (incomplete multipart uploads).',
   echodrop_sweep_removed_objects: 'Objects deleted by the last sweep.',
   echodrop_sweep_found_bytes:
-    'Bytes found by the last sweep; unfinished uploads count if the object store reports their size.',
+    'Bytes found by the last sweep; incomplete multipart uploads count if the object store reports their size.',
 };
 
 /** Reports the last sweep, by its report in the store. No series if that cannot be read. */
@@ -16,21 +16,21 @@ export function registerSweepMetrics(metrics: Metrics, store: ObjectStore): void
     'echodrop_sweep_completed_timestamp_seconds',
     'Unix time at which the last sweep completed; 0 if none has.',
   );
-  const unlisted = metrics.gauge(
-    'echodrop_sweep_unlisted_uploads',
-    'Published uploads that the last sweep found without list entries.',
+  const listingFailures = metrics.gauge(
+    'echodrop_sweep_listing_failures',
+    'Published uploads that the last sweep found missing from the listings.',
   );
-  const relisted = metrics.gauge(
-    'echodrop_sweep_relisted_uploads',
-    'Published uploads to which the last sweep added missing list entries.',
+  const listingRepairs = metrics.gauge(
+    'echodrop_sweep_listing_repairs',
+    'Published uploads that the last sweep added to the listings.',
   );
   metrics.gaugesOnScrape(helps, 'kind', async () => {
-    for (const gauge of [completed, unlisted, relisted]) gauge.remove();
+    for (const gauge of [completed, listingFailures, listingRepairs]) gauge.remove();
     const report = await readSweepReport(store);
     completed.set((report?.completed.getTime() ?? 0) / 1000);
     if (!report) return [];
-    unlisted.set(report.listings.missing);
-    relisted.set(report.listings.added);
+    listingFailures.set(report.listings.missing);
+    listingRepairs.set(report.listings.added);
     return sweptKinds.map((kind) => {
       const { found, removed, bytes } = report.kinds[kind];
       const values = {

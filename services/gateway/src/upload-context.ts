@@ -33,7 +33,7 @@ interface UploadLog {
   /** The probe-worker and the rendition-worker log it too. */
   mediaKey?: string;
   /** Why media is unsupported. */
-  why?: UnsupportedReason;
+  cause?: UnsupportedReason;
   refusalMessage?: string;
   bytes?: number;
 }

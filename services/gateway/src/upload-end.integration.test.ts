@@ -69,7 +69,7 @@ describe.each(unsupportedReasons)('unsupported media: %s', (why) => {
       const end = await line('gateway', 'Upload refused', response.headers.get('x-request-id') ?? 'none');
       expect(end).toMatchObject({
         outcome: 'media_unsupported',
-        why,
+        cause: why,
         refusalMessage: body.message,
         mediaKey: expect.stringMatching(/^[0-9a-f]{32}$/),
       });

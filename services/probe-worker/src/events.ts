@@ -1,5 +1,5 @@
 import type { ProbeRequest } from '@echodrop/contracts/probe';
-import type { Probe } from '@echodrop/media/outcomes';
+import { type Probe, resultFields } from '@echodrop/media/outcomes';
 import { createJobDurations, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
@@ -14,7 +14,7 @@ const bytesBuckets = [0, 16 * KiB, 64 * KiB, 256 * KiB, 1024 * KiB, 4096 * KiB, 
 export function createProbeEvents(log: Log, metrics: Metrics) {
   const bytesRead = metrics.histogram(
     'echodrop_probe_read_bytes',
-    'Bytes read from the object store per probe, without the first 16 KiB, which the gateway sends with the job.',
+    'Bytes read from the object store per probe, excluding the first 16 KiB, which the gateway sends with the job.',
     ['outcome'],
     bytesBuckets,
   );
@@ -32,7 +32,7 @@ export function createProbeEvents(log: Log, metrics: Metrics) {
       const result = probe.outcome === 'media' ? probe.type : probe.why;
       results.inc({ result });
       setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': result });
-      log.info({ mediaKey, size, ...probe, ...costs }, 'Media probed');
+      log.info({ mediaKey, size, ...resultFields(probe), ...costs }, 'Media probed');
     },
     jobEnded(end: JobEnd, request?: Pick<ProbeRequest, 'mediaKey'>) {
       const { queue, jobId, outcome, seconds, error } = end;

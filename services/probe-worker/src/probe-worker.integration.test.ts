@@ -80,7 +80,7 @@ test('does not reply to a job sealed with another secret, but counts and logs it
   const metrics = await stack.metrics('probe-worker');
   expect(metrics).toMatch(/^echodrop_forged_entries_total\{.*kind="job".*\} 1$/m);
   expect(metrics).toMatch(/^echodrop_probe_job_seconds_count\{.*outcome="forged".*\} 1$/m);
-  expect(stack.services['probe-worker'].output).toContain('Ignored Redis entry with invalid HMAC');
+  expect(stack.services['probe-worker'].output).toContain('Rejected Redis entry with invalid HMAC');
 });
 
 test('starts while Redis is down, and works once it is up', async () => {

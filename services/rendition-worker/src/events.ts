@@ -1,4 +1,5 @@
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
+import { resultFields } from '@echodrop/media/outcomes';
 import type { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import { createJobDurations, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
@@ -11,24 +12,25 @@ export type RenditionEvents = ReturnType<typeof createRenditionEvents>;
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800];
 
 export function createRenditionEvents(log: Log, metrics: Metrics) {
-  const renditions = metrics.counter('echodrop_renditions_total', 'Rendition sets by outcome.', [
-    'set',
-    'type',
-    'outcome',
-  ]);
+  const renditions = metrics.counter(
+    'echodrop_renditions_total',
+    'Rendition sets by outcome. A set is what one job makes: `pictures` (for pages and previews), `whole` (the full-size picture), `film` (a video and its pictures).',
+    ['set', 'type', 'outcome'],
+  );
   const refusals = metrics.counter(
     'echodrop_tool_output_refused_total',
-    'Refused output files of media tools; any may indicate a compromised decoder.',
+    'Output files of media tools that failed validation; even one may mean a compromised decoder.',
     ['fault'],
   );
   const names = { job: 'echodrop_rendition_job_seconds', work: 'echodrop_rendition_work_seconds' };
   const observeDurations = createJobDurations(metrics, names, secondsBuckets);
   return {
     rendered({ mediaKey, type, set }: RenditionRequest, rendered: RenditionReply) {
-      renditions.inc({ set, type, outcome: rendered.outcome });
-      setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': rendered.outcome });
+      const fields = resultFields(rendered);
+      renditions.inc({ set, type, outcome: fields.outcome });
+      setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': fields.outcome });
       log.info(
-        { mediaKey, type, set, ...rendered },
+        { mediaKey, type, set, ...fields },
         rendered.outcome === 'made' ? 'Renditions created' : 'Media cannot be rendered',
       );
     },

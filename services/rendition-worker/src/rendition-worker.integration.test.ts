@@ -149,7 +149,7 @@ test('makes no rendition of a type that is turned off, and does not read it', as
       .split('\n')
       .filter((line) => line.endsWith('}'))
       .map((line) => JSON.parse(line));
-  const about = { why: 'type_off', msg: 'Media cannot be rendered' };
+  const about = { cause: 'type_off', msg: 'Media cannot be rendered' };
   await expect
     .poll(() => logged().filter((line) => line.type === 'tiff'), { timeout: 5000 })
     .toMatchObject([

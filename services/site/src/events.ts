@@ -16,7 +16,7 @@ interface CompletedRequest {
 export interface RenditionWait {
   readonly mediaKey: string;
   readonly recipe: string;
-  readonly outcome: 'made' | 'unsupported' | 'not_ready';
+  readonly outcome: 'created' | 'unsupported' | 'not_ready';
   readonly seconds: number;
   readonly error?: unknown;
 }
@@ -33,7 +33,11 @@ export function createSiteEvents(log: Log, metrics: Metrics) {
     ['recipe', 'outcome'],
     waitBuckets,
   );
-  const failures = metrics.counter('echodrop_site_request_failures_total', 'Failed requests by kind.', ['kind']);
+  const failures = metrics.counter(
+    'echodrop_site_request_failures_total',
+    'Failed requests by kind: store (object store unavailable), unexpected (any other error).',
+    ['kind'],
+  );
   const missing = metrics.counter(
     'echodrop_site_media_missing_total',
     'Page or picture requests that found the record of an upload but not its media; should be 0.',

@@ -4,7 +4,7 @@ import { findDamaged } from './damaged.ts';
 import { findDuplicates } from './duplicates.ts';
 import type { Finding } from './finding.ts';
 import { findOrphans, findStuckJobs } from './left-behind.ts';
-import { findUnlisted, findUnlistedRecords } from './listed.ts';
+import { findMissingFromListings, findRecordsMissingFromListings } from './listed.ts';
 import { findWronglyRefused } from './refused.ts';
 import { findNotRemoved } from './removed.ts';
 import { findLeaks, findUnready, type Held } from './services.ts';
@@ -33,19 +33,19 @@ export async function checkAll(
     removal === 'acknowledged' || (removal === 'unknown' && tombstones.has(id));
   const kept = acknowledged.filter((entry) => !isRemoved(entry));
   const removed = acknowledged.filter(isRemoved);
-  const unlisted = await findUnlisted(system, { kept, removed, records });
+  const notListed = await findMissingFromListings(system, { kept, removed, records });
   const notRemoved = await findNotRemoved(system, removed, tombstones);
   const sweptAt = Date.now();
   const orphans = await findOrphans(system, records);
   return [
     ...unready,
-    ...unlisted,
+    ...notListed,
     ...(await findDamaged(system, kept, records)),
     ...notRemoved,
     ...findWronglyRefused(entries, records),
     ...(await findStoreFaults(system)),
     ...findDuplicates(entries, records),
-    ...(await findUnlistedRecords(system, sweptAt)),
+    ...(await findRecordsMissingFromListings(system, sweptAt)),
     ...orphans,
     ...stuck,
     ...(await findLeaks(system, before)),

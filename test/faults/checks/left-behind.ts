@@ -46,7 +46,7 @@ async function jobsLeft({ queueRedis, redisSet }: System) {
   return (await Promise.all(counted)).filter(({ jobs }) => jobs > 0);
 }
 
-/** Sweeps, then finds orphans and unfinished uploads that remain. */
+/** Sweeps, then finds orphans and incomplete multipart uploads that remain. */
 export async function findOrphans({ store }: System, records: ReadonlyMap<string, RecordInStore>): Promise<Finding[]> {
   const { report, failure } = await sweep(store, {
     olderThanMs: noMinimumAge,
@@ -62,6 +62,6 @@ export async function findOrphans({ store }: System, records: ReadonlyMap<string
   return [
     ...(failure === undefined ? [] : [finding('the sweep failed', String(failure))]),
     ...orphans.map((key) => finding('orphan after a sweep', key)),
-    ...unfinished.map((id) => finding('unfinished upload after a sweep', id)),
+    ...unfinished.map((id) => finding('incomplete multipart upload after a sweep', id)),
   ];
 }

@@ -18,7 +18,10 @@ interface Acknowledged {
 }
 
 /** Finds acknowledged uploads that are missing in a list, and removed ones that are still in their owner's list. */
-export async function findUnlisted(system: System, { kept, removed, records }: Acknowledged): Promise<Finding[]> {
+export async function findMissingFromListings(
+  system: System,
+  { kept, removed, records }: Acknowledged,
+): Promise<Finding[]> {
   const own = { signing: await ownList(system, 'signing'), bearer: await ownList(system, 'bearer') };
   const byTime = new Set(await keysBelow(system.store, listingPrefix()));
   const stillListed = removed
@@ -48,8 +51,8 @@ function entriesByTime(record: RecordInStore | undefined): string[] {
   return listingKeys({ id: record.id, timestamp: new Date(record.timestamp), owner: '' });
 }
 
-/** Finds records without a list entry after a sweep at `sweptAt`. A sweep skips records of the last minute. */
-export async function findUnlistedRecords({ store }: System, sweptAt: number): Promise<Finding[]> {
+/** Finds records without a listing entry after a sweep at `sweptAt`. A sweep skips records of the last minute. */
+export async function findRecordsMissingFromListings({ store }: System, sweptAt: number): Promise<Finding[]> {
   const isListed = await readListingIndex(store, new AbortController().signal);
   const findings: Finding[] = [];
   for await (const { id, found } of listRecords(store)) {
@@ -58,7 +61,7 @@ export async function findUnlistedRecords({ store }: System, sweptAt: number): P
     else if (!isListed(listingEntryOf(found)))
       findings.push({
         scenario: 'all',
-        what: 'record without a list entry after a sweep',
+        what: 'record without a listing entry after a sweep',
         which: `${id} ${found.text}`,
       });
   }

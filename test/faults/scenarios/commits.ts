@@ -4,11 +4,11 @@ import { onDispose } from '../on-dispose.ts';
 import type { GameDay, Scenario } from '../scenario.ts';
 import { decideRequests, isEntryPut, isRecordPut } from '../store-requests.ts';
 
-/** Faults between the writes of a record and its list entries. */
+/** Faults between the writes of a record and its listing entries. */
 export const commitScenarios: readonly Scenario[] = [
   {
     name: 'commit responses cut',
-    breaks: 'half of the responses to writes of records and list entries are cut after the store has written',
+    breaks: 'half of the responses to writes of records and listing entries are cut after the store has written',
     forSeconds: 6,
     isShort: true,
     begin: ({ system, random, broke }) => {
@@ -20,7 +20,7 @@ export const commitScenarios: readonly Scenario[] = [
   },
   {
     name: 'commits without a response',
-    breaks: 'no write of a record gets a response, and no list entry is written, until the gateway gives up',
+    breaks: 'no write of a record gets a response, and no listing entry is written, until the gateway gives up',
     forSeconds: 25,
     begin: ({ system, broke }) => {
       broke();
@@ -29,7 +29,8 @@ export const commitScenarios: readonly Scenario[] = [
   },
   {
     name: 'gateway dies between record and lists',
-    breaks: 'SIGKILL of the gateway once the store has a record without list entries; the client repeats with its key',
+    breaks:
+      'SIGKILL of the gateway once the store has a record without listing entries; the client repeats with its key',
     forSeconds: 0,
     isShort: true,
     begin: dieBetween,

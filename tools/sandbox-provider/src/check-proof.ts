@@ -5,7 +5,13 @@ import { LRUCache } from 'lru-cache';
 import type { Grants } from './sign-in/grants.ts';
 import type { Accounts, SandboxUser } from './users.ts';
 
-export type ProofFault = 'missing' | 'malformed' | 'unknown' | 'signature_invalid' | 'timestamp_off' | 'nonce_reused';
+export type ProofFault =
+  | 'missing'
+  | 'malformed'
+  | 'unknown_credentials'
+  | 'signature_invalid'
+  | 'timestamp_off'
+  | 'nonce_reused';
 
 /** A request and its proof of the user. */
 interface Proof {
@@ -25,7 +31,7 @@ export function createBearerCheck({ users }: Accounts, issued: Pick<Grants, 'use
   return ({ authorization = '' }) => {
     if (!/^Bearer(?: |$)/i.test(authorization)) return 'missing';
     const [, token] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? [];
-    return token === undefined ? 'malformed' : (byToken.get(token) ?? issued.userOf(token) ?? 'unknown');
+    return token === undefined ? 'malformed' : (byToken.get(token) ?? issued.userOf(token) ?? 'unknown_credentials');
   };
 }
 
@@ -47,7 +53,7 @@ export function createSignatureCheck({ consumers, users }: Accounts): ProofCheck
     const { oauth_consumer_key: consumer = '', oauth_token: token = '', oauth_timestamp: timestamp } = signed;
     const consumerSecret = consumerSecrets.get(consumer);
     const owned = tokens.get(token);
-    if (consumerSecret === undefined || !owned) return 'unknown';
+    if (consumerSecret === undefined || !owned) return 'unknown_credentials';
 
     const secrets = { consumerSecret, tokenSecret: owned.secret };
     if (!isEqual(signatureOf({ method, address: url.href, parameters: signed }, secrets), signature))

@@ -17,17 +17,17 @@ Examples:
 The token is stored in $XDG_CONFIG_HOME/echodrop, in a file that only you can read.
 `;
 
-/** Adds the commands for accounts: login, whoami, logout, sign. */
-export function addAccountCommands(program: Command, context: CommandContext): void {
+/** Adds the commands for accounts: login, whoami, logout, sign. With `isLocal`, `sign` names the sandbox user. */
+export function addAccountCommands(program: Command, context: CommandContext, isLocal: boolean): void {
   program
     .command('login')
     .description("sign in with the site's identity provider, in the browser")
-    .argument('<site>', 'address of the site')
-    .option('--provider <name>', 'name or address of the provider, if the site has several')
+    .argument('<site>', 'URL of the site')
+    .option('--provider <name>', 'name or URL of the provider, if the site has several')
     .option('--profile <name>', 'name under which to save this login (ECHODROP_PROFILE)')
     .option('--key <key>', 'API key, if the site publishes none')
     .option('--token-stdin', 'read a bearer token from standard input and open no browser')
-    .option('--no-browser', 'print the sign-in address instead of opening a browser; it is valid for ten minutes')
+    .option('--no-browser', 'print the sign-in URL instead of opening a browser; it is valid for ten minutes')
     .addHelpText('after', loginHelp)
     .action((site: string, options: LoginOptions) => login(context, site, options));
 
@@ -47,8 +47,9 @@ export function addAccountCommands(program: Command, context: CommandContext): v
   const sign = program
     .command('sign')
     .description(
-      'print the header X-Verify-Credentials-Authorization of one upload, for another program such as curl. With a bearer token it is the token itself: keep it secret',
+      'print the value of the header X-Verify-Credentials-Authorization for one upload. With a bearer token it is the token itself: keep it secret',
     )
+    .addHelpText('after', isLocal ? `\nIt signs as the sandbox user of the system of \`npm start\`.\n` : '')
     .action((options: ConnectionOptions) => printSignature(context, options));
   addConnectionOptions(sign);
 }

@@ -50,17 +50,17 @@ export function parseUpTo(max: number): (text: string) => number {
   };
 }
 
-/** An http or https address, without its final slashes. @throws UsageError */
+/** An http or https URL, without its final slashes. @throws UsageError */
 export function webAddress(name: string, address: string, example = 'https://upload.example'): string {
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
-    throw new UsageError(`${name} must be an http(s) address, such as ${example}.`);
+    throw new UsageError(`${name} must be an http(s) URL, such as ${example}.`);
   const { username, password } = new URL(address);
   // It would be shown in messages.
   if (username || password) throw new UsageError(`${name} must contain no user or password.`);
   return address.replace(/\/+$/, '');
 }
 
-/** As `webAddress`, for an address to which paths are added. @throws UsageError */
+/** As `webAddress`, for a URL to which paths are added. @throws UsageError */
 export function baseAddress(name: string, address: string, example?: string): string {
   const base = webAddress(name, address, example);
   if (/[?#]/.test(base)) throw new UsageError(`${name} must contain no "?" or "#".`);

@@ -112,7 +112,7 @@ test.each([
   const options = { provider: 'https://id.example/v', url: 'http://127.0.0.1:8080', bearer: 'b' };
   expect(await connect(context(), options)).toMatchObject({ service: options.url });
   const insecure = connect(context(), { ...options, ...plain });
-  await expect(insecure).rejects.toThrow(`The address of the ${what} must start with https://`);
+  await expect(insecure).rejects.toThrow(`The URL of the ${what} must start with https://`);
   expect(await connect(context(), { ...options, ...plain, allowHttp: true })).toMatchObject({
     credentials: { bearer: 'b' },
   });

@@ -35,12 +35,12 @@ export function addConnectionOptions(command: Command): Command {
   return command
     .option('--profile <name>', 'name of a saved login (ECHODROP_PROFILE)')
     .optionsGroup(
-      'Instead of a saved login (other users of this machine can see options, so prefer the variables in parentheses):',
+      'Credentials, to use instead of a saved login (other users of this machine can see options; prefer the variables in parentheses):',
     )
-    .option('--url <address>', 'upload service (ECHODROP_URL)')
+    .option('--url <url>', 'upload service (ECHODROP_URL)')
     .option('--allow-http', 'send credentials without TLS, on a trusted network (ECHODROP_ALLOW_HTTP=1)')
     .option('--key <key>', 'API key (ECHODROP_KEY)')
-    .option('--provider <address>', 'identity provider (ECHODROP_PROVIDER)')
+    .option('--provider <url>', 'identity provider (ECHODROP_PROVIDER)')
     .option('--bearer <token>', 'bearer token (ECHODROP_BEARER)')
     .option('--consumer-key <key>', 'OAuth 1.0a consumer key (ECHODROP_CONSUMER_KEY)')
     .option('--consumer-secret <secret>', 'OAuth 1.0a consumer secret (ECHODROP_CONSUMER_SECRET)')

@@ -39,7 +39,7 @@ test('rm accepts addresses of the site; any address of another site is refused b
     expect(await remove(url, other)).toEqual({
       status: 2,
       stdout: '',
-      stderr: `${other} is not the address of an upload at http://site.example. No upload was deleted.\n`,
+      stderr: `${other} is not the URL of an upload at http://site.example. No upload was deleted.\n`,
       removed: [],
     });
 });

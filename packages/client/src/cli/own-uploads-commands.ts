@@ -37,7 +37,7 @@ export function addOwnUploadsCommands(program: Command, context: CommandContext)
   const remove = program
     .command('rm')
     .description('remove uploads, with their pages and pictures; this cannot be undone')
-    .argument('<ids...>', 'ids, or addresses of pages')
+    .argument('<ids...>', 'ids, or URLs of pages')
     .option('--json', 'print a JSON object for each id')
     .addHelpText('after', '\nExample:\n  echodrop rm 4AaBXzv6nZ\n')
     .action((ids: string[], options: ConnectionOptions & { json?: boolean }) => removeUploads(context, ids, options));
@@ -103,10 +103,10 @@ function isAddress(arg: string): boolean {
 
 // The id is the first path segment of a page's address.
 function idIn(address: string, url: string | undefined): string {
-  if (url === undefined) throw new UsageError(`You have no upload with the address ${visible(address)}.`);
+  if (url === undefined) throw new UsageError(`You have no upload with the URL ${visible(address)}.`);
   const { origin } = new URL(url);
   const id = URL.canParse(address) && new URL(address).pathname.split('/')[1]?.replace(/\.\w+$/, '');
   if (!id || new URL(address).origin !== origin)
-    throw new UsageError(`${visible(address)} is not the address of an upload at ${origin}. No upload was deleted.`);
+    throw new UsageError(`${visible(address)} is not the URL of an upload at ${origin}. No upload was deleted.`);
   return id;
 }

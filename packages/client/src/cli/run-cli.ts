@@ -15,9 +15,8 @@ Examples:
 
 Exit status:
   0    success
-  1    the command failed; with several files, at least one of them failed. Also output that cannot be written,
-       or a token that the provider no longer accepts
-  2    invalid arguments, no profile, or an expired sign-in that could not be renewed
+  1    at least one file failed, output could not be written, the provider rejected the token, or another failure
+  2    invalid arguments, no profile, or an expired sign-in: log in again
   141  the program that reads the output exited, as with \`| head -1\`
 `;
 
@@ -55,7 +54,7 @@ export function cliProgram(context: CommandContext, { isLocal = false }: CliOpti
     .addHelpText('after', help)
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
   if (isLocal) program.configureHelp({ commandUsage: (command) => `npm run ${command.name()} -- ${command.usage()}` });
-  addAccountCommands(program, context);
+  addAccountCommands(program, context, isLocal);
   addUploadCommand(program, context, isLocal);
   addOwnUploadsCommands(program, context);
   return program;

@@ -37,13 +37,15 @@ Examples:
   echodrop upload boats.mp4 --json | jq -r .record.url
 
 Uploads go to the server of the profile \`default\`, as the user who signed in there. --profile or ECHODROP_PROFILE names another
-profile. --provider or ECHODROP_PROVIDER, with credentials, replaces the profile of ECHODROP_PROFILE. \`echodrop whoami\` shows both.
+profile. Credentials given as options or variables (--provider and the rest) override the profile named in ECHODROP_PROFILE.
+--profile overrides variables; together with credentials as options it is an error. \`echodrop whoami\` shows which server
+and user apply.
 
-Patterns: the shell expands them. Where it does not, * and ? are expanded in the last part of a path.
+Patterns: the shell expands them. If it does not, * and ? are expanded in the last part of a path.
 
 Without --again, the same file with the same message and alternative text is uploaded once: uploading it again prints
-the first record, or fails if that upload was deleted. The server recognizes repeats for 24 hours. This machine also
-keeps a list of its uploads in $XDG_STATE_HOME/echodrop, and recognizes repeats for longer.
+the first record, or fails if that upload was deleted. The server recognizes repeats for 24 hours. This machine
+recognizes them without a time limit, from the list of its uploads in $XDG_STATE_HOME/echodrop.
 `;
 const localExamples = `
 Examples:
@@ -57,7 +59,7 @@ Uploads go to the system of \`npm start\`, as its sandbox user.
 export function addUploadCommand(program: Command, context: CommandContext, isLocal: boolean): void {
   const command = program
     .command('upload')
-    .description('upload photos and videos and print their records or addresses')
+    .description('upload photos and videos and print their records or URLs')
     .argument('<files...>', 'paths, or patterns with * and ? in the last part; - is standard input')
     .option('-m, --message <text>', 'public caption', '')
     .option('--alt <text>', 'alternative text: what the photo or video shows')
@@ -66,7 +68,10 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
         .choices(outputs)
         .default(isLocal ? 'json' : 'url'),
     )
-    .option('--json', 'one JSON object per file, including failures: {file, uploaded, record} or {file, error}')
+    .option(
+      '--json',
+      'one result object per file, also for failures: {file, uploaded, record} or {file, error}; overrides --output',
+    )
     .option('-j, --jobs <n>', `concurrent uploads, up to ${mostJobs}`, parseUpTo(mostJobs), 3)
     .addOption(
       new Option('--again', 'upload again even if the same file was uploaded before')

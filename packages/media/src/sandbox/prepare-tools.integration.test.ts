@@ -35,7 +35,7 @@ test.each([
   const { set, setDetail, gauge, preparing } = prepared([], mode);
   await preparing;
   expect(setDetail.mock.calls).toEqual([['mediaSandbox', mode]]);
-  expect(gauge.mock.calls).toEqual([['echodrop_media_sandbox_full', expect.any(String)]]);
+  expect(gauge.mock.calls).toEqual([['echodrop_media_sandbox_enforced', expect.any(String)]]);
   expect(set.mock.calls).toEqual([[value]]);
 });
 

@@ -34,7 +34,7 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
   }
   health.setDetail('mediaSandbox', mode);
   const help = '1 if media tools run under Landlock and seccomp, 0 if only under resource limits.';
-  metrics.gauge('echodrop_media_sandbox_full', help).set(mode === 'full' ? 1 : 0);
+  metrics.gauge('echodrop_media_sandbox_enforced', help).set(mode === 'full' ? 1 : 0);
   if (mode === 'full') log.info({ mode }, 'Media tools run under Landlock and seccomp');
   else
     log.warn(

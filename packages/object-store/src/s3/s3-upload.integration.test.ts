@@ -26,7 +26,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     await minio?.[Symbol.asyncDispose]();
   });
 
-  /** Number of unfinished multipart uploads of `key`. */
+  /** Number of incomplete multipart uploads of `key`. */
   async function countUnfinished(key: string): Promise<number> {
     const { hostname, port } = new URL(minio.endpoint);
     const client = new Client({
@@ -209,7 +209,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await store.stat(key)).toBeUndefined();
   });
 
-  test('that fails or is aborted leaves no unfinished multipart upload', async () => {
+  test('that fails or is aborted leaves no incomplete multipart upload', async () => {
     await using store = minioStore(minio);
     await expect(store.put('media/failed', failingAfter(20_000_000, new Error('gone')))).rejects.toThrow('gone');
     expect(await countUnfinished('media/failed')).toBe(0);

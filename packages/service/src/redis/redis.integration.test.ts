@@ -18,7 +18,7 @@ import {
 /** A log that collects warnings. */
 function collectWarnings() {
   const warnings: unknown[] = [];
-  return { warnings, log: { warn: (fields: unknown) => warnings.push(fields), info: () => {} } as unknown as Log };
+  return { warnings, log: { warn: (...line: unknown[]) => warnings.push(line.at(-1)) } as unknown as Log };
 }
 
 async function msUntilRejected(call: Promise<unknown>): Promise<number> {
@@ -27,7 +27,7 @@ async function msUntilRejected(call: Promise<unknown>): Promise<number> {
   return performance.now() - begin;
 }
 
-test('failFast rejects at once while Redis is down and in time while it hangs, and reconnects by itself', async () => {
+test('failFast rejects at once while Redis is down and in time while it hangs, reconnects by itself, and warns of each loss and its end', async () => {
   await using redis = await startRedis();
   const { log, warnings } = collectWarnings();
   await using connection = connectRedis(new Secret(redis.url), failFast, log);
@@ -38,15 +38,19 @@ test('failFast rejects at once while Redis is down and in time while it hangs, a
   await redis.thaw();
   await pongs();
   expect(warnings).toEqual([]);
-  for (const outage of [1, 2]) {
+  const outages: string[] = [];
+  for (const _ of [1, 2]) {
+    outages.push('Redis unreachable');
     await redis.kill();
-    await waitUntil('a warning', 2000, async () => warnings.length === outage);
+    await waitUntil('a warning', 2000, async () => warnings.length === outages.length);
     expect(await msUntilRejected(connection.ping())).toBeLessThan(200);
     // Further attempts do not repeat the warning.
     await sleep(500);
-    expect(warnings).toHaveLength(outage);
+    expect(warnings).toEqual(outages);
     await redis.restart();
     await pongs();
+    outages.push('Redis reachable again');
+    expect(warnings).toEqual(outages);
   }
 });
 

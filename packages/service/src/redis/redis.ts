@@ -73,7 +73,8 @@ export function connectRedis(url: Secret, options: RedisOptions, log: Log): Redi
     lost.add(node);
   };
   redis.on('ready', () => {
-    if (lost.delete('')) log.info('Redis reachable again');
+    // A warning too: who sees the loss must see its end.
+    if (lost.delete('')) log.warn('Redis reachable again');
   });
   redis.on('error', (error) => warn(error));
   // Cluster only.

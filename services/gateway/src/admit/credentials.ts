@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Credentials, Verdict } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
-import { Refusal } from '../response/refusal.ts';
+import { credentialsRefused, Refusal } from '../response/refusal.ts';
 
 /**
  * The credentials of version 2 (docs/reference/interface.md section 5.2). In historic mode a missing provider is the first one.
@@ -38,7 +38,7 @@ export function requireCaller(verdict: Verdict): Caller {
     case 'verified':
       return verdict.caller;
     case 'refused':
-      throw new Refusal('credentials_refused');
+      throw credentialsRefused(verdict.cause);
     case 'provider_unknown':
       throw new Refusal('provider_unknown');
     case 'provider_unavailable':

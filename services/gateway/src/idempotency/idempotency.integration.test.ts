@@ -68,8 +68,8 @@ function claimsIn(connection: ReturnType<typeof connectRedis>, heldMs: number): 
   return new IdempotencyClaims(connection, heldMs, secret, { report: (_, { name = '' }) => forged.push(name) });
 }
 
-/** The number of earlier uploads with missing list entries. */
-let relisted = 0;
+/** The number of earlier uploads with missing listing entries. */
+let repaired = 0;
 
 /** The publisher of a gateway, with separate connections. */
 async function gateway(to = store): Promise<OncePublisher> {
@@ -81,8 +81,8 @@ async function gateway(to = store): Promise<OncePublisher> {
     renditions: { enqueue: async () => {} },
     events: {
       mediaProbed: () => {},
-      uploadUnlisted: () => {},
-      uploadRelisted: () => void relisted++,
+      listingFailed: () => {},
+      listingRepaired: () => void repaired++,
       enqueueFailed: () => {},
     },
   });
@@ -166,11 +166,11 @@ test('a repeat lists an upload whose gateway died before listing it', async () =
   const key = randomUUID();
   const { record } = await send(await gateway(), { key });
   await removeFromListings(store, listingEntryOf(record));
-  const before = relisted;
+  const before = repaired;
   await send(await gateway(), { key });
   await send(await gateway(), { key });
   await expectListed(record);
-  expect(relisted - before).toBe(1);
+  expect(repaired - before).toBe(1);
 });
 
 test('without a key, each upload is published', async () => {

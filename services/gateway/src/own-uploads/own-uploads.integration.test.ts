@@ -125,7 +125,7 @@ test('a repeat is refused as removed only for the user of the removed upload', a
     store,
     ...{ probes: { probe: () => expect.unreachable() }, probeTimeoutMs: 1000, mediaLimits: { maxPixels: 1 } },
     renditions: { enqueue: async () => {} },
-    events: { mediaProbed: () => {}, uploadUnlisted: () => {}, uploadRelisted: () => {}, enqueueFailed: () => {} },
+    events: { mediaProbed: () => {}, listingFailed: () => {}, listingRepaired: () => {}, enqueueFailed: () => {} },
   });
   await expect(publisher.find(record.id, record)).rejects.toThrow('removed');
   expect(await publisher.find(record.id, { ...record, subject: '777' })).toBeUndefined();

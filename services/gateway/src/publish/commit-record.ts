@@ -14,7 +14,7 @@ import {
 } from '@echodrop/record';
 import { Refusal } from '../response/refusal.ts';
 
-/** Time for retries of a record, and of its list entries. */
+/** Time for retries of a record, and of its listing entries. */
 export const commitMs = 15_000;
 const pauseMs = 250;
 

@@ -47,14 +47,14 @@ class ForgetfulStore extends FaultyStore {
 }
 
 async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<void> = async () => {}) {
-  let unlisted = 0;
+  let missing = 0;
   const failed: string[] = [];
   const events = {
-    uploadUnlisted: () => {
-      unlisted += 1;
+    listingFailed: () => {
+      missing += 1;
     },
     mediaProbed: () => expect.unreachable(),
-    uploadRelisted: () => expect.unreachable(),
+    listingRepaired: () => expect.unreachable(),
     enqueueFailed: (mediaKey: string) => void failed.push(mediaKey),
   };
   const probes = { probes: { probe: async () => probe }, probeTimeoutMs: 1000, mediaLimits: { maxPixels: 1 } };
@@ -66,7 +66,7 @@ async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<
   const stored = (await media.awaitStored()) ?? expect.fail('too large');
   const upload = { caller, media, message: 'hello', application: 'app', stored };
   const record = await publisher.publish(upload, { signal: new AbortController().signal, log: {} });
-  return { record, unlisted, failed };
+  return { record, missing, failed };
 }
 
 test.each([
@@ -76,9 +76,9 @@ test.each([
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   store.refusals = [...refusals];
-  const { record, unlisted } = await publish(store);
+  const { record, missing } = await publish(store);
   expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
-  expect(unlisted).toBe(0);
+  expect(missing).toBe(0);
 });
 
 test('a record that the store does not find for a moment is not written twice', async () => {
@@ -103,7 +103,7 @@ test('a record that the store corrupts is a failure', async () => {
   clearInterval(hurry);
 });
 
-test('list entries that fail before the record is written are retried after it, and do not count as missing', async () => {
+test('listing entries that fail before the record is written are retried after it, and do not count as missing', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -115,8 +115,8 @@ test('list entries that fail before the record is written are retried after it, 
     if (tries === 3) vi.advanceTimersByTime(20_000);
     if (tries > 3) store.refusals = [];
   };
-  const { record, unlisted } = await publish(store);
-  expect(unlisted).toBe(0);
+  const { record, missing } = await publish(store);
+  expect(missing).toBe(0);
   expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
 });
 
@@ -137,7 +137,7 @@ test('an upload is published while the rendition queue hangs or is down', async 
   expect(failed).toEqual([record.mediaKey]);
 });
 
-test('list entries written before their record survive the removal of dead entries', async () => {
+test('listing entries written before their record survive the removal of dead entries', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   store.refusals = ['records/'];

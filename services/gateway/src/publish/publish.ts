@@ -39,10 +39,10 @@ interface PublisherDeps {
   readonly probeTimeoutMs: number;
   readonly mediaLimits: MediaLimits;
   readonly renditions: Pick<RenditionClient, 'enqueue'>;
-  readonly events: Pick<GatewayEvents, 'mediaProbed' | 'uploadUnlisted' | 'uploadRelisted' | 'enqueueFailed'>;
+  readonly events: Pick<GatewayEvents, 'mediaProbed' | 'listingFailed' | 'listingRepaired' | 'enqueueFailed'>;
 }
 
-/** The part of an upload's context that publishing needs; it sets `log.why`. */
+/** The part of an upload's context that publishing needs; it sets `log.cause`. */
 export type PublishContext = Pick<UploadContext, 'signal' | 'log'>;
 
 /** Makes media public: probes it, writes its record, enqueues its renditions, and lists it. */
@@ -110,7 +110,7 @@ export class Publisher {
   }
 
   /**
-   * Confirms the record of an earlier attempt: it has the payload of this one, is still in the store, and is on its lists.
+   * Confirms the record of an earlier attempt: it has the payload of this one, is still in the store, and is in the listings.
    * @throws StoreUnavailable
    */
   async confirm(record: StoredRecord, payload: Payload): Promise<void> {
@@ -129,7 +129,7 @@ export class Publisher {
   async #requireSupported({ media, caller }: CompleteUpload, { signal, log }: PublishContext) {
     const { type } = media;
     const toRefusal = (why: UnsupportedReason, detected?: MediaType): Refusal => {
-      log.why = why;
+      log.cause = why;
       return mediaUnsupported(why, detected);
     };
     if (type === undefined) throw toRefusal('unknown_type');
@@ -151,9 +151,9 @@ export class Publisher {
     return probe;
   }
 
-  // Adds list entries that an earlier attempt did not write.
+  // Adds listing entries that an earlier attempt did not write.
   async #relist(record: StoredRecord): Promise<void> {
-    if (await this.#list(record)) this.#deps.events.uploadRelisted(record.id);
+    if (await this.#list(record)) this.#deps.events.listingRepaired(record.id);
   }
 
   // Whether an entry was missing. A failure is counted: the next sweep adds the entries.
@@ -161,7 +161,7 @@ export class Publisher {
     try {
       return await this.#addToListings(record);
     } catch (error) {
-      this.#deps.events.uploadUnlisted(record.id, error);
+      this.#deps.events.listingFailed(record.id, error);
       return false;
     }
   }

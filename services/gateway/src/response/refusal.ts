@@ -1,4 +1,10 @@
-import { malformedSentences, type Reason, refusals, unsupportedSentences } from '@echodrop/contracts/refusals';
+import {
+  credentialsRefusedSentences,
+  malformedSentences,
+  type Reason,
+  refusals,
+  unsupportedSentences,
+} from '@echodrop/contracts/refusals';
 import type { MediaType } from '@echodrop/media/detect-media-type';
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import { CrowdedOut } from '@echodrop/object-store/object-store';
@@ -37,6 +43,12 @@ export class Refusal extends Error {
 export function mediaUnsupported(why: UnsupportedReason, type: MediaType | undefined): Refusal {
   const sentence = unsupportedSentences[why].replace('{type}', type ?? 'such');
   return new Refusal('media_unsupported', { sentence });
+}
+
+/** 401 with the reason. With another `cause` or none, the provider rejected the credentials. */
+export function credentialsRefused(cause?: string): Refusal {
+  const why = cause === 'unsupported_scheme' || cause === 'replay' ? cause : 'provider';
+  return new Refusal('credentials_refused', { sentence: credentialsRefusedSentences[why] });
 }
 
 /** 400 with the reason. */

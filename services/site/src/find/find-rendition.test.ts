@@ -54,7 +54,7 @@ function find(stored: readonly (typeof large | typeof mini)[], reply: RenditionR
 test('finds a rendition that is made while a reader waits', async () => {
   expect(await find([large], { outcome: 'made' })).toMatchObject({ state: 'ready', object: { size: 7 } });
   expect(await find([], new Error('no second request'))).toMatchObject({ state: 'ready' });
-  expect(outcomes).toEqual(['made']);
+  expect(outcomes).toEqual(['created']);
 });
 
 test('requests a missing rendition with the owner and the size of the media', async () => {

@@ -58,7 +58,7 @@ export async function makeRendition(
   // Even if one rendition of a set is unsupported, others exist.
   const object = await storedRendition(record, recipe, sources);
   if (object) return { state: 'ready', object };
-  return { state: outcome === 'made' ? 'not_ready' : 'unsupported' };
+  return { state: outcome === 'created' ? 'not_ready' : 'unsupported' };
 }
 
 async function requestRendition(
@@ -77,7 +77,8 @@ async function requestRendition(
   try {
     const about = { mediaKey, type, pixels: width * height, bytes, owner: ownerHash(record) };
     const request = { ...about, set: setOf(recipe) };
-    return report((await renditions.make(request, waiting)).outcome);
+    const { outcome } = await renditions.make(request, waiting);
+    return report(outcome === 'made' ? 'created' : outcome);
   } catch (error) {
     if (error instanceof QueueUnavailable) return report('not_ready', error);
     throw error;

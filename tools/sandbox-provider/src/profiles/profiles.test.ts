@@ -146,6 +146,6 @@ test('counts requests by profile, proof and behaviour', async () => {
   await send(counted.origin + sandboxProfiles.oidc.path, { authorization: 'Bearer nobody' });
   const { text } = await counted.metrics.exposition();
   expect(text).toContain('{profile="matrix",proof="valid",behaviour="html",service="sandbox-provider"} 1');
-  expect(text).toContain('{profile="oidc",proof="unknown",behaviour="html",service="sandbox-provider"} 1');
+  expect(text).toContain('{profile="oidc",proof="unknown_credentials",behaviour="html",service="sandbox-provider"} 1');
   expect(text).not.toContain('bearer');
 });

@@ -14,12 +14,9 @@ test.each(['write', 'read:accounts write:media'])('a site cannot request the sco
 });
 
 test.each([
-  [
-    { authorization_endpoint: 'nonsense' },
-    /^The field authorization_endpoint in .* Town .* is not an address\. Report/,
-  ],
-  [{ token_endpoint: null }, /^The field token_endpoint in .* Town .* is not an address\. Report/],
-  [{ token_endpoint: 'http://id.example/t' }, /^The address of the token endpoint must start with https:/],
+  [{ authorization_endpoint: 'nonsense' }, /^The field authorization_endpoint in .* Town .* is not a URL\. Report/],
+  [{ token_endpoint: null }, /^The field token_endpoint in .* Town .* is not a URL\. Report/],
+  [{ token_endpoint: 'http://id.example/t' }, /^The URL of the token endpoint must start with https:/],
   [{ issuer: 'https://other.example' }, /^Cannot use the OpenID Connect metadata of Town .* report this .* "issuer"/],
 ])('the error for the metadata %j names provider, field and what to do', async (odd, message) => {
   await using provider = await startFakeService();

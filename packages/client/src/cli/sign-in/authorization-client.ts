@@ -90,7 +90,7 @@ async function discoverOpenId({ name, issuer, clientId, scope }: Extract<SitePro
   const endpoint = (field: Endpoint) => {
     const address: unknown = server[field];
     if (typeof address !== 'string' || !URL.canParse(address))
-      throw new Error(`The field ${field} in ${metadata} is not an address. ${reportToSite}`);
+      throw new Error(`The field ${field} in ${metadata} is not a URL. ${reportToSite}`);
     requireSecure(field.replace('_', ' '), address);
     return address;
   };

@@ -13,7 +13,7 @@ export async function fetchJson(address: string, init: RequestInit = {}): Promis
   // Not followed: it could lead credentials elsewhere.
   const target = response.headers.get('location');
   if (response.status >= 300 && response.status < 400 && target)
-    throw new Error(`${address} redirects to ${target}. Use the address of that site.`);
+    throw new Error(`${address} redirects to ${target}. Use the URL of that site.`);
   if (!response.ok) throw new StatusError(address, response.status);
   const text = await readBody(response, signal);
   try {

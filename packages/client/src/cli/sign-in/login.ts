@@ -109,7 +109,7 @@ async function grantInBrowser(
     onAddress(address) {
       printNote(
         context,
-        `To sign in with ${visible(provider.name)}, open this address in a browser on this machine within ten minutes:\n${address}`,
+        `To sign in with ${visible(provider.name)}, open this URL in a browser on this machine within ten minutes:\n${address}`,
       );
       if (opens) openBrowser(address, context.env);
     },

@@ -9,7 +9,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
 
 /** Opens an address in the user's browser, if this machine has one. The address is printed too, so a failure does not matter. @throws UsageError for another scheme, which opens other programs */
 export function openBrowser(address: string, env: NodeJS.ProcessEnv): void {
-  webAddress('The sign-in address', address);
+  webAddress('The sign-in URL', address);
   const [program, ...args] = openers[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true, env });
   child.on('error', () => {});

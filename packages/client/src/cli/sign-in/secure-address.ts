@@ -9,5 +9,5 @@ export function isLoopback(address: string): boolean {
 /** @throws UsageError for plain HTTP to another machine, where others could read the token */
 export function requireSecure(what: string, address: string, advice = ''): void {
   if (new URL(address).protocol !== 'https:' && !isLoopback(address))
-    throw new UsageError(`The address of the ${what} must start with https:// (${address}). ${advice}`.trimEnd());
+    throw new UsageError(`The URL of the ${what} must start with https:// (${address}). ${advice}`.trimEnd());
 }

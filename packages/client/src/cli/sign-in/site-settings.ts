@@ -39,7 +39,7 @@ export async function fetchSiteSettings(page: string): Promise<SiteSettings> {
     if (data) return { site, ...data, providers: data.providers.filter((each) => each !== null) };
   }
   throw new Error(
-    `${page} offers no sign-in. Use the address of the site (where the pages are), not of the upload service.`,
+    `${page} offers no sign-in. Use the URL of the site (where the pages are), not of the upload service.`,
   );
 }
 
