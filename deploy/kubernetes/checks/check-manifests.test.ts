@@ -1,6 +1,6 @@
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { expect, test } from 'vitest';
-import { buildOverlay, checkManifests } from './check-manifests.ts';
+import { buildOverlay, checkManifests, overlayFolder } from './check-manifests.ts';
 import type { Manifest } from './manifests.ts';
 
 type Json = string | number | boolean | undefined | readonly Json[] | { readonly [key: string]: Json };
@@ -65,6 +65,12 @@ const mistakes: Record<string, readonly Mistake[]> = {
       'Ingress/site',
       'spec.rules.0.http.paths.0.backend.service.port.name',
       'web',
+    ],
+    [
+      'Ingress site: there is no middleware echodrop-rate@kubernetescrd',
+      'Ingress/site',
+      'metadata.annotations',
+      { 'traefik.ingress.kubernetes.io/router.middlewares': 'echodrop-rate@kubernetescrd' },
     ],
   ],
   selectors: [
@@ -188,21 +194,6 @@ const mistakes: Record<string, readonly Mistake[]> = {
     ['probe-worker aborts its longest request or job', 'ConfigMap/probe-worker', 'data.SHUTDOWN_GRACE_SECONDS', '20'],
     ['store stops before the uploads that need it', 'StatefulSet/store', `${container}.lifecycle`, undefined],
     ['store is killed while it writes', 'StatefulSet/store', `${pod}.terminationGracePeriodSeconds`, 90],
-    ['Ingress gateway: proxy-read-timeout', 'Ingress/gateway', 'metadata.annotations.nginx~proxy-read-timeout', '60'],
-    ['Ingress gateway: proxy-send-timeout', 'Ingress/gateway', 'metadata.annotations.nginx~proxy-send-timeout', '60'],
-    ['Ingress gateway limits bodies itself', 'Ingress/gateway', 'metadata.annotations.nginx~proxy-body-size', '512m'],
-    [
-      'Ingress gateway buffers media on disk',
-      'Ingress/gateway',
-      'metadata.annotations.nginx~proxy-request-buffering',
-      'on',
-    ],
-    [
-      'Ingress gateway does not limit client addresses',
-      'Ingress/gateway',
-      'metadata.annotations.nginx~limit-connections',
-      undefined,
-    ],
   ],
   images: [
     ['has no fixed tag', 'Deployment/site', `${container}.image`, 'echodrop/site:latest'],
@@ -245,7 +236,7 @@ const mistakesOfLarge: readonly Mistake[] = [
 ];
 
 await describeWithOpsCheckers('faults of manifests are reported', ['kustomize'], () => {
-  const built = { small: buildOverlay('small'), large: buildOverlay('large') };
+  const built = { small: buildOverlay(overlayFolder('small')), large: buildOverlay(overlayFolder('large')) };
   const all = { ...mistakes, 'monitoring and KEDA': mistakesOfLarge };
 
   test.for(Object.keys(all) as (keyof typeof all)[])('%s', async (area) => {
@@ -267,10 +258,7 @@ function withMistake(manifests: readonly Manifest[], [, manifest, path, value]: 
 }
 
 function changed<T extends object>(whole: T, path: string, value: Json): T {
-  const keys = path
-    .replace('nginx~', 'nginx@')
-    .split('.')
-    .map((key) => key.replace('nginx@', 'nginx.ingress.kubernetes.io/'));
+  const keys = path.split('.');
   const last = keys.pop() ?? '';
   const inner = keys.reduce<Record<string, unknown>>(
     (at, key) => at[key] as Record<string, unknown>,

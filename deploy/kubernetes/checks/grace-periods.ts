@@ -1,5 +1,5 @@
-import { faultsIf, type Manifest, ofKind, type Workload, workloadsOf } from './manifests.ts';
-import { type ContainerSettings, serviceOf, settingsOf } from './settings.ts';
+import { faultsIf, type Manifest, type Workload, workloadsOf } from './manifests.ts';
+import { serviceOf, settingsOf } from './settings.ts';
 
 // What runService adds for parts that hang, and the same for a slow node.
 const stuckSeconds = 5;
@@ -29,7 +29,6 @@ export function checkGracePeriods(manifests: readonly Manifest[]): string[] {
     ...workloads
       .filter(({ kind }) => kind === 'StatefulSet')
       .flatMap((workload) => dataFaults(workload, gateway?.stopSeconds ?? 0)),
-    ...ingressFaults(manifests, gateway?.config),
   ];
 }
 
@@ -53,24 +52,5 @@ function dataFaults(workload: Workload, gatewayStopSeconds: number): string[] {
   return faultsIf({
     [`${workload.name} stops before the uploads that need it`]: sleepSeconds < gatewayStopSeconds,
     [`${workload.name} is killed while it writes`]: killSeconds < sleepSeconds + flushSeconds,
-  });
-}
-
-function ingressFaults(manifests: readonly Manifest[], gateway: ContainerSettings['config'] | undefined): string[] {
-  const ingress = ofKind(manifests, 'Ingress').find(({ metadata }) => metadata.name === 'gateway');
-  if (!ingress) return [];
-  const probeSeconds = Number(gateway?.['PROBE_TIMEOUT_MS'] ?? 0) / 1000;
-  const annotation = (name: string) => ingress.metadata.annotations?.[`nginx.ingress.kubernetes.io/${name}`];
-  return faultsIf({
-    // Verification, the probe, the commit and its last try.
-    'Ingress gateway: proxy-read-timeout is too short': !(
-      Number(annotation('proxy-read-timeout')) >=
-      10 + probeSeconds + 60
-    ),
-    // A gateway without free memory stops reading for a minute.
-    'Ingress gateway: proxy-send-timeout is too short': !(Number(annotation('proxy-send-timeout')) > 60),
-    'Ingress gateway limits bodies itself': annotation('proxy-body-size') !== '0',
-    'Ingress gateway buffers media on disk': annotation('proxy-request-buffering') !== 'off',
-    'Ingress gateway does not limit client addresses': !annotation('limit-connections') || !annotation('limit-rps'),
   });
 }

@@ -1,5 +1,6 @@
 import {
   faultsIf,
+  type Labels,
   type Manifest,
   type NetworkPolicySpec,
   ofKind,
@@ -20,6 +21,9 @@ interface MonitorSpec {
   readonly endpoints?: readonly { readonly port: string }[];
   readonly podMetricsEndpoints?: readonly { readonly port: string }[];
 }
+
+/** Pods that cert-manager starts. */
+const podsOfOthers: Labels = { 'acme.cert-manager.io/http01-solver': 'true' };
 
 /** Finds selectors and references without a target, and workloads that lack a budget, spread, replicas or a monitor. */
 export function checkSelectors(manifests: readonly Manifest[]): string[] {
@@ -42,7 +46,10 @@ export function checkSelectors(manifests: readonly Manifest[]): string[] {
   return [
     ...workloads.flatMap((workload) => workloadFaults(workload, manifests)),
     ...selectors
-      .filter(({ selector }) => !workloads.some(({ labels }) => selects(selector, labels)))
+      .filter(
+        ({ selector }) =>
+          ![podsOfOthers, ...workloads.map(({ labels }) => labels)].some((labels) => selects(selector, labels)),
+      )
       .map(({ title }) => `${title} selects no pods`),
     ...rules.filter(({ peers }) => peers.length === 0).map(({ title }) => `${title} is for every peer`),
     ...monitorFaults(manifests, workloads),
