@@ -1,4 +1,4 @@
-import { faultsIf, type Manifest, ofKind, type Workload, workloadsOf } from './manifests.ts';
+import { faultsIf, type Manifest, ofKind, type PodSpec, type Workload, workloadsOf } from './manifests.ts';
 import { type ContainerSettings, serviceOf, settingsOf } from './settings.ts';
 
 // What runService adds for parts that hang, and the same for a slow node.
@@ -28,7 +28,7 @@ export function checkGracePeriods(manifests: readonly Manifest[]): string[] {
     ),
     ...workloads
       .filter(({ kind }) => kind === 'StatefulSet')
-      .flatMap((workload) => dataFaults(workload, gateway?.stopSeconds ?? 0)),
+      .flatMap(dataFaults),
     ...ingressFaults(manifests, gateway?.config),
   ];
 }
@@ -39,21 +39,18 @@ function shutdownOf({ name, pod }: Workload, manifests: readonly Manifest[]) {
   const { config } = settingsOf(container, pod, manifests);
   const { SHUTDOWN_DELAY_SECONDS: delay, SHUTDOWN_GRACE_SECONDS: grace } = config;
   if (delay === undefined || grace === undefined) return [];
-  const { killSeconds, sleepSeconds } = podTimes({ pod });
+  const { killSeconds, sleepSeconds } = podTimes(pod);
   return [{ name, config, killSeconds, stopSeconds: sleepSeconds + delay + grace + stuckSeconds }];
 }
 
-function podTimes({ pod }: Pick<Workload, 'pod'>) {
+function podTimes(pod: PodSpec) {
   const sleepSeconds = pod.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
   return { sleepSeconds, killSeconds: pod.terminationGracePeriodSeconds ?? 30 };
 }
 
-function dataFaults(workload: Workload, gatewayStopSeconds: number): string[] {
-  const { sleepSeconds, killSeconds } = podTimes(workload);
-  return faultsIf({
-    [`${workload.name} stops before the uploads that need it`]: sleepSeconds < gatewayStopSeconds,
-    [`${workload.name} is killed while it writes`]: killSeconds < sleepSeconds + flushSeconds,
-  });
+function dataFaults({ name, pod }: Workload): string[] {
+  const { sleepSeconds, killSeconds } = podTimes(pod);
+  return faultsIf({ [`${name} is killed while it writes`]: killSeconds < sleepSeconds + flushSeconds });
 }
 
 function ingressFaults(manifests: readonly Manifest[], gateway: ContainerSettings['config'] | undefined): string[] {
