@@ -175,7 +175,7 @@ const mistakes: Record<string, readonly Mistake[]> = {
   resources: [
     ['site/site: memory is not requested', 'Deployment/site', `${container}.resources.requests.memory`, undefined],
     ['site/site: cpu is not requested, not limited', 'Deployment/site', `${container}.resources.limits.cpu`, undefined],
-    ['cache-redis/redis: memory is not requested', 'StatefulSet/cache-redis', `${container}.resources`, undefined],
+    ['cache-redis/redis: memory is not requested', 'Deployment/cache-redis', `${container}.resources`, undefined],
     ['gateway: a limit of 1024 MiB is below', 'ConfigMap/gateway', 'data.UPLOAD_BUFFER_BYTES', '1073741824'],
     ['probe-worker: a limit of 3072 MiB is below', 'ConfigMap/probe-worker', 'data.FILM_CONCURRENCY', '4'],
     ['rendition-worker: a limit of 17408 MiB is below', 'ConfigMap/rendition-worker', 'data.CONCURRENCY', '2'],
@@ -187,13 +187,23 @@ const mistakes: Record<string, readonly Mistake[]> = {
     ],
     ['rendition-worker: scratch is too small', 'ConfigMap/gateway', 'data.MAX_MEDIA_BYTES', '4294967296'],
   ],
+  priorities: [
+    ['site has no priority', 'Deployment/site', `${pod}.priorityClassName`, undefined],
+    ['site has no priority', 'Deployment/site', `${pod}.priorityClassName`, 'system'],
+    ['site cannot displace rendition-worker', 'PriorityClass/echodrop-serving', 'value', 0],
+    ['store cannot displace auth-verifier', 'StatefulSet/store', `${pod}.priorityClassName`, 'echodrop-serving'],
+  ],
+  'cluster size': [
+    ['cannot start store', 'StatefulSet/store', `${container}.resources.requests.memory`, '4Gi'],
+    ['cannot start rendition-worker', 'Deployment/rendition-worker', `${container}.resources.requests.cpu`, '1800m'],
+    ['cannot start gateway', 'Deployment/gateway', `${container}.resources.requests.memory`, '3100Mi'],
+  ],
   times: [
     ['gateway is killed before it may have stopped', 'ConfigMap/gateway', 'data.SHUTDOWN_GRACE_SECONDS', '90'],
     ['site is killed before it may have stopped', 'Deployment/site', `${pod}.terminationGracePeriodSeconds`, undefined],
     ['site closes connections that a proxy may still use', 'ConfigMap/site', 'data.SHUTDOWN_DELAY_SECONDS', '5'],
     ['probe-worker aborts its longest request or job', 'ConfigMap/probe-worker', 'data.SHUTDOWN_GRACE_SECONDS', '20'],
-    ['store stops before the uploads that need it', 'StatefulSet/store', `${container}.lifecycle`, undefined],
-    ['store is killed while it writes', 'StatefulSet/store', `${pod}.terminationGracePeriodSeconds`, 90],
+    ['store is killed while it writes', 'StatefulSet/store', `${pod}.terminationGracePeriodSeconds`, 20],
   ],
   images: [
     ['has no fixed tag', 'Deployment/site', `${container}.image`, 'echodrop/site:latest'],

@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import { execa } from 'execa';
 import { parseAllDocuments } from 'yaml';
+import { checkClusterSize } from './cluster-size.ts';
 import { checkGracePeriods } from './grace-periods.ts';
 import { checkImages } from './images.ts';
 import type { Manifest } from './manifests.ts';
 import { checkNetwork } from './network.ts';
 import { checkPodSecurity } from './pod-security.ts';
 import { checkPorts } from './ports.ts';
+import { checkPriorities } from './priorities.ts';
 import { checkResources } from './resources.ts';
 import { checkSelectors } from './selectors.ts';
 import { checkSettings } from './settings.ts';
@@ -18,6 +20,8 @@ const checks = [
   checkNetwork,
   checkPodSecurity,
   checkResources,
+  checkPriorities,
+  checkClusterSize,
   checkGracePeriods,
   checkImages,
 ];

@@ -1,4 +1,4 @@
-import { faultsIf, type Manifest, type Workload, workloadsOf } from './manifests.ts';
+import { faultsIf, type Manifest, type PodSpec, type Workload, workloadsOf } from './manifests.ts';
 import { serviceOf, settingsOf } from './settings.ts';
 
 // What runService adds for parts that hang, and the same for a slow node.
@@ -15,7 +15,6 @@ const longestSeconds: Record<string, number> = { 'auth-verifier': 10, 'probe-wor
 export function checkGracePeriods(manifests: readonly Manifest[]): string[] {
   const workloads = workloadsOf(manifests);
   const services = workloads.flatMap((workload) => shutdownOf(workload, manifests));
-  const gateway = services.find(({ name }) => name === 'gateway');
   return [
     ...services.flatMap(({ name, config, killSeconds, stopSeconds }) =>
       faultsIf({
@@ -26,9 +25,7 @@ export function checkGracePeriods(manifests: readonly Manifest[]): string[] {
           Number(config.SHUTDOWN_GRACE_SECONDS) < (longestSeconds[name] ?? 0),
       }),
     ),
-    ...workloads
-      .filter(({ kind }) => kind === 'StatefulSet')
-      .flatMap((workload) => dataFaults(workload, gateway?.stopSeconds ?? 0)),
+    ...workloads.filter(({ kind }) => kind === 'StatefulSet').flatMap(dataFaults),
   ];
 }
 
@@ -38,19 +35,16 @@ function shutdownOf({ name, pod }: Workload, manifests: readonly Manifest[]) {
   const { config } = settingsOf(container, pod, manifests);
   const { SHUTDOWN_DELAY_SECONDS: delay, SHUTDOWN_GRACE_SECONDS: grace } = config;
   if (delay === undefined || grace === undefined) return [];
-  const { killSeconds, sleepSeconds } = podTimes({ pod });
+  const { killSeconds, sleepSeconds } = podTimes(pod);
   return [{ name, config, killSeconds, stopSeconds: sleepSeconds + delay + grace + stuckSeconds }];
 }
 
-function podTimes({ pod }: Pick<Workload, 'pod'>) {
+function podTimes(pod: PodSpec) {
   const sleepSeconds = pod.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
   return { sleepSeconds, killSeconds: pod.terminationGracePeriodSeconds ?? 30 };
 }
 
-function dataFaults(workload: Workload, gatewayStopSeconds: number): string[] {
-  const { sleepSeconds, killSeconds } = podTimes(workload);
-  return faultsIf({
-    [`${workload.name} stops before the uploads that need it`]: sleepSeconds < gatewayStopSeconds,
-    [`${workload.name} is killed while it writes`]: killSeconds < sleepSeconds + flushSeconds,
-  });
+function dataFaults({ name, pod }: Workload): string[] {
+  const { sleepSeconds, killSeconds } = podTimes(pod);
+  return faultsIf({ [`${name} is killed while it writes`]: killSeconds < sleepSeconds + flushSeconds });
 }

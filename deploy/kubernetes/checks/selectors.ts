@@ -10,6 +10,7 @@ import {
   type Workload,
   workloadsOf,
 } from './manifests.ts';
+import { serviceOf } from './settings.ts';
 
 interface ScalerSpec {
   readonly scaleTargetRef: { readonly kind?: string; readonly name: string };
@@ -72,13 +73,13 @@ function workloadFaults(
   const scalersOfThis = scalers.filter((target) => target.kind === kind && target.name === name);
   const replicaSources = scalersOfThis.length + (replicas === undefined ? 0 : 1);
   const spread = pod.topologySpreadConstraints ?? [];
-  const isDeployment = kind === 'Deployment';
+  const isReplicated = pod.containers.some(serviceOf) && kind !== 'CronJob';
   const hasBudget = budgetsOf(manifests).some(({ spec }) => selects(spec.selector, labels));
   return faultsIf({
     [`${name} does not select its own pods`]: selector && !selects(selector, labels),
     [`${name} spreads other pods`]: !spread.every(({ labelSelector }) => selects(labelSelector, labels)),
-    [`${name} is not spread`]: isDeployment && spread.length === 0,
-    [`${name} has no budget`]: isDeployment && !hasBudget,
+    [`${name} is not spread`]: isReplicated && spread.length === 0,
+    [`${name} has no budget`]: isReplicated && !hasBudget,
     [`the replicas of ${name} are set ${replicaSources} times`]: kind !== 'CronJob' && replicaSources !== 1,
   });
 }
