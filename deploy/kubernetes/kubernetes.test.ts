@@ -10,7 +10,7 @@ import { connectionsBetween, connectionsIn, connectionsOut } from './checks/netw
 import { settingsOf } from './checks/settings.ts';
 import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
 
-const documented = readDocs('kubernetes');
+const documented = readDocs('kubernetes-tasks');
 const restarts = readDocs('restarts');
 const overlays = ['small', 'large'];
 const workers = ['probe-worker', 'rendition-worker'];

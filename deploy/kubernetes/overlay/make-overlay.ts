@@ -31,7 +31,7 @@ async function writeKustomization(folder: string, files: OverlayFiles): Promise<
   const path = relative(await realpath(folder), await realpath(resolve(import.meta.dirname, '..')));
   const content = stringify(kustomizationOf(files, cluster, base.manifests, path), { lineWidth: 0 });
   const heading =
-    '# `npm run overlay` made this from settings.env, and overwrites it. Own changes: docs/host/kubernetes.md';
+    '# `npm run overlay` made this from settings.env, and overwrites it. Own changes: docs/host/kubernetes-tasks.md';
   await writeFile(join(folder, 'kustomization.yaml'), `${heading}\n${content}`);
 }
 
