@@ -11,6 +11,7 @@ import { type Manifest, workloadsOf } from '../checks/manifests.ts';
 import { connectionsIn, connectionsOut } from '../checks/network.ts';
 import { makeOverlay } from './make-overlay.ts';
 
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
 const example = readFileSync(join(import.meta.dirname, 'settings.example.env'), 'utf8');
 
 await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'kubeconform'], () => {
@@ -22,7 +23,7 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     // The checkers have no schema of Traefik.
     await execa('kubeconform', ['-strict', '-summary', '-skip', 'Middleware', '-'], { input: yaml });
     const images = workloadsOf(manifests).flatMap(({ pod }) => pod.containers.map(({ image }) => image));
-    expect(images).toContain('registry.example/echodrop/gateway:0.1.0');
+    expect(images).toContain(`registry.example/echodrop/gateway:${version}`);
   });
 
   test('another run changes nothing', async () => {
