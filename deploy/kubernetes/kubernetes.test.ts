@@ -12,6 +12,7 @@ import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
 
 const documented = readDocs('kubernetes');
 const restarts = readDocs('restarts');
+const queueRedisOfHa = 'redis+sentinel://queue-0:26379,queue-1:26379,queue-2:26379/queue';
 const workers = ['probe-worker', 'rendition-worker'];
 
 await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => {
@@ -21,7 +22,7 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
     expect(checkManifests(manifests)).toEqual([]);
     const secrets = secretsUsed(manifests);
     expect(secrets.filter((name) => !documented.includes(`| \`${name}\` |`))).toEqual([]);
-    await using made = await makeSecrets();
+    await using made = await makeSecrets(overlay === 'ha' ? { QUEUE_REDIS_ADDRESS: queueRedisOfHa } : {});
     const names = readdirSync(made.folder);
     expect(secrets.filter((name) => !names.includes(name))).toEqual([]);
   });
@@ -50,13 +51,32 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
     expect(connectionsOut(manifests)).toEqual(['auth-verifier -> 0.0.0.0/0:443', 'auth-verifier -> 2000::/3:443']);
   });
 
-  test.each(['small', 'large'])('%s: allows the Ingress controller to reach only gateway and site', async (overlay) => {
-    const { manifests } = await buildOverlay(overlay);
-    expect(connectionsIn(manifests).filter((connection) => !connection.startsWith('monitoring -> '))).toEqual([
-      'ingress-nginx -> gateway:8080',
-      'ingress-nginx -> site:8081',
+  test('ha: allows these connections besides, for the sentinels and between the pods of Redis and of the store', async () => {
+    const [small, ha] = await Promise.all(['small', 'ha'].map(buildOverlay));
+    const before = connectionsBetween(small?.manifests ?? []);
+    const added = connectionsBetween(ha?.manifests ?? []).filter((connection) => !before.includes(connection));
+    expect(added.sort()).toEqual([
+      'gateway -> queue-redis:26379',
+      'probe-worker -> queue-redis:26379',
+      'queue-redis -> queue-redis:26379',
+      'queue-redis -> queue-redis:6379',
+      'rendition-worker -> queue-redis:26379',
+      'site -> queue-redis:26379',
+      'store -> store:9000',
     ]);
+    expect(connectionsOut(ha?.manifests ?? [])).toEqual(connectionsOut(small?.manifests ?? []));
   });
+
+  test.each(['small', 'ha', 'large'])(
+    '%s: allows the Ingress controller to reach only gateway and site',
+    async (overlay) => {
+      const { manifests } = await buildOverlay(overlay);
+      expect(connectionsIn(manifests).filter((connection) => !connection.startsWith('monitoring -> '))).toEqual([
+        'ingress-nginx -> gateway:8080',
+        'ingress-nginx -> site:8081',
+      ]);
+    },
+  );
 
   test('large: allows connections to Redis and the store, and only the verifier may reach other networks', async () => {
     const { manifests } = await buildOverlay('large');

@@ -26,9 +26,7 @@ export function checkGracePeriods(manifests: readonly Manifest[]): string[] {
           Number(config.SHUTDOWN_GRACE_SECONDS) < (longestSeconds[name] ?? 0),
       }),
     ),
-    ...workloads
-      .filter(({ kind }) => kind === 'StatefulSet')
-      .flatMap(dataFaults),
+    ...workloads.filter(({ kind }) => kind === 'StatefulSet').flatMap(dataFaults),
     ...ingressFaults(manifests, gateway?.config),
   ];
 }

@@ -6,6 +6,7 @@ import {
   type Selector,
   type ServiceSpec,
   selects,
+  selectsPods,
   type Workload,
   workloadsOf,
 } from './manifests.ts';
@@ -43,7 +44,7 @@ export function checkSelectors(manifests: readonly Manifest[]): string[] {
   return [
     ...workloads.flatMap((workload) => workloadFaults(workload, manifests)),
     ...selectors
-      .filter(({ selector }) => !workloads.some(({ labels }) => selects(selector, labels)))
+      .filter(({ selector }) => !workloads.some((workload) => selectsPods(selector, workload)))
       .map(({ title }) => `${title} selects no pods`),
     ...rules.filter(({ peers }) => peers.length === 0).map(({ title }) => `${title} is for every peer`),
     ...monitorFaults(manifests, workloads),
