@@ -12,7 +12,8 @@ import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
 
 const documented = readDocs('kubernetes-tasks');
 const restarts = readDocs('restarts');
-const overlays = ['small', 'large'];
+const overlays = ['small', 'ha', 'large'];
+const queueRedisOfHa = 'redis+sentinel://queue-0:26379,queue-1:26379,queue-2:26379/queue';
 const workers = ['probe-worker', 'rendition-worker'];
 
 await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => {
@@ -22,13 +23,13 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
     expect(checkManifests(manifests)).toEqual([]);
     const secrets = secretsUsed(manifests);
     expect(secrets.filter((name) => !documented.includes(`| \`${name}\` |`))).toEqual([]);
-    await using made = await makeSecrets();
+    await using made = await makeSecrets(overlay === 'ha' ? { QUEUE_REDIS_ADDRESS: queueRedisOfHa } : {});
     const names = readdirSync(made.folder);
     expect(secrets.filter((name) => !names.includes(name))).toEqual([]);
   });
 
   test('the times in restarts.md match the overlays', async () => {
-    const [small, large] = await Promise.all(overlays.map((overlay) => buildOverlay(overlayFolder(overlay))));
+    const [small, large] = await Promise.all(['small', 'large'].map((overlay) => buildOverlay(overlayFolder(overlay))));
     const rows = serviceNames
       .filter((name) => name !== 'sandbox-provider')
       .map((name) => `| ${[name, ...timesOf(name, small), ...timesOf(name, large)].join(' | ')} |`);
@@ -49,6 +50,22 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
       'sweeper -> store:9000',
     ]);
     expect(connectionsOut(manifests)).toEqual(['auth-verifier -> 0.0.0.0/0:443', 'auth-verifier -> 2000::/3:443']);
+  });
+
+  test('ha: allows these connections besides, for the sentinels and between the pods of Redis and of the store', async () => {
+    const [small, ha] = await Promise.all(['small', 'ha'].map((overlay) => buildOverlay(overlayFolder(overlay))));
+    const before = connectionsBetween(small?.manifests ?? []);
+    const added = connectionsBetween(ha?.manifests ?? []).filter((connection) => !before.includes(connection));
+    expect(added.sort()).toEqual([
+      'gateway -> queue-redis:26379',
+      'probe-worker -> queue-redis:26379',
+      'queue-redis -> queue-redis:26379',
+      'queue-redis -> queue-redis:6379',
+      'rendition-worker -> queue-redis:26379',
+      'site -> queue-redis:26379',
+      'store -> store:9000',
+    ]);
+    expect(connectionsOut(ha?.manifests ?? [])).toEqual(connectionsOut(small?.manifests ?? []));
   });
 
   test.each(overlays)('%s: allows the Ingress controller to reach only gateway and site', async (overlay) => {

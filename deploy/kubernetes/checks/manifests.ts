@@ -56,7 +56,7 @@ export interface EnvVariable {
 export interface Container {
   readonly name: string;
   readonly image: string;
-  readonly command?: readonly string[];
+  readonly args?: readonly string[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number; readonly hostPort?: number }[];
   readonly env?: readonly EnvVariable[];
   readonly envFrom?: readonly { readonly configMapRef?: { readonly name: string } }[];
@@ -127,6 +127,13 @@ export function workloadsOf(manifests: readonly Manifest[]): Workload[] {
     const pod = template ?? jobTemplate?.spec.template;
     return pod ? [{ kind, name, labels: pod.metadata.labels, pod: pod.spec, replicas, maxSurge, selector }] : [];
   });
+}
+
+/** Whether a selector matches pods of a workload: all of them, or one of a StatefulSet by its name. */
+export function selectsPods(selector: Selector, { kind, name, labels, replicas = 1 }: Workload): boolean {
+  if (kind !== 'StatefulSet') return selects(selector, labels);
+  const names = Array.from({ length: replicas }, (_, n) => `${name}-${n}`);
+  return names.some((pod) => selects(selector, { ...labels, 'statefulset.kubernetes.io/pod-name': pod }));
 }
 
 /** Applies `check` to every container, and names the container in each fault. */

@@ -5,7 +5,7 @@ import {
   type Manifest,
   ofKind,
   type ServiceSpec,
-  selects,
+  selectsPods,
   type Workload,
   workloadsOf,
 } from './manifests.ts';
@@ -58,7 +58,7 @@ function addressFaults({ hostname, port, origin }: URL, manifests: readonly Mani
 function serviceFaults(manifests: readonly Manifest[]): string[] {
   return ofKind<ServiceSpec>(manifests, 'Service').flatMap(({ title, spec }) => {
     const targets = workloadsOf(manifests)
-      .filter(({ labels }) => selects({ matchLabels: spec.selector }, labels))
+      .filter((workload) => selectsPods({ matchLabels: spec.selector }, workload))
       .map(({ pod }) => pod.containers.flatMap(({ ports = [] }) => ports));
     return spec.ports
       .filter(({ port, targetPort }) => {

@@ -7,6 +7,7 @@ import {
   type Selector,
   type ServiceSpec,
   selects,
+  selectsPods,
   type Workload,
   workloadsOf,
 } from './manifests.ts';
@@ -49,7 +50,7 @@ export function checkSelectors(manifests: readonly Manifest[]): string[] {
     ...selectors
       .filter(
         ({ selector }) =>
-          ![podsOfOthers, ...workloads.map(({ labels }) => labels)].some((labels) => selects(selector, labels)),
+          !selects(selector, podsOfOthers) && !workloads.some((workload) => selectsPods(selector, workload)),
       )
       .map(({ title }) => `${title} selects no pods`),
     ...rules.filter(({ peers }) => peers.length === 0).map(({ title }) => `${title} is for every peer`),

@@ -11,7 +11,7 @@ import {
 
 /** The settings of an overlay, besides those of services. */
 export const clusterSettings = {
-  OVERLAY: choice(['small', 'large'], 'small'),
+  OVERLAY: choice(['small', 'ha', 'large'], 'small'),
   ECHODROP_REGISTRY: text('').refine((value) => value === '' || value.endsWith('/'), 'must end with a slash'),
   INGRESS_CLASS: text('traefik'),
   INGRESS_NAMESPACE: text('traefik'),

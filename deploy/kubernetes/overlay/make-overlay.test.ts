@@ -86,6 +86,12 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     expect(manifests.find(({ kind }) => kind === 'CronJob')).toMatchObject({ spec: { schedule: '5 5 * * *' } });
   });
 
+  test('ha: has no faults', async () => {
+    await using overlay = await Overlay.create({ OVERLAY: 'ha' });
+    const sets = workloadsOf(await overlay.make()).filter(({ kind }) => kind === 'StatefulSet');
+    expect(sets.map(({ name, replicas }) => `${name} ${replicas}`).sort()).toEqual(['queue-redis 3', 'store 3']);
+  });
+
   test('large: needs the networks of Redis and the store, and may reach only these', async () => {
     const large = { OVERLAY: 'large', S3_ENDPOINT: 'https://s3.town.example' };
     await using incomplete = await Overlay.create(large);
