@@ -17,6 +17,8 @@ const kubectlMs = 10 * 60_000;
 
 /** A cluster of three nodes: node-1 to node-3. Disposing removes it. */
 export interface Cluster extends AsyncDisposable {
+  /** The environment in which shell commands find kubectl and the cluster. */
+  readonly env: Readonly<Record<string, string>>;
   /** Runs kubectl, for the namespace `echodrop` unless `words` name another. @returns its output */
   kubectl(...words: string[]): Promise<string>;
   /** Runs kubectl with standard input. */
@@ -48,6 +50,7 @@ export async function startCluster(): Promise<Cluster> {
   const kubectlWith = async (input: string, ...words: string[]) =>
     (await execa('kubectl', ['--namespace=echodrop', ...words], { env, input, timeout: kubectlMs })).stdout;
   return {
+    env,
     kubectl: (...words) => kubectlWith('', ...words),
     kubectlWith,
     watch: (path) => {

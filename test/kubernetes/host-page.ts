@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { root, version } from '../containers/compose-system.ts';
 import { examplesOf } from '../docs/examples.ts';
-import type { Kubectl } from './kubectl.ts';
+import type { Cluster } from './cluster.ts';
 
 const services = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'admin'];
 const hosts = ['upload.example', 'media.example'];
@@ -22,7 +22,7 @@ interface Surroundings {
  * @returns the response to the upload
  */
 export async function followHostPage(
-  { env, kubectl, load }: Kubectl,
+  { env, kubectl, load }: Cluster,
   { ingress, provider }: Surroundings,
 ): Promise<{ readonly id: string; readonly url: string }> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-host-page-'));
@@ -73,7 +73,7 @@ async function allowProvider(overlay: string, { hostname, port }: URL): Promise<
   await writeFile(join(overlay, 'own/kustomization.yaml'), `${find('kind: Component')}resources: [policy.yaml]\n`);
 }
 
-async function makeCertificates(folder: string, kubectl: Kubectl['kubectl']): Promise<void> {
+async function makeCertificates(folder: string, kubectl: Cluster['kubectl']): Promise<void> {
   const [key, certificate] = [join(folder, 'ca.key'), join(folder, 'ca.crt')];
   const names = `subjectAltName=${hosts.map((host) => `DNS:${host}`).join()}`;
   const subject = ['-subj', '/CN=upload.example', '-addext', names];

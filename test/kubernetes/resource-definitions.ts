@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { Cluster } from './cluster.ts';
 import { goModule } from './go-modules.ts';
-import type { Kubectl } from './kubectl.ts';
 import { traefikModule } from './traefik-program.ts';
 
 /** Where Go modules have the resource definitions that components need. */
@@ -11,7 +11,7 @@ const files = {
 };
 
 /** Installs the resource definitions of Traefik, KEDA and the Prometheus Operator, so that the API server validates theirs. */
-export async function installResourceDefinitions({ kubectl }: Kubectl): Promise<void> {
+export async function installResourceDefinitions({ kubectl }: Cluster): Promise<void> {
   for (const [module, path] of Object.entries(files))
     await kubectl('apply', '--server-side', '--filename', join(await goModule(module), path));
   await kubectl('wait', '--for=condition=Established', 'customresourcedefinition', '--all', '--timeout=1m');

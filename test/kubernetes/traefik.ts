@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { root } from '../containers/compose-system.ts';
+import type { Cluster } from './cluster.ts';
 import { goModule } from './go-modules.ts';
-import type { Kubectl } from './kubectl.ts';
 import { buildTraefik, traefikModule } from './traefik-program.ts';
 
 const image = 'echodrop-test/traefik:3.7.13';
@@ -24,7 +24,7 @@ export interface Traefik extends AsyncDisposable {
 }
 
 /** Starts two Traefik pods as its Helm chart does, with the options of traefik-values.yaml. Needs the resource definitions. */
-export async function startTraefik({ kubectl, kubectlWith, load }: Kubectl): Promise<Traefik> {
+export async function startTraefik({ kubectl, kubectlWith, load }: Cluster): Promise<Traefik> {
   const program = await buildTraefik();
   const dockerfile = 'FROM scratch\nCOPY traefik /traefik\nENTRYPOINT ["/traefik"]\n';
   await execa('docker', ['build', '--tag', image, '--file', '-', dirname(program)], { input: dockerfile });
