@@ -13,10 +13,11 @@ export interface MadeSecrets extends AsyncDisposable {
   makeAgain(): Promise<void>;
 }
 
-export async function makeSecrets(): Promise<MadeSecrets> {
+/** `env` adds to the variables of `make-secrets`. */
+export async function makeSecrets(env: Record<string, string> = {}): Promise<MadeSecrets> {
   const { path: folder, ...held } = await mkdtempDisposable(join(tmpdir(), 'echodrop-secrets-'));
   const makeAgain = async () => {
-    await execa(join(import.meta.dirname, 'make-secrets'), { env: { SECRETS_DIR: folder } });
+    await execa(join(import.meta.dirname, 'make-secrets'), { env: { ...env, SECRETS_DIR: folder } });
   };
   await makeAgain();
   return {

@@ -4,30 +4,32 @@ import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { serviceNames } from '../local/services.ts';
 import { makeSecrets } from '../made-secrets.fixture.ts';
-import { buildOverlay, checkManifests } from './checks/check-manifests.ts';
+import { buildOverlay, checkManifests, overlayFolder } from './checks/check-manifests.ts';
 import { type Manifest, workloadsOf } from './checks/manifests.ts';
 import { connectionsBetween, connectionsIn, connectionsOut } from './checks/network.ts';
 import { settingsOf } from './checks/settings.ts';
 import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
 
-const documented = readDocs('kubernetes');
+const documented = readDocs('kubernetes-tasks');
 const restarts = readDocs('restarts');
+const overlays = ['small', 'ha', 'large'];
+const queueRedisOfHa = 'redis+sentinel://queue-0:26379,queue-1:26379,queue-2:26379/queue';
 const workers = ['probe-worker', 'rendition-worker'];
 
 await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => {
-  test.for(readdirSync(`${import.meta.dirname}/overlays`))('%s: has no faults', async (overlay) => {
-    const { yaml, manifests } = await buildOverlay(overlay);
+  test.for(overlays)('%s: has no faults', async (overlay) => {
+    const { yaml, manifests } = await buildOverlay(overlayFolder(overlay));
     await execa('kubeconform', ['-strict', '-summary', '-'], { input: yaml });
     expect(checkManifests(manifests)).toEqual([]);
     const secrets = secretsUsed(manifests);
     expect(secrets.filter((name) => !documented.includes(`| \`${name}\` |`))).toEqual([]);
-    await using made = await makeSecrets();
+    await using made = await makeSecrets(overlay === 'ha' ? { QUEUE_REDIS_ADDRESS: queueRedisOfHa } : {});
     const names = readdirSync(made.folder);
     expect(secrets.filter((name) => !names.includes(name))).toEqual([]);
   });
 
   test('the times in restarts.md match the overlays', async () => {
-    const [small, large] = await Promise.all(['small', 'large'].map(buildOverlay));
+    const [small, large] = await Promise.all(['small', 'large'].map((overlay) => buildOverlay(overlayFolder(overlay))));
     const rows = serviceNames
       .filter((name) => name !== 'sandbox-provider')
       .map((name) => `| ${[name, ...timesOf(name, small), ...timesOf(name, large)].join(' | ')} |`);
@@ -35,7 +37,7 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
   });
 
   test('small: allows only these connections between pods, and only the verifier may leave the cluster', async () => {
-    const { manifests } = await buildOverlay('small');
+    const { manifests } = await buildOverlay(overlayFolder('small'));
     expect(connectionsBetween(manifests).sort()).toEqual([
       'auth-verifier -> cache-redis:6379',
       'gateway -> auth-verifier:8082',
@@ -50,16 +52,32 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
     expect(connectionsOut(manifests)).toEqual(['auth-verifier -> 0.0.0.0/0:443', 'auth-verifier -> 2000::/3:443']);
   });
 
-  test.each(['small', 'large'])('%s: allows the Ingress controller to reach only gateway and site', async (overlay) => {
-    const { manifests } = await buildOverlay(overlay);
+  test('ha: allows these connections besides, for the sentinels and between the pods of Redis and of the store', async () => {
+    const [small, ha] = await Promise.all(['small', 'ha'].map((overlay) => buildOverlay(overlayFolder(overlay))));
+    const before = connectionsBetween(small?.manifests ?? []);
+    const added = connectionsBetween(ha?.manifests ?? []).filter((connection) => !before.includes(connection));
+    expect(added.sort()).toEqual([
+      'gateway -> queue-redis:26379',
+      'probe-worker -> queue-redis:26379',
+      'queue-redis -> queue-redis:26379',
+      'queue-redis -> queue-redis:6379',
+      'rendition-worker -> queue-redis:26379',
+      'site -> queue-redis:26379',
+      'store -> store:9000',
+    ]);
+    expect(connectionsOut(ha?.manifests ?? [])).toEqual(connectionsOut(small?.manifests ?? []));
+  });
+
+  test.each(overlays)('%s: allows the Ingress controller to reach only gateway and site', async (overlay) => {
+    const { manifests } = await buildOverlay(overlayFolder(overlay));
     expect(connectionsIn(manifests).filter((connection) => !connection.startsWith('monitoring -> '))).toEqual([
-      'ingress-nginx -> gateway:8080',
-      'ingress-nginx -> site:8081',
+      'traefik -> gateway:8080',
+      'traefik -> site:8081',
     ]);
   });
 
   test('large: allows connections to Redis and the store, and only the verifier may reach other networks', async () => {
-    const { manifests } = await buildOverlay('large');
+    const { manifests } = await buildOverlay(overlayFolder('large'));
     expect(connectionsBetween(manifests)).toEqual(['gateway -> auth-verifier:8082']);
     const redis = '192.0.2.0/25:6379,26379';
     const store = '192.0.2.128/25:443';

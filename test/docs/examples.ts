@@ -13,9 +13,9 @@ export interface Example {
 export async function examplesOf(page: string, replacements: Record<string, string> = {}): Promise<Example[]> {
   let text = await readFile(join(docs, `${page}.md`), 'utf8');
   for (const [documented, actual] of Object.entries(replacements)) text = text.replaceAll(documented, actual);
-  return [...text.matchAll(/^ *```(\w+)\n([\s\S]*?)^ *```$/gm)].map(([, language = '', code = '']) => ({
+  return [...text.matchAll(/^( *)```(\w+)\n([\s\S]*?)^ *```$/gm)].map(([, indent = '', language = '', code = '']) => ({
     language,
-    code: code.replaceAll(/^ {3}/gm, ''),
+    code: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   }));
 }
 

@@ -81,7 +81,8 @@ const elsewhere: Record<string, string> = {
   troubleshooting: 'test/containers/host-pages.containers.ts',
   'compose-tasks': 'test/containers/faults.containers.ts runs deploy/rolling-update',
   monitoring: 'test/containers has no images of Prometheus and Grafana; deploy/prometheus runs the configuration',
-  kubernetes: 'needs a cluster',
+  kubernetes: 'needs a cluster: test/kubernetes',
+  'kubernetes-tasks': 'needs a cluster: test/kubernetes',
 };
 
 test('every page with commands is run, or named with a reason', async () => {

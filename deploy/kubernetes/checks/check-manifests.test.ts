@@ -1,6 +1,6 @@
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { expect, test } from 'vitest';
-import { buildOverlay, checkManifests } from './check-manifests.ts';
+import { buildOverlay, checkManifests, overlayFolder } from './check-manifests.ts';
 import type { Manifest } from './manifests.ts';
 
 type Json = string | number | boolean | undefined | readonly Json[] | { readonly [key: string]: Json };
@@ -65,6 +65,12 @@ const mistakes: Record<string, readonly Mistake[]> = {
       'Ingress/site',
       'spec.rules.0.http.paths.0.backend.service.port.name',
       'web',
+    ],
+    [
+      'Ingress site: there is no middleware echodrop-rate@kubernetescrd',
+      'Ingress/site',
+      'metadata.annotations',
+      { 'traefik.ingress.kubernetes.io/router.middlewares': 'echodrop-rate@kubernetescrd' },
     ],
   ],
   selectors: [
@@ -169,7 +175,7 @@ const mistakes: Record<string, readonly Mistake[]> = {
   resources: [
     ['site/site: memory is not requested', 'Deployment/site', `${container}.resources.requests.memory`, undefined],
     ['site/site: cpu is not requested, not limited', 'Deployment/site', `${container}.resources.limits.cpu`, undefined],
-    ['cache-redis/redis: memory is not requested', 'StatefulSet/cache-redis', `${container}.resources`, undefined],
+    ['cache-redis/redis: memory is not requested', 'Deployment/cache-redis', `${container}.resources`, undefined],
     ['gateway: a limit of 1024 MiB is below', 'ConfigMap/gateway', 'data.UPLOAD_BUFFER_BYTES', '1073741824'],
     ['probe-worker: a limit of 3072 MiB is below', 'ConfigMap/probe-worker', 'data.FILM_CONCURRENCY', '4'],
     ['rendition-worker: a limit of 17408 MiB is below', 'ConfigMap/rendition-worker', 'data.CONCURRENCY', '2'],
@@ -181,28 +187,23 @@ const mistakes: Record<string, readonly Mistake[]> = {
     ],
     ['rendition-worker: scratch is too small', 'ConfigMap/gateway', 'data.MAX_MEDIA_BYTES', '4294967296'],
   ],
+  priorities: [
+    ['site has no priority', 'Deployment/site', `${pod}.priorityClassName`, undefined],
+    ['site has no priority', 'Deployment/site', `${pod}.priorityClassName`, 'system'],
+    ['site cannot displace rendition-worker', 'PriorityClass/echodrop-serving', 'value', 0],
+    ['store cannot displace auth-verifier', 'StatefulSet/store', `${pod}.priorityClassName`, 'echodrop-serving'],
+  ],
+  'cluster size': [
+    ['cannot start store', 'StatefulSet/store', `${container}.resources.requests.memory`, '4Gi'],
+    ['cannot start rendition-worker', 'Deployment/rendition-worker', `${container}.resources.requests.cpu`, '1800m'],
+    ['cannot start gateway', 'Deployment/gateway', `${container}.resources.requests.memory`, '3100Mi'],
+  ],
   times: [
     ['gateway is killed before it may have stopped', 'ConfigMap/gateway', 'data.SHUTDOWN_GRACE_SECONDS', '90'],
     ['site is killed before it may have stopped', 'Deployment/site', `${pod}.terminationGracePeriodSeconds`, undefined],
     ['site closes connections that a proxy may still use', 'ConfigMap/site', 'data.SHUTDOWN_DELAY_SECONDS', '5'],
     ['probe-worker aborts its longest request or job', 'ConfigMap/probe-worker', 'data.SHUTDOWN_GRACE_SECONDS', '20'],
-    ['store stops before the uploads that need it', 'StatefulSet/store', `${container}.lifecycle`, undefined],
-    ['store is killed while it writes', 'StatefulSet/store', `${pod}.terminationGracePeriodSeconds`, 90],
-    ['Ingress gateway: proxy-read-timeout', 'Ingress/gateway', 'metadata.annotations.nginx~proxy-read-timeout', '60'],
-    ['Ingress gateway: proxy-send-timeout', 'Ingress/gateway', 'metadata.annotations.nginx~proxy-send-timeout', '60'],
-    ['Ingress gateway limits bodies itself', 'Ingress/gateway', 'metadata.annotations.nginx~proxy-body-size', '512m'],
-    [
-      'Ingress gateway buffers media on disk',
-      'Ingress/gateway',
-      'metadata.annotations.nginx~proxy-request-buffering',
-      'on',
-    ],
-    [
-      'Ingress gateway does not limit client addresses',
-      'Ingress/gateway',
-      'metadata.annotations.nginx~limit-connections',
-      undefined,
-    ],
+    ['store is killed while it writes', 'StatefulSet/store', `${pod}.terminationGracePeriodSeconds`, 20],
   ],
   images: [
     ['has no fixed tag', 'Deployment/site', `${container}.image`, 'echodrop/site:latest'],
@@ -245,7 +246,7 @@ const mistakesOfLarge: readonly Mistake[] = [
 ];
 
 await describeWithOpsCheckers('faults of manifests are reported', ['kustomize'], () => {
-  const built = { small: buildOverlay('small'), large: buildOverlay('large') };
+  const built = { small: buildOverlay(overlayFolder('small')), large: buildOverlay(overlayFolder('large')) };
   const all = { ...mistakes, 'monitoring and KEDA': mistakesOfLarge };
 
   test.for(Object.keys(all) as (keyof typeof all)[])('%s', async (area) => {
@@ -267,10 +268,7 @@ function withMistake(manifests: readonly Manifest[], [, manifest, path, value]: 
 }
 
 function changed<T extends object>(whole: T, path: string, value: Json): T {
-  const keys = path
-    .replace('nginx~', 'nginx@')
-    .split('.')
-    .map((key) => key.replace('nginx@', 'nginx.ingress.kubernetes.io/'));
+  const keys = path.split('.');
   const last = keys.pop() ?? '';
   const inner = keys.reduce<Record<string, unknown>>(
     (at, key) => at[key] as Record<string, unknown>,

@@ -1,11 +1,14 @@
+import { resolve } from 'node:path';
 import { execa } from 'execa';
 import { parseAllDocuments } from 'yaml';
+import { checkClusterSize } from './cluster-size.ts';
 import { checkGracePeriods } from './grace-periods.ts';
 import { checkImages } from './images.ts';
 import type { Manifest } from './manifests.ts';
 import { checkNetwork } from './network.ts';
 import { checkPodSecurity } from './pod-security.ts';
 import { checkPorts } from './ports.ts';
+import { checkPriorities } from './priorities.ts';
 import { checkResources } from './resources.ts';
 import { checkSelectors } from './selectors.ts';
 import { checkSettings } from './settings.ts';
@@ -17,6 +20,8 @@ const checks = [
   checkNetwork,
   checkPodSecurity,
   checkResources,
+  checkPriorities,
+  checkClusterSize,
   checkGracePeriods,
   checkImages,
 ];
@@ -26,10 +31,15 @@ export function checkManifests(manifests: readonly Manifest[]): string[] {
   return checks.flatMap((check) => check(manifests));
 }
 
-/** Builds an overlay with kustomize. @throws ExecaError if the build fails */
-export async function buildOverlay(
-  overlay: string,
-): Promise<{ readonly yaml: string; readonly manifests: Manifest[] }> {
-  const { stdout: yaml } = await execa('kustomize', ['build', `${import.meta.dirname}/../overlays/${overlay}`]);
+/** Builds an overlay with kustomize, or with the one in kubectl. @throws ExecaError if the build fails, or if there is neither */
+export async function buildOverlay(folder: string): Promise<{ readonly yaml: string; readonly manifests: Manifest[] }> {
+  const hasKustomize = !(await execa('kustomize', ['version'], { reject: false })).failed;
+  const [command, subcommand] = hasKustomize ? ['kustomize', 'build'] : ['kubectl', 'kustomize'];
+  const { stdout: yaml } = await execa(command, [subcommand, folder]);
   return { yaml, manifests: parseAllDocuments(yaml).map((document) => document.toJS() as Manifest) };
+}
+
+/** The folder of an overlay of this repository. */
+export function overlayFolder(name: string): string {
+  return resolve(import.meta.dirname, '../overlays', name);
 }

@@ -1,5 +1,5 @@
-import { faultsIf, type Manifest, ofKind, type Workload, workloadsOf } from './manifests.ts';
-import { type ContainerSettings, serviceOf, settingsOf } from './settings.ts';
+import { faultsIf, type Manifest, type PodSpec, type Workload, workloadsOf } from './manifests.ts';
+import { serviceOf, settingsOf } from './settings.ts';
 
 // What runService adds for parts that hang, and the same for a slow node.
 const stuckSeconds = 5;
@@ -15,7 +15,6 @@ const longestSeconds: Record<string, number> = { 'auth-verifier': 10, 'probe-wor
 export function checkGracePeriods(manifests: readonly Manifest[]): string[] {
   const workloads = workloadsOf(manifests);
   const services = workloads.flatMap((workload) => shutdownOf(workload, manifests));
-  const gateway = services.find(({ name }) => name === 'gateway');
   return [
     ...services.flatMap(({ name, config, killSeconds, stopSeconds }) =>
       faultsIf({
@@ -26,10 +25,7 @@ export function checkGracePeriods(manifests: readonly Manifest[]): string[] {
           Number(config.SHUTDOWN_GRACE_SECONDS) < (longestSeconds[name] ?? 0),
       }),
     ),
-    ...workloads
-      .filter(({ kind }) => kind === 'StatefulSet')
-      .flatMap((workload) => dataFaults(workload, gateway?.stopSeconds ?? 0)),
-    ...ingressFaults(manifests, gateway?.config),
+    ...workloads.filter(({ kind }) => kind === 'StatefulSet').flatMap(dataFaults),
   ];
 }
 
@@ -39,38 +35,16 @@ function shutdownOf({ name, pod }: Workload, manifests: readonly Manifest[]) {
   const { config } = settingsOf(container, pod, manifests);
   const { SHUTDOWN_DELAY_SECONDS: delay, SHUTDOWN_GRACE_SECONDS: grace } = config;
   if (delay === undefined || grace === undefined) return [];
-  const { killSeconds, sleepSeconds } = podTimes({ pod });
+  const { killSeconds, sleepSeconds } = podTimes(pod);
   return [{ name, config, killSeconds, stopSeconds: sleepSeconds + delay + grace + stuckSeconds }];
 }
 
-function podTimes({ pod }: Pick<Workload, 'pod'>) {
+function podTimes(pod: PodSpec) {
   const sleepSeconds = pod.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
   return { sleepSeconds, killSeconds: pod.terminationGracePeriodSeconds ?? 30 };
 }
 
-function dataFaults(workload: Workload, gatewayStopSeconds: number): string[] {
-  const { sleepSeconds, killSeconds } = podTimes(workload);
-  return faultsIf({
-    [`${workload.name} stops before the uploads that need it`]: sleepSeconds < gatewayStopSeconds,
-    [`${workload.name} is killed while it writes`]: killSeconds < sleepSeconds + flushSeconds,
-  });
-}
-
-function ingressFaults(manifests: readonly Manifest[], gateway: ContainerSettings['config'] | undefined): string[] {
-  const ingress = ofKind(manifests, 'Ingress').find(({ metadata }) => metadata.name === 'gateway');
-  if (!ingress) return [];
-  const probeSeconds = Number(gateway?.['PROBE_TIMEOUT_MS'] ?? 0) / 1000;
-  const annotation = (name: string) => ingress.metadata.annotations?.[`nginx.ingress.kubernetes.io/${name}`];
-  return faultsIf({
-    // Verification, the probe, the commit and its last try.
-    'Ingress gateway: proxy-read-timeout is too short': !(
-      Number(annotation('proxy-read-timeout')) >=
-      10 + probeSeconds + 60
-    ),
-    // A gateway without free memory stops reading for a minute.
-    'Ingress gateway: proxy-send-timeout is too short': !(Number(annotation('proxy-send-timeout')) > 60),
-    'Ingress gateway limits bodies itself': annotation('proxy-body-size') !== '0',
-    'Ingress gateway buffers media on disk': annotation('proxy-request-buffering') !== 'off',
-    'Ingress gateway does not limit client addresses': !annotation('limit-connections') || !annotation('limit-rps'),
-  });
+function dataFaults({ name, pod }: Workload): string[] {
+  const { sleepSeconds, killSeconds } = podTimes(pod);
+  return faultsIf({ [`${name} is killed while it writes`]: killSeconds < sleepSeconds + flushSeconds });
 }

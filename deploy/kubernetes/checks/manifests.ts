@@ -7,6 +7,8 @@ export interface Manifest {
     readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly data?: Readonly<Record<string, string>>;
+  /** Of a PriorityClass. */
+  readonly value?: number;
   readonly spec: unknown;
 }
 
@@ -54,7 +56,7 @@ export interface EnvVariable {
 export interface Container {
   readonly name: string;
   readonly image: string;
-  readonly command?: readonly string[];
+  readonly args?: readonly string[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number; readonly hostPort?: number }[];
   readonly env?: readonly EnvVariable[];
   readonly envFrom?: readonly { readonly configMapRef?: { readonly name: string } }[];
@@ -86,6 +88,10 @@ export interface PodSpec {
   readonly hostIPC?: boolean;
   readonly terminationGracePeriodSeconds?: number;
   readonly topologySpreadConstraints?: readonly { readonly labelSelector: Selector }[];
+  readonly priorityClassName?: string;
+  readonly affinity?: {
+    readonly podAntiAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly unknown[] };
+  };
 }
 
 interface PodTemplate {
@@ -101,11 +107,14 @@ export interface Workload {
   readonly labels: Labels;
   readonly pod: PodSpec;
   readonly replicas?: number | undefined;
+  /** How many pods an update adds, or a percentage. */
+  readonly maxSurge?: string | number | undefined;
   readonly selector?: Selector | undefined;
 }
 
 interface WorkloadSpec {
   readonly replicas?: number;
+  readonly strategy?: { readonly rollingUpdate?: { readonly maxSurge?: string | number } };
   readonly selector?: Selector;
   readonly template?: PodTemplate;
   readonly jobTemplate?: { readonly spec: { readonly template: PodTemplate } };
@@ -113,10 +122,18 @@ interface WorkloadSpec {
 
 export function workloadsOf(manifests: readonly Manifest[]): Workload[] {
   return manifests.flatMap(({ kind, metadata: { name }, spec }) => {
-    const { replicas, selector, template, jobTemplate } = (spec ?? {}) as WorkloadSpec;
+    const { replicas, strategy, selector, template, jobTemplate } = (spec ?? {}) as WorkloadSpec;
+    const maxSurge = strategy?.rollingUpdate?.maxSurge;
     const pod = template ?? jobTemplate?.spec.template;
-    return pod ? [{ kind, name, labels: pod.metadata.labels, pod: pod.spec, replicas, selector }] : [];
+    return pod ? [{ kind, name, labels: pod.metadata.labels, pod: pod.spec, replicas, maxSurge, selector }] : [];
   });
+}
+
+/** Whether a selector matches pods of a workload: all of them, or one of a StatefulSet by its name. */
+export function selectsPods(selector: Selector, { kind, name, labels, replicas = 1 }: Workload): boolean {
+  if (kind !== 'StatefulSet') return selects(selector, labels);
+  const names = Array.from({ length: replicas }, (_, n) => `${name}-${n}`);
+  return names.some((pod) => selects(selector, { ...labels, 'statefulset.kubernetes.io/pod-name': pod }));
 }
 
 /** Applies `check` to every container, and names the container in each fault. */

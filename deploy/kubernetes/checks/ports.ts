@@ -5,7 +5,7 @@ import {
   type Manifest,
   ofKind,
   type ServiceSpec,
-  selects,
+  selectsPods,
   type Workload,
   workloadsOf,
 } from './manifests.ts';
@@ -58,7 +58,7 @@ function addressFaults({ hostname, port, origin }: URL, manifests: readonly Mani
 function serviceFaults(manifests: readonly Manifest[]): string[] {
   return ofKind<ServiceSpec>(manifests, 'Service').flatMap(({ title, spec }) => {
     const targets = workloadsOf(manifests)
-      .filter(({ labels }) => selects({ matchLabels: spec.selector }, labels))
+      .filter((workload) => selectsPods({ matchLabels: spec.selector }, workload))
       .map(({ pod }) => pod.containers.flatMap(({ ports = [] }) => ports));
     return spec.ports
       .filter(({ port, targetPort }) => {
@@ -74,10 +74,15 @@ function ingressFaults(manifests: readonly Manifest[]): string[] {
   const services = ofKind<ServiceSpec>(manifests, 'Service');
   const exists = ({ service: { name, port } }: Backend) =>
     services.some(({ metadata, spec }) => metadata.name === name && spec.ports.some((each) => each.name === port.name));
-  return ofKind<IngressSpec>(manifests, 'Ingress').flatMap(({ title, spec: { rules } }) =>
-    rules
+  const middlewares = ofKind(manifests, 'Middleware').map(({ metadata }) => `echodrop-${metadata.name}@kubernetescrd`);
+  return ofKind<IngressSpec>(manifests, 'Ingress').flatMap(({ title, metadata: { annotations }, spec: { rules } }) => [
+    ...rules
       .flatMap(({ http }) => http.paths)
       .filter(({ backend }) => !exists(backend))
       .map(() => `${title}: its backend does not exist`),
-  );
+    ...(annotations?.['traefik.ingress.kubernetes.io/router.middlewares'] ?? '')
+      .split(',')
+      .filter((name) => name !== '' && !middlewares.includes(name))
+      .map((name) => `${title}: there is no middleware ${name}`),
+  ]);
 }

@@ -39,7 +39,7 @@ function memoryFaults(container: Container, { pod }: Workload, manifests: readon
     'rendition-worker': workerBytes + (jobs + 2 * videos + slow) * renditionBytes,
   };
   // Redis copies what changes while it rewrites its log.
-  const [, maxmemory = 0] = /^--maxmemory\n(\d+)mb$/m.exec((container.command ?? []).join('\n')) ?? [];
+  const [, maxmemory = 0] = /^--maxmemory\n(\d+)mb$/m.exec((container.args ?? []).join('\n')) ?? [];
   const needed = needs[serviceOf(container) ?? ''] ?? 2 * MiB * Number(maxmemory);
   const limit = quantity(container.resources?.limits?.['memory']);
   return limit < needed ? [`a limit of ${limit / MiB} MiB is below the ${needed / MiB} that it may take`] : [];

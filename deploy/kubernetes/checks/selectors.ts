@@ -1,14 +1,17 @@
 import {
   faultsIf,
+  type Labels,
   type Manifest,
   type NetworkPolicySpec,
   ofKind,
   type Selector,
   type ServiceSpec,
   selects,
+  selectsPods,
   type Workload,
   workloadsOf,
 } from './manifests.ts';
+import { serviceOf } from './settings.ts';
 
 interface ScalerSpec {
   readonly scaleTargetRef: { readonly kind?: string; readonly name: string };
@@ -20,6 +23,9 @@ interface MonitorSpec {
   readonly endpoints?: readonly { readonly port: string }[];
   readonly podMetricsEndpoints?: readonly { readonly port: string }[];
 }
+
+/** Pods that cert-manager starts. */
+const podsOfOthers: Labels = { 'acme.cert-manager.io/http01-solver': 'true' };
 
 /** Finds selectors and references without a target, and workloads that lack a budget, spread, replicas or a monitor. */
 export function checkSelectors(manifests: readonly Manifest[]): string[] {
@@ -42,7 +48,10 @@ export function checkSelectors(manifests: readonly Manifest[]): string[] {
   return [
     ...workloads.flatMap((workload) => workloadFaults(workload, manifests)),
     ...selectors
-      .filter(({ selector }) => !workloads.some(({ labels }) => selects(selector, labels)))
+      .filter(
+        ({ selector }) =>
+          !selects(selector, podsOfOthers) && !workloads.some((workload) => selectsPods(selector, workload)),
+      )
       .map(({ title }) => `${title} selects no pods`),
     ...rules.filter(({ peers }) => peers.length === 0).map(({ title }) => `${title} is for every peer`),
     ...monitorFaults(manifests, workloads),
@@ -65,13 +74,13 @@ function workloadFaults(
   const scalersOfThis = scalers.filter((target) => target.kind === kind && target.name === name);
   const replicaSources = scalersOfThis.length + (replicas === undefined ? 0 : 1);
   const spread = pod.topologySpreadConstraints ?? [];
-  const isDeployment = kind === 'Deployment';
+  const isReplicated = pod.containers.some(serviceOf) && kind !== 'CronJob';
   const hasBudget = budgetsOf(manifests).some(({ spec }) => selects(spec.selector, labels));
   return faultsIf({
     [`${name} does not select its own pods`]: selector && !selects(selector, labels),
     [`${name} spreads other pods`]: !spread.every(({ labelSelector }) => selects(labelSelector, labels)),
-    [`${name} is not spread`]: isDeployment && spread.length === 0,
-    [`${name} has no budget`]: isDeployment && !hasBudget,
+    [`${name} is not spread`]: isReplicated && spread.length === 0,
+    [`${name} has no budget`]: isReplicated && !hasBudget,
     [`the replicas of ${name} are set ${replicaSources} times`]: kind !== 'CronJob' && replicaSources !== 1,
   });
 }

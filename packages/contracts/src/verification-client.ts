@@ -1,5 +1,6 @@
 import type { RotatedSecret } from '@echodrop/service/env';
 import { exchange } from '@echodrop/service/exchange';
+import { rememberedLookup } from '@echodrop/service/remembered-lookup';
 import { inSpan, traceparent } from '@echodrop/service/tracing/trace';
 import { Pool } from 'undici';
 import { z } from 'zod';
@@ -16,6 +17,7 @@ import {
 
 const providersKeptMs = 10_000;
 const providersMs = 2000;
+const connectMs = 2000;
 const maxResponseBytes = 64 * 1024;
 // Shorter than a stopping verifier keeps idle connections (http-server.ts), so that it never ends one under a request.
 const keepAliveTimeout = 500;
@@ -54,7 +56,7 @@ export class VerificationClient implements AsyncDisposable {
       'content-type': 'application/json',
     };
     this.#pool = new Pool(verifier.address, {
-      connectTimeout: 2000,
+      connect: { timeout: connectMs, lookup: rememberedLookup },
       keepAliveTimeout,
       keepAliveMaxTimeout: keepAliveTimeout,
       maxResponseSize: maxResponseBytes,

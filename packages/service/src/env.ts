@@ -175,7 +175,8 @@ function findMissing(shape: z.ZodRawShape, values: Record<string, string>, unrea
   });
 }
 
-function isSecret(schema: unknown): boolean {
+/** Whether a setting is a secret, made by `secret` or `rotatedSecret`. */
+export function isSecret(schema: unknown): boolean {
   if (schema instanceof z.ZodOptional) return isSecret(schema.unwrap());
   return schema instanceof z.ZodType && schema.meta()?.secret === true;
 }

@@ -1,21 +1,6 @@
-import { settings as authVerifier } from '../../../services/auth-verifier/src/config.ts';
-import { settings as gateway } from '../../../services/gateway/src/config.ts';
-import { settings as probeWorker } from '../../../services/probe-worker/src/config.ts';
-import { settings as renditionWorker } from '../../../services/rendition-worker/src/config.ts';
-import { settings as site } from '../../../services/site/src/config.ts';
-import { settings as sandboxProvider } from '../../sandbox-provider/src/config.ts';
+import { serviceNames, settingShapes } from '../../../deploy/local/services.ts';
 import { describeSetting } from './describe-setting.ts';
 import { table } from './table.ts';
-
-const services = {
-  gateway,
-  site,
-  'auth-verifier': authVerifier,
-  'probe-worker': probeWorker,
-  'rendition-worker': renditionWorker,
-  'sandbox-provider': sandboxProvider,
-};
-const serviceNames = Object.keys(services);
 
 interface Setting {
   readonly name: string;
@@ -36,7 +21,7 @@ export function settingTables(): Record<string, string> {
 
 /** Settings with the same name and meaning are one. */
 function readSettings(): Setting[] {
-  const all = Object.entries(services).flatMap(([service, shape]) =>
+  const all = Object.entries(settingShapes).flatMap(([service, shape]) =>
     Object.entries(shape).map(([name, schema]) => ({ service, name, ...describeSetting(name, schema) })),
   );
   return [...Map.groupBy(all, ({ name, meaning }) => `${name} ${meaning}`).values()].flatMap((same) => {

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import { rememberedLookup } from '@echodrop/service/remembered-lookup';
 
 /** In milliseconds. */
 export interface StoreDeadlines {
@@ -23,7 +24,7 @@ export function transportWithDeadline(
     request(options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void) {
       // POST starts a multipart upload or joins its parts, which may take long.
       const ms = options.method === 'POST' ? partMs : callMs;
-      const sent = request(options, onResponse);
+      const sent = request({ ...options, lookup: rememberedLookup }, onResponse);
       const deadline = setTimeout(() => sent.destroy(new Error(`no response within ${ms} ms`)), ms);
       return sent.once('close', () => clearTimeout(deadline));
     },

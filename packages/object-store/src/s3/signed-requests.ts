@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { exchange, type HttpResponse } from '@echodrop/service/exchange';
+import { rememberedLookup } from '@echodrop/service/remembered-lookup';
 import { type Dispatcher, Pool } from 'undici';
 import { toStoreUnavailable } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
@@ -32,7 +33,7 @@ export class SignedRequests implements AsyncDisposable {
     // Undici's timeouts start when a socket is free; the deadlines here include the wait for one.
     this.#pool = new Pool(origin, {
       connections: maxSockets,
-      connect: { timeout: deadlines.callMs },
+      connect: { timeout: deadlines.callMs, lookup: rememberedLookup },
       headersTimeout: 0,
       bodyTimeout: 0,
     });

@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import { InvalidSettings, isSecret, readSettings } from '@echodrop/service/env';
+import { type ServiceName, settingShapes } from '../../local/services.ts';
+import type { Manifest } from '../checks/manifests.ts';
+import { type ClusterSettings, clusterSettings } from './cluster-settings.ts';
+import { clusterPatches } from './patches.ts';
+
+/** Settings by name. */
+type Values = Readonly<Record<string, string>>;
+
+/** The files of an overlay's folder. */
+export interface OverlayFiles {
+  /** `settings.env`: settings of the cluster and of all services. */
+  readonly settings: Values;
+  /** `<service>.env`: settings of one service, by its name. */
+  readonly ofServices: Readonly<Record<string, Values>>;
+  /** Whether the folder `own` has a component with the operator's own changes. */
+  readonly hasOwnComponent: boolean;
+}
+
+const images = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'admin'];
+const services = (Object.keys(settingShapes) as ServiceName[]).filter((name) => name !== 'sandbox-provider');
+
+/** Reads the settings of the cluster. @throws InvalidSettings, which lists every invalid or unknown setting */
+export function readClusterSettings({ settings, ofServices }: OverlayFiles): ClusterSettings {
+  const faults = [
+    ...Object.keys(settings).flatMap((name) =>
+      name in clusterSettings ? [] : faultOf(name, 'settings.env', readersOf(name).length > 0),
+    ),
+    ...Object.entries(ofServices).flatMap(([service, values]) =>
+      Object.keys(values).flatMap((name) =>
+        faultOf(
+          name,
+          `${service}.env`,
+          readersOf(name).some((reader) => reader === service),
+        ),
+      ),
+    ),
+  ];
+  try {
+    const cluster = readSettings(clusterSettings, settings);
+    if (new URL(cluster.PUBLIC_SITE_URL).host === new URL(cluster.UPLOAD_URL).host)
+      faults.push('PUBLIC_SITE_URL and UPLOAD_URL must have different hosts');
+    if (faults.length === 0) return cluster;
+  } catch (error) {
+    if (!(error instanceof InvalidSettings)) throw error;
+    faults.push(...error.faults);
+  }
+  throw new InvalidSettings(faults);
+}
+
+/**
+ * The content of kustomization.yaml.
+ * @param base the manifests of the overlay that it starts from
+ * @param kubernetesFolder the path from the overlay's folder to deploy/kubernetes
+ */
+export function kustomizationOf(
+  files: OverlayFiles,
+  cluster: ClusterSettings,
+  base: readonly Manifest[],
+  kubernetesFolder: string,
+): Record<string, unknown> {
+  const component = (name: string) => join(kubernetesFolder, 'components', name);
+  return {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    namespace: 'echodrop',
+    resources: [join(kubernetesFolder, 'overlays', cluster.OVERLAY)],
+    components: [
+      ...(cluster.INGRESS_CLASS === 'traefik' ? [component('traefik')] : []),
+      ...(cluster.CLUSTER_ISSUER ? [component('cert-manager')] : []),
+      ...[...cluster.COMPONENTS].map(component),
+      ...(files.hasOwnComponent ? ['own'] : []),
+    ],
+    ...(cluster.PROMETHEUS_RELEASE && { labels: [{ pairs: { release: cluster.PROMETHEUS_RELEASE } }] }),
+    images: images.map((name) => ({
+      name: `echodrop/${name}`,
+      newName: `${cluster.ECHODROP_REGISTRY}echodrop/${name}`,
+    })),
+    configMapGenerator: generatorsOf(files, cluster, base),
+    patches: clusterPatches(cluster),
+  };
+}
+
+function faultOf(name: string, file: string, isRead: boolean): string[] {
+  if (!isRead) return [`${file}: nothing reads ${name}`];
+  return isSecretName(name) ? [`${file}: ${name} is a secret, put it into the Secret echodrop-secrets`] : [];
+}
+
+function readersOf(setting: string): ServiceName[] {
+  return services.filter((service) => setting in settingShapes[service]);
+}
+
+function isSecretName(setting: string): boolean {
+  return services.some((service) => isSecret((settingShapes[service] as Readonly<Record<string, unknown>>)[setting]));
+}
+
+/** A setting goes into the ConfigMaps that have it already, else into those of the services that read it. */
+function generatorsOf(
+  { settings, ofServices }: OverlayFiles,
+  { PUBLIC_SITE_URL }: ClusterSettings,
+  base: readonly Manifest[],
+) {
+  const maps = base
+    .filter(({ kind }) => kind === 'ConfigMap')
+    .map(({ metadata, data = {} }) => ({ name: metadata.name.replace(/-[a-z0-9]{10}$/, ''), data }));
+  const ofAll = Object.entries({ CORS_ORIGINS: PUBLIC_SITE_URL, ...settings }).flatMap(([name, value]) => {
+    const present = maps.filter(({ data }) => name in data).map((map) => map.name);
+    return (present.length > 0 ? present : readersOf(name)).map((map) => ({ map, name, value }));
+  });
+  const ofOne = Object.entries(ofServices).flatMap(([map, values]) =>
+    Object.entries(values).map(([name, value]) => ({ map, name, value })),
+  );
+  return [...Map.groupBy([...ofAll, ...ofOne], ({ map }) => map)].map(([name, entries]) => ({
+    name,
+    behavior: 'merge',
+    literals: Object.entries(Object.fromEntries(entries.map((each) => [each.name, each.value]))).map(
+      ([setting, value]) => `${setting}=${value}`,
+    ),
+  }));
+}

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InvalidSettings } from '@echodrop/service/env';
+import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { buildOverlay } from '../checks/check-manifests.ts';
+import { type Manifest, workloadsOf } from '../checks/manifests.ts';
+import { connectionsIn, connectionsOut } from '../checks/network.ts';
+import { makeOverlay } from './make-overlay.ts';
+
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
+const example = readFileSync(join(import.meta.dirname, 'settings.example.env'), 'utf8');
+
+await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'kubeconform'], () => {
+  test('the first run makes an example, from which the second makes a valid overlay', async () => {
+    await using overlay = await Overlay.create();
+    expect(await makeOverlay(overlay.path)).toBe('example');
+    expect(await makeOverlay(overlay.path)).toBe('made');
+    const { yaml, manifests } = await buildOverlay(overlay.path);
+    // The checkers have no schema of Traefik.
+    await execa('kubeconform', ['-strict', '-summary', '-skip', 'Middleware', '-'], { input: yaml });
+    const images = workloadsOf(manifests).flatMap(({ pod }) => pod.containers.map(({ image }) => image));
+    expect(images).toContain(`registry.example/echodrop/gateway:${version}`);
+  });
+
+  test('another run changes nothing', async () => {
+    await using overlay = await Overlay.create({});
+    await makeOverlay(overlay.path);
+    const first = await overlay.kustomization();
+    await makeOverlay(overlay.path);
+    expect(await overlay.kustomization()).toBe(first);
+  });
+
+  test('Ingresses have the hosts of the public addresses, the class and the issuer', async () => {
+    await using overlay = await Overlay.create({
+      ...{ PUBLIC_SITE_URL: 'https://photos.town.example', UPLOAD_URL: 'https://up.town.example/media' },
+      ...{ INGRESS_CLASS: 'haproxy', INGRESS_NAMESPACE: 'edge', CLUSTER_ISSUER: 'town' },
+    });
+    const manifests = await overlay.make();
+    const ingresses = manifests.filter(({ kind }) => kind === 'Ingress');
+    expect(ingresses).toMatchObject(
+      ['up.town.example', 'photos.town.example'].map((host) => ({
+        metadata: { annotations: { 'cert-manager.io/cluster-issuer': 'town' } },
+        spec: { ingressClassName: 'haproxy', rules: [{ host }], tls: [{ hosts: [host] }] },
+      })),
+    );
+    expect(manifests.filter(({ kind }) => kind === 'Middleware')).toEqual([]);
+    expect(connectionsIn(manifests)).toContain('edge -> gateway:8080');
+  });
+
+  test('a setting reaches every service that reads it, and pages of the site may upload', async () => {
+    await using overlay = await Overlay.create({
+      ...{ MEDIA_TYPES_OFF: 'avif', LOG_LEVEL: 'debug', MAX_MEDIA_BYTES: '1048576' },
+    });
+    const manifests = await overlay.make();
+    expect(mapsWith(manifests, 'MEDIA_TYPES_OFF')).toEqual({
+      ...{ gateway: 'avif', 'probe-worker': 'avif', 'rendition-worker': 'avif' },
+    });
+    expect(mapsWith(manifests, 'LOG_LEVEL')).toEqual({ 'every-process': 'debug' });
+    expect(mapsWith(manifests, 'MAX_MEDIA_BYTES')).toEqual({ gateway: '1048576', site: '1048576' });
+    expect(mapsWith(manifests, 'CORS_ORIGINS')).toEqual({ gateway: 'https://media.example' });
+  });
+
+  test("a service's own file sets its settings only", async () => {
+    await using overlay = await Overlay.create({});
+    await writeFile(join(overlay.path, 'probe-worker.env'), 'CONCURRENCY=4\n');
+    expect(mapsWith(await overlay.make(), 'CONCURRENCY')).toMatchObject({
+      'probe-worker': '4',
+      'rendition-worker': '1',
+    });
+  });
+
+  test('own changes are a component, which stays as it is', async () => {
+    await using overlay = await Overlay.create({});
+    const patch = JSON.stringify([{ op: 'replace', path: '/spec/schedule', value: '5 5 * * *' }]);
+    const component = {
+      ...{ apiVersion: 'kustomize.config.k8s.io/v1alpha1', kind: 'Component' },
+      patches: [{ target: { kind: 'CronJob' }, patch }],
+    };
+    await mkdir(join(overlay.path, 'own'));
+    await writeFile(join(overlay.path, 'own/kustomization.yaml'), JSON.stringify(component));
+    const manifests = await overlay.make();
+    expect(manifests.find(({ kind }) => kind === 'CronJob')).toMatchObject({ spec: { schedule: '5 5 * * *' } });
+  });
+
+  test('ha: has no faults', async () => {
+    await using overlay = await Overlay.create({ OVERLAY: 'ha' });
+    const sets = workloadsOf(await overlay.make()).filter(({ kind }) => kind === 'StatefulSet');
+    expect(sets.map(({ name, replicas }) => `${name} ${replicas}`).sort()).toEqual(['queue-redis 3', 'store 3']);
+  });
+
+  test('large: needs the networks of Redis and the store, and may reach only these', async () => {
+    const large = { OVERLAY: 'large', S3_ENDPOINT: 'https://s3.town.example' };
+    await using incomplete = await Overlay.create(large);
+    await expect(makeOverlay(incomplete.path)).rejects.toThrow('REDIS_NETWORKS is required if OVERLAY is large');
+    await using overlay = await Overlay.create({
+      ...{ ...large, REDIS_NETWORKS: '10.1.0.0/24, 10.2.0.0/24', STORE_NETWORKS: '10.3.0.1/32' },
+    });
+    expect(connectionsOut(await overlay.make()).filter((connection) => connection.startsWith('site '))).toEqual([
+      ...['site -> 10.1.0.0/24:6379,26379', 'site -> 10.2.0.0/24:6379,26379', 'site -> 10.3.0.1/32:443'],
+    ]);
+  });
+
+  test.for([
+    ['nothing reads UPLOAD_BUFER_BYTES', { UPLOAD_BUFER_BYTES: '1' }],
+    ['API_KEYS is a secret, put it into the Secret echodrop-secrets', { API_KEYS: 'town=1234' }],
+    ['QUEUE_REDIS_URL is a secret', { QUEUE_REDIS_URL: 'redis://queue' }],
+    ['UPLOAD_URL must be an https address without a port', { UPLOAD_URL: 'http://up.example' }],
+    ['must have different hosts', { UPLOAD_URL: 'https://media.example' }],
+    ['ECHODROP_REGISTRY must end with a slash', { ECHODROP_REGISTRY: 'registry.example' }],
+    ['auth-verifier/auth-verifier: IDENTITY_PROVIDERS', { IDENTITY_PROVIDERS: 'mastodon social.example' }],
+    ['gateway is killed before it may have stopped', { SHUTDOWN_GRACE_SECONDS: '300' }],
+  ] as const)('refused: %s', async ([fault, settings]) => {
+    await using overlay = await Overlay.create(settings);
+    const error = await makeOverlay(overlay.path).catch((reason) => reason);
+    expect(error).toBeInstanceOf(InvalidSettings);
+    expect(error.message).toContain(fault);
+  });
+
+  test('an overlay without settings is only checked', async () => {
+    await using overlay = await Overlay.create({});
+    await makeOverlay(overlay.path);
+    const wrong = (await overlay.kustomization()).replace('WEB_UPLOAD=1', 'WEB_UPLOAD=2');
+    await using other = await Overlay.create();
+    await writeFile(join(other.path, 'kustomization.yaml'), wrong);
+    await expect(makeOverlay(other.path)).rejects.toThrow('site/site: WEB_UPLOAD must be one of 0, 1');
+    expect(await other.kustomization()).toBe(wrong);
+  });
+});
+
+/** A folder for one overlay. */
+class Overlay {
+  readonly path: string;
+  readonly #folder: AsyncDisposable;
+
+  private constructor(folder: AsyncDisposable & { readonly path: string }) {
+    this.#folder = folder;
+    this.path = folder.path;
+  }
+
+  /** With the example's settings and these; without an argument empty. */
+  static async create(settings?: Readonly<Record<string, string>>): Promise<Overlay> {
+    const overlay = new Overlay(await mkdtempDisposable(join(tmpdir(), 'overlay-')));
+    const lines = Object.entries(settings ?? {}).map(([name, value]) => `${name}=${value}\n`);
+    if (settings) await writeFile(join(overlay.path, 'settings.env'), `${example}${lines.join('')}`);
+    return overlay;
+  }
+
+  async make(): Promise<Manifest[]> {
+    await makeOverlay(this.path);
+    return (await buildOverlay(this.path)).manifests;
+  }
+
+  kustomization(): Promise<string> {
+    return readFile(join(this.path, 'kustomization.yaml'), 'utf8');
+  }
+
+  [Symbol.asyncDispose]() {
+    return this.#folder[Symbol.asyncDispose]();
+  }
+}
+
+/** The values of a setting, by the name of the ConfigMap. */
+function mapsWith(manifests: readonly Manifest[], setting: string): Record<string, string> {
+  const maps = manifests.filter(({ kind, data }) => kind === 'ConfigMap' && data && setting in data);
+  return Object.fromEntries(
+    maps.map(({ metadata, data }) => [metadata.name.replace(/-[a-z0-9]{10}$/, ''), data?.[setting] ?? '']),
+  );
+}

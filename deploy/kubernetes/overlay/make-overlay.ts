@@ -1,0 +1,50 @@
+import { copyFile, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { basename, join, relative, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { InvalidSettings } from '@echodrop/service/env';
+import { stringify } from 'yaml';
+import { buildOverlay, checkManifests, overlayFolder } from '../checks/check-manifests.ts';
+import { kustomizationOf, type OverlayFiles, readClusterSettings } from './kustomization.ts';
+
+/** What `makeOverlay` did: copied the example of the settings, made kustomization.yaml of them, or checked one without settings. */
+export type Outcome = 'example' | 'made' | 'checked';
+
+/** Makes kustomization.yaml in `folder` from its settings, and checks the manifests. @throws InvalidSettings, which lists all faults */
+export async function makeOverlay(folder: string): Promise<Outcome> {
+  await mkdir(folder, { recursive: true });
+  const names = await readdir(folder);
+  const isHandwritten = names.includes('kustomization.yaml') && !names.includes('settings.env');
+  if (!names.includes('settings.env') && !isHandwritten) {
+    await copyFile(join(import.meta.dirname, 'settings.example.env'), join(folder, 'settings.env'));
+    return 'example';
+  }
+  if (!isHandwritten) await writeKustomization(folder, await readFiles(folder, names));
+  const faults = checkManifests((await buildOverlay(folder)).manifests);
+  if (faults.length > 0) throw new InvalidSettings(faults);
+  return isHandwritten ? 'checked' : 'made';
+}
+
+async function writeKustomization(folder: string, files: OverlayFiles): Promise<void> {
+  const cluster = readClusterSettings(files);
+  const base = await buildOverlay(overlayFolder(cluster.OVERLAY));
+  // Kustomize resolves symbolic links before it resolves `..`.
+  const path = relative(await realpath(folder), await realpath(resolve(import.meta.dirname, '..')));
+  const content = stringify(kustomizationOf(files, cluster, base.manifests, path), { lineWidth: 0 });
+  const heading =
+    '# `npm run overlay` made this from settings.env, and overwrites it. Own changes: docs/host/kubernetes-tasks.md';
+  await writeFile(join(folder, 'kustomization.yaml'), `${heading}\n${content}`);
+}
+
+async function readFiles(folder: string, names: readonly string[]): Promise<OverlayFiles> {
+  const entries = names
+    .filter((name) => name.endsWith('.env'))
+    .map(async (name) => [basename(name, '.env'), await readEnv(join(folder, name))] as const);
+  const { settings = {}, ...ofServices } = Object.fromEntries(await Promise.all(entries));
+  return { settings, ofServices, hasOwnComponent: names.includes('own') };
+}
+
+/** Empty counts as unset, as in services. */
+async function readEnv(path: string): Promise<Record<string, string>> {
+  const values = parseEnv(await readFile(path, 'utf8'));
+  return Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+}

@@ -1,0 +1,94 @@
+import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { root, version } from '../containers/compose-system.ts';
+import { examplesOf } from '../docs/examples.ts';
+import type { Cluster } from './cluster.ts';
+
+const services = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'admin'];
+const hosts = ['upload.example', 'media.example'];
+
+interface Surroundings {
+  /** The IP address of Traefik. */
+  readonly ingress: string;
+  /** The address of a sandbox provider on this machine: `http://IP:PORT`. */
+  readonly provider: string;
+}
+
+/**
+ * Runs the commands of docs/host/kubernetes.md from step 3 on, in a cluster without the namespace `echodrop`. Instead of cert-manager,
+ * the test makes the certificates; instead of a registry, the nodes have the images.
+ * @returns the response to the upload
+ */
+export async function followHostPage(
+  { env, kubectl, load }: Cluster,
+  { ingress, provider }: Surroundings,
+): Promise<{ readonly id: string; readonly url: string }> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-host-page-'));
+  const overlay = join(folder.path, 'mine');
+  const advertised = `${provider}/api/v1/accounts/verify_credentials`;
+  const examples = await examplesOf('host/kubernetes', {
+    '/secure/echodrop': join(folder.path, 'secrets'),
+    'deploy/kubernetes/overlays/mine': overlay,
+    'https://mastodon.example/api/v1/accounts/verify_credentials': advertised,
+    'your-access-token': 'sandbox-bearer',
+    'curl -F': `curl --silent --show-error --cacert ${folder.path}/ca.crt ${hosts.map((host) => `--resolve ${host}:443:${ingress}`).join(' ')} -F`,
+  });
+  const commands = examples.filter(({ language }) => language === 'sh').map(({ code }) => code);
+  const { version: released } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const run = async (word: string): Promise<string> => {
+    const found = commands.filter((code) => code.includes(word));
+    if (found.length !== 1) throw new Error(`docs/host/kubernetes.md has ${found.length} blocks with ${word}`);
+    return (await execa('bash', ['-ec', found.join()], { cwd: root, env, timeout: 15 * 60_000 })).stdout;
+  };
+  const images = services.map(
+    (name) => [`echodrop/${name}:${version}`, `registry.example/echodrop/${name}:${released}`] as const,
+  );
+  for (const [built, pushed] of images) await execa('docker', ['tag', built, pushed]);
+  await load(images.map(([, pushed]) => pushed));
+
+  await run('deploy/make-secrets');
+  await makeCertificates(folder.path, kubectl);
+  await run('npm run overlay');
+  await writeFile(join(overlay, 'settings.env'), settings(advertised), { flag: 'a' });
+  await allowProvider(overlay, new URL(provider));
+  await run('npm run overlay');
+  await run('rollout status');
+  return JSON.parse(await run('upload.json'));
+}
+
+/** What an operator changes in the example. */
+function settings(advertised: string): string {
+  const signIn = JSON.stringify([{ name: 'Town', profile: 'mastodon', provider: advertised }]);
+  return `\nCLUSTER_ISSUER=\nIDENTITY_PROVIDERS=mastodon ${advertised}\nWEB_SIGN_IN=${signIn}\n`;
+}
+
+/** The own component and the NetworkPolicy of docs/host/kubernetes-tasks.md, for the provider on this machine. */
+async function allowProvider(overlay: string, { hostname, port }: URL): Promise<void> {
+  const examples = await examplesOf('host/kubernetes-tasks', { '10.20.30.40': hostname, 'port: 443': `port: ${port}` });
+  const find = (word: string) => examples.find(({ code }) => code.includes(word))?.code ?? '';
+  await mkdir(join(overlay, 'own'));
+  await writeFile(join(overlay, 'own/policy.yaml'), find('verifier-to-own-provider'));
+  await writeFile(join(overlay, 'own/kustomization.yaml'), `${find('kind: Component')}resources: [policy.yaml]\n`);
+}
+
+async function makeCertificates(folder: string, kubectl: Cluster['kubectl']): Promise<void> {
+  const [key, certificate] = [join(folder, 'ca.key'), join(folder, 'ca.crt')];
+  const names = `subjectAltName=${hosts.map((host) => `DNS:${host}`).join()}`;
+  const subject = ['-subj', '/CN=upload.example', '-addext', names];
+  await execa('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+    ...subject,
+  ]);
+  for (const name of ['gateway-tls', 'site-tls'])
+    await kubectl('--namespace=echodrop', 'create', 'secret', 'tls', name, `--cert=${certificate}`, `--key=${key}`);
+}
