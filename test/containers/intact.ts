@@ -17,6 +17,14 @@ export async function expectIntact(system: ComposeSystem, acknowledged: readonly
   for (const { id, sha256: sent } of acknowledged) {
     expect({ id, sha256: sha256(await readFile(join(folder, `${id}.jpg`))) }).toEqual({ id, sha256: sent });
   }
+  await expectAllShown(system, acknowledged);
+}
+
+/** Expects the page and the picture of each upload. */
+export async function expectAllShown(
+  system: Pick<ComposeSystem, 'site'>,
+  acknowledged: readonly Acknowledged[],
+): Promise<void> {
   const remaining = [...acknowledged];
   const checks = Array.from({ length: concurrency }, async () => {
     for (let upload = remaining.pop(); upload; upload = remaining.pop()) await expectShown(system, upload);
@@ -24,7 +32,7 @@ export async function expectIntact(system: ComposeSystem, acknowledged: readonly
   await Promise.all(checks);
 }
 
-async function expectShown({ site }: ComposeSystem, { id, message }: Acknowledged): Promise<void> {
+async function expectShown({ site }: Pick<ComposeSystem, 'site'>, { id, message }: Acknowledged): Promise<void> {
   const page = await fetch(`${site}/${id}`);
   expect({ id, status: page.status, text: await page.text() }).toMatchObject({
     id,

@@ -21,6 +21,8 @@ export class Load implements AsyncDisposable {
   readonly acknowledged: Acknowledged[] = [];
   /** Status and reason of each; status 0 is a failed connection. */
   readonly failures: string[] = [];
+  /** When each of them began, as `performance.now()`. */
+  readonly failedFrom: number[] = [];
   readonly #system: Pick<ComposeSystem, 'gateway' | 'provider'>;
   readonly #over = new AbortController();
   readonly #running: Promise<void>[];
@@ -55,6 +57,11 @@ export class Load implements AsyncDisposable {
   async #upload(turn: number, photo: Buffer, isSlow: boolean): Promise<void> {
     const message = `upload ${turn} ${randomBytes(8).toString('hex')}`;
     const media = Buffer.concat([photo, randomBytes(50_000)]);
+    const begun = performance.now();
+    const fail = (reason: string) => {
+      this.failures.push(reason);
+      this.failedFrom.push(begun);
+    };
     const kind = { version: turn % 2 ? 1 : 2, format: turn % 4 < 2 ? 'json' : 'xml' } as const;
     const { path, headers, body } = uploadRequest(this.#system, { ...kind, media, message });
     try {
@@ -68,10 +75,9 @@ export class Load implements AsyncDisposable {
       const text = await response.text();
       const id = /"id":"(\w+)"|<image><id>(\w+)</.exec(text)?.slice(1).find(Boolean);
       if (response.status === 200 && id) this.acknowledged.push({ id, message, sha256: sha256(media) });
-      else
-        this.failures.push(`${response.status} ${/"reason":"(\w+)"|<reason>(\w+)/.exec(text)?.slice(1).find(Boolean)}`);
+      else fail(`${response.status} ${/"reason":"(\w+)"|<reason>(\w+)/.exec(text)?.slice(1).find(Boolean)}`);
     } catch (error) {
-      this.failures.push(`0 ${codeOf(error)}`);
+      fail(`0 ${codeOf(error)}`);
     }
   }
 }

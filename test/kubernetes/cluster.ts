@@ -15,8 +15,10 @@ const upMs = 45 * 60_000;
 const toolMs = 15 * 60_000;
 const kubectlMs = 10 * 60_000;
 
-/** A cluster of three nodes: node-1 to node-3. Disposing removes it. */
-export interface Cluster extends AsyncDisposable {
+export const nodes = ['node-1', 'node-2', 'node-3'];
+
+/** A cluster of three nodes. */
+export interface Cluster {
   /** The environment in which shell commands find kubectl and the cluster. */
   readonly env: Readonly<Record<string, string>>;
   /** Runs kubectl, for the namespace `echodrop` unless `words` name another. @returns its output */
@@ -30,6 +32,8 @@ export interface Cluster extends AsyncDisposable {
   /** Switches a node off, without a shutdown. */
   powerOff(node: string): Promise<void>;
   powerOn(node: string): Promise<void>;
+  /** Removes the cluster. */
+  down(): Promise<void>;
 }
 
 export interface Watch {
@@ -37,7 +41,7 @@ export interface Watch {
   stop(): void;
 }
 
-/** @throws Error that names the requirements, if the tool is missing */
+/** Starts the cluster unless it runs. @throws Error that names the requirements, if the tool is missing */
 export async function startCluster(): Promise<Cluster> {
   if (!existsSync(tool))
     throw new Error(
@@ -61,6 +65,6 @@ export async function startCluster(): Promise<Cluster> {
     load: (images) => run('load', ...images),
     powerOff: (node) => run('stop', node),
     powerOn: (node) => run('start', node),
-    [Symbol.asyncDispose]: () => run('down'),
+    down: () => run('down'),
   };
 }

@@ -17,55 +17,47 @@ const machineNetwork = '10.89.0.0/24';
 export const images = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'admin'].map(
   (name) => `echodrop/${name}`,
 );
+/** Those of docker-compose.yml that the overlays use. */
+export const otherImages = ['redis:8-bookworm', 'docker.io/pgsty/silo:RELEASE.2026-09-03T13-18-01Z'];
 export const deployments = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'cache-redis'];
 export const statefulSets = ['store', 'queue-redis'];
 
-const rolloutTimeout = '--timeout=9m';
+/** The address of the queue Redis of `ha`, for deploy/make-secrets. */
+export const sentinels = 'redis+sentinel://queue-0:26379,queue-1:26379,queue-2:26379/queue';
 
 /** An overlay in the cluster. Disposing removes it with its volumes. */
 export interface DeployedSystem extends AsyncDisposable {
   readonly gateway: string;
   readonly site: string;
   readonly provider: string;
-  /** Waits until every pod is as its Deployment or StatefulSet describes. */
-  rolledOut(names?: readonly string[]): Promise<void>;
+  /** Waits until all pods are as their Deployments and StatefulSets describe. */
+  settled(): Promise<void>;
 }
 
 /** Applies an overlay with the images of these tests, and an identity provider on this machine. */
-export async function deploy(
-  cluster: Cluster,
-  overlay: string,
-  secrets: Record<string, string> = {},
-): Promise<DeployedSystem> {
+export async function deploy(cluster: Cluster, overlay: 'small' | 'ha'): Promise<DeployedSystem> {
   await using parts = new AsyncDisposableStack();
   const { kubectl } = cluster;
   const { provider, port } = await startProvider(parts);
   await kubectl('apply', '--filename', join(root, 'deploy/kubernetes/base/namespace.yaml'));
   parts.defer(async () => {
-    await kubectl('delete', 'namespace', 'echodrop', '--ignore-not-found', '--timeout=5m');
+    await kubectl('delete', 'namespace', 'echodrop', '--timeout=9m');
   });
-  await using made = await makeSecrets(secrets);
-  await kubectl('create', 'secret', 'generic', 'echodrop-secrets', `--from-file=${made.folder}`);
-  const key = { stringData: { API_KEYS: sandbox.apiKey } };
-  await kubectl('patch', 'secret', 'echodrop-secrets', '--patch', JSON.stringify(key));
+  await createSecrets(cluster, overlay);
   await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-overlay-'));
-  await writeFile(
-    join(folder.path, 'policies.yaml'),
-    policies(port)
-      .map((policy) => stringify(policy))
-      .join('---\n'),
-  );
-  await writeFile(
-    join(folder.path, 'kustomization.yaml'),
-    stringify(kustomization(relative(folder.path, join(root, 'deploy/kubernetes/overlays', overlay)), provider)),
-  );
+  const base = relative(folder.path, join(root, 'deploy/kubernetes/overlays', overlay));
+  await writeFile(join(folder.path, 'kustomization.yaml'), stringify(kustomization(base, provider)));
+  const documents = policies(port).map((policy) => stringify(policy));
+  await writeFile(join(folder.path, 'policies.yaml'), documents.join('---\n'));
   await kubectl('apply', '--kustomize', folder.path);
-  const rolledOut = async (
-    names = [...statefulSets.map((name) => `statefulset/${name}`), ...deployments.map((name) => `deployment/${name}`)],
-  ) => {
-    for (const name of names) await kubectl('rollout', 'status', name, rolloutTimeout);
+  const settled = async () => {
+    const all = [
+      ...statefulSets.map((name) => `statefulset/${name}`),
+      ...deployments.map((name) => `deployment/${name}`),
+    ];
+    for (const name of all) await kubectl('rollout', 'status', name, '--timeout=9m');
   };
-  await rolledOut();
+  await settled();
   const gateway = parts.use(await startBalancer(cluster, 'gateway', 8080));
   const site = parts.use(await startBalancer(cluster, 'site', 8081));
   const held = parts.move();
@@ -73,9 +65,16 @@ export async function deploy(
     gateway: gateway.origin,
     site: site.origin,
     provider,
-    rolledOut,
+    settled,
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
+}
+
+async function createSecrets({ kubectl }: Cluster, overlay: 'small' | 'ha'): Promise<void> {
+  await using made = await makeSecrets(overlay === 'ha' ? { QUEUE_REDIS_ADDRESS: sentinels } : {});
+  await kubectl('create', 'secret', 'generic', 'echodrop-secrets', `--from-file=${made.folder}`);
+  const key = { stringData: { API_KEYS: sandbox.apiKey } };
+  await kubectl('patch', 'secret', 'echodrop-secrets', '--patch', JSON.stringify(key));
 }
 
 async function startProvider(parts: AsyncDisposableStack) {

@@ -2,7 +2,7 @@ import type { RotatedSecret } from '@echodrop/service/env';
 import { exchange } from '@echodrop/service/exchange';
 import { rememberedLookup } from '@echodrop/service/remembered-lookup';
 import { inSpan, traceparent } from '@echodrop/service/tracing/trace';
-import { Pool } from 'undici';
+import { type Dispatcher, interceptors, Pool } from 'undici';
 import { z } from 'zod';
 import {
   forgetPath,
@@ -17,7 +17,9 @@ import {
 
 const providersKeptMs = 10_000;
 const providersMs = 2000;
-const connectMs = 2000;
+// One address may lead to several verifiers, one of which may be on a lost node: each connection is a new choice.
+const connectMs = 250;
+const connectRetries = 7;
 const maxResponseBytes = 64 * 1024;
 // Shorter than a stopping verifier keeps idle connections (http-server.ts), so that it never ends one under a request.
 const keepAliveTimeout = 500;
@@ -44,6 +46,7 @@ export class VerifierUnavailable extends Error {
 /** Sends requests to the auth-verifier. */
 export class VerificationClient implements AsyncDisposable {
   readonly #pool: Pool;
+  readonly #dispatcher: Dispatcher;
   readonly #verifier: Verifier;
   readonly #headers: Readonly<Record<string, string>>;
   #providers: Promise<readonly string[]> | undefined;
@@ -64,6 +67,15 @@ export class VerificationClient implements AsyncDisposable {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
+    // Only what was not sent: a verification must not be repeated (decision 013).
+    const unsent = {
+      errorCodes: ['UND_ERR_CONNECT_TIMEOUT', 'ECONNREFUSED'],
+      statusCodes: [],
+      methods: ['GET', 'POST'],
+    };
+    this.#dispatcher = this.#pool.compose(
+      interceptors.retry({ ...unsent, maxRetries: connectRetries, minTimeout: 0, maxTimeout: 0, throwOnError: false }),
+    );
   }
 
   /** @throws VerifierUnavailable, or the signal's reason */
@@ -120,7 +132,7 @@ export class VerificationClient implements AsyncDisposable {
       const headers = running ? { ...this.#headers, traceparent: running } : this.#headers;
       const text = body === undefined ? null : JSON.stringify(body);
       try {
-        const response = await exchange(this.#pool, { method, path, body: text, headers }, deadlineMs, signal);
+        const response = await exchange(this.#dispatcher, { method, path, body: text, headers }, deadlineMs, signal);
         if (response.status !== 200) throw new Error(`verifier responded with ${response.status}`);
         return shape.parse(JSON.parse(response.body.toString()));
       } catch (error) {

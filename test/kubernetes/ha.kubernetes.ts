@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Load } from '../containers/load.ts';
+import { type Cluster, nodes, startCluster } from './cluster.ts';
+import { type DeployedSystem, deploy } from './deployed-system.ts';
+import { drain, podsOf, waitForNode } from './nodes.ts';
+import { expectNoneLost } from './stored.ts';
+
+// Until uploads work again after a power-off.
+const recoveryMs = 60_000;
+
+let cluster: Cluster;
+let system: DeployedSystem;
+beforeAll(async () => {
+  cluster = await startCluster();
+  system = await deploy(cluster, 'ha');
+});
+afterAll(async () => {
+  await system?.[Symbol.asyncDispose]();
+});
+
+test('a restart of every Deployment and StatefulSet loses no acknowledged upload', async () => {
+  await using load = await Load.start(system);
+  await load.waitForProgress();
+  await cluster.kubectl('rollout', 'restart', 'deployment,statefulset');
+  await system.settled();
+  await load.waitForProgress();
+  report('a restart of everything', load);
+  expect(load.failures).toEqual([]);
+  await expectNoneLost(cluster, system, load);
+});
+
+test.each(nodes)('a drain of %s fails no upload', async (node) => {
+  await using load = await Load.start(system);
+  await load.waitForProgress();
+  await drain(cluster, node);
+  await load.waitForProgress();
+  await cluster.kubectl('uncordon', node);
+  await allReady();
+  report(`a drain of ${node}`, load);
+  expect(load.failures).toEqual([]);
+});
+
+test.each(nodes)('60 seconds after the power-off of %s uploads work, and no acknowledged one is lost', async (node) => {
+  await using load = await Load.start(system);
+  await load.waitForProgress();
+  await cluster.powerOff(node);
+  const begun = performance.now();
+  await sleep(recoveryMs);
+  await waitForNode(cluster, node, 'NotReady');
+  // Long enough for what waits for the lost node to be replaced.
+  await sleep(recoveryMs);
+  await load.waitForProgress();
+  const lastMs = Math.max(0, ...load.failedFrom) - begun;
+  report(`the power-off of ${node}, the last after ${(lastMs / 1000).toFixed(1)} s`, load);
+  expect(lastMs).toBeLessThan(recoveryMs);
+  await cluster.powerOn(node);
+  await waitForNode(cluster, node, 'Ready');
+  await allReady();
+  await expectNoneLost(cluster, system, load);
+});
+
+async function allReady(): Promise<void> {
+  await system.settled();
+  await waitUntil('all pods', 180_000, async () => (await podsOf(cluster)).every(({ isReady }) => isReady));
+}
+
+function report(what: string, { acknowledged, failures }: Load): void {
+  process.stdout.write(`${what}: ${acknowledged.length} uploads, ${failures.length} failed: ${failures}\n`);
+}
