@@ -38,7 +38,8 @@ export interface DeployedSystem extends AsyncDisposable {
 export async function deploy(cluster: Cluster, overlay: 'small' | 'ha'): Promise<DeployedSystem> {
   await using parts = new AsyncDisposableStack();
   const { kubectl } = cluster;
-  const { provider, port } = await startProvider(parts);
+  const { port, origin } = await startProvider(parts);
+  const provider = `${origin}/1/account/verify_credentials.json`;
   await kubectl('apply', '--filename', join(root, 'deploy/kubernetes/base/namespace.yaml'));
   parts.defer(async () => {
     await kubectl('delete', 'namespace', 'echodrop', '--timeout=9m');
@@ -77,7 +78,10 @@ async function createSecrets({ kubectl }: Cluster, overlay: 'small' | 'ha'): Pro
   await kubectl('patch', 'secret', 'echodrop-secrets', '--patch', JSON.stringify(key));
 }
 
-async function startProvider(parts: AsyncDisposableStack) {
+/** Starts a sandbox provider on this machine, which `parts` ends. */
+export async function startProvider(
+  parts: AsyncDisposableStack,
+): Promise<{ readonly port: number; readonly origin: string }> {
   const port = await freePort();
   const opsPort = await freePort();
   parts.use(
@@ -87,7 +91,7 @@ async function startProvider(parts: AsyncDisposableStack) {
       isReady: () => fetch(`http://${machine}:${opsPort}/readyz`).then(({ ok }) => ok),
     }),
   );
-  return { port, provider: `http://${machine}:${port}/1/account/verify_credentials.json` };
+  return { port, origin: `http://${machine}:${port}` };
 }
 
 function kustomization(overlay: string, provider: string) {
