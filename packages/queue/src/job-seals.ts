@@ -1,4 +1,4 @@
-import { Sealer } from '@echodrop/service/sealer';
+import { Sealer } from '@echodrop/service/seals/sealer';
 import type { JobData, QueueOptions } from './queue-connection.ts';
 import type { End, WireEnd } from './replies.ts';
 

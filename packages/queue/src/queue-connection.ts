@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RotatedSecret } from '@echodrop/service/env';
-import type { Forgeries } from '@echodrop/service/forgeries';
 import type { Log } from '@echodrop/service/log';
 import { keepConnected } from '@echodrop/service/redis/keep-connected';
 import { connectRedis, retryForever } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
+import type { Forgeries } from '@echodrop/service/seals/forgeries';
 import type { Secret } from '@echodrop/service/secret';
 import { Queue } from 'bullmq';
 

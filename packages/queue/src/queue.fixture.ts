@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { SealedKind } from '@echodrop/service/forgeries';
 import { createLog } from '@echodrop/service/log';
+import type { SealedKind } from '@echodrop/service/seals/forgeries';
 import { Secret } from '@echodrop/service/secret';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Redis } from 'ioredis';

@@ -1,8 +1,8 @@
 import { verificationRoute } from '@echodrop/contracts/verification';
 import { verificationServer } from '@echodrop/contracts/verification-server';
-import { Forgeries } from '@echodrop/service/forgeries';
 import { cacheRedisUrl, connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
+import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { readConfig } from './config.ts';
 import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/identity-provider.ts';

@@ -6,10 +6,10 @@ import { objectStoreFromSettings } from '@echodrop/object-store/object-store-fro
 import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { PartMemory } from '@echodrop/object-store/part-memory';
 import { registerBacklogMetrics } from '@echodrop/queue/queue-clients';
-import { Forgeries } from '@echodrop/service/forgeries';
 import { cacheRedisUrl, connectRedis, failFast, queueRedisUrl } from '@echodrop/service/redis/redis';
 import { registerQueueMemoryMetrics } from '@echodrop/service/redis/redis-memory';
 import { runService } from '@echodrop/service/run-service';
+import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { traceRequests } from '@echodrop/service/tracing/trace';
 import { Admission } from './admit/admission.ts';
 import { ApiKeys } from './admit/api-keys.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { KeyedHash } from '@echodrop/service/keyed-hash';
+import { KeyedHash } from '@echodrop/service/seals/keyed-hash';
 import type { Secret } from '@echodrop/service/secret';
 
 export interface S3Credentials {

@@ -1,5 +1,5 @@
 import type { RotatedSecret } from '@echodrop/service/env';
-import { KeyedHash } from '@echodrop/service/keyed-hash';
+import { KeyedHash } from '@echodrop/service/seals/keyed-hash';
 
 // Format of the entries: releases with different formats do not share entries.
 const version = 2;

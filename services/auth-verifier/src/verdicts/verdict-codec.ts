@@ -1,7 +1,7 @@
 import { type Verdict, verdictShape } from '@echodrop/contracts/verification';
 import type { RotatedSecret } from '@echodrop/service/env';
-import type { Forgeries } from '@echodrop/service/forgeries';
-import { Sealer } from '@echodrop/service/sealer';
+import type { Forgeries } from '@echodrop/service/seals/forgeries';
+import { Sealer } from '@echodrop/service/seals/sealer';
 import { z } from 'zod';
 
 /** A verdict, and the count of forgotten users when it was requested. */

@@ -1,9 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import { newMediaId } from '@echodrop/record';
 import type { RotatedSecret } from '@echodrop/service/env';
-import type { Forgeries } from '@echodrop/service/forgeries';
 import type { connectRedis } from '@echodrop/service/redis/redis';
-import { Sealer } from '@echodrop/service/sealer';
+import type { Forgeries } from '@echodrop/service/seals/forgeries';
+import { Sealer } from '@echodrop/service/seals/sealer';
 import { z } from 'zod';
 import type { Owner } from '../publish/commit-record.ts';
 

@@ -1,5 +1,5 @@
 // @ts-check
-import { unseen } from './elements.js';
+import { announce, unseen } from './elements.js';
 
 const shownMs = 2000;
 
@@ -77,9 +77,5 @@ function say(sentence) {
     news.setAttribute('role', 'status');
     document.querySelector('main')?.append(news);
   }
-  news.textContent = '';
-  // A screen reader announces a change; the same text again is none.
-  requestAnimationFrame(() => {
-    if (news) news.textContent = sentence;
-  });
+  announce(news, sentence);
 }

@@ -53,3 +53,17 @@ export function unseen(text) {
   span.textContent = text;
   return span;
 }
+
+/**
+ * Lets screen readers read a sentence.
+ *
+ * @param {HTMLElement} status a live region
+ * @param {string} sentence
+ */
+export function announce(status, sentence) {
+  // They read changes only, and the same text again would be none.
+  status.textContent = '';
+  requestAnimationFrame(() => {
+    status.textContent = sentence;
+  });
+}

@@ -1,5 +1,5 @@
 // @ts-check
-import { element, fromTemplate, partOf } from '/scripts/elements.js';
+import { announce, element, fromTemplate, partOf } from '/scripts/elements.js';
 import { formatCount, shortenCaption } from '/scripts/format.js';
 import { faultOf } from './check-file.js';
 import { onFiles } from './choose-files.js';
@@ -206,11 +206,7 @@ function losesWork() {
 
 /** @param {string} sentence */
 function say(sentence) {
-  // The same text again would be no change.
-  news.textContent = '';
-  requestAnimationFrame(() => {
-    news.textContent = sentence;
-  });
+  announce(news, sentence);
 }
 
 /** @param {string} sentence */

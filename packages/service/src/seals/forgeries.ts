@@ -1,5 +1,5 @@
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics/metrics.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 
 const kinds = ['job', 'reply', 'verdict', 'claim'] as const;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { Secret } from '../secret.ts';
 import { Sealer } from './sealer.ts';
-import { Secret } from './secret.ts';
 
 const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
 const place = ['verdict', 'a proof'];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { createLog } from '../log.ts';
+import { Metrics } from '../metrics/metrics.ts';
 import { Forgeries } from './forgeries.ts';
-import { createLog } from './log.ts';
-import { Metrics } from './metrics/metrics.ts';
 
 test('counts forged entries by kind, starting at 0', async () => {
   const metrics = new Metrics('test');

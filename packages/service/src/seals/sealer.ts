@@ -1,5 +1,5 @@
 import { hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { RotatedSecret } from './env.ts';
+import type { RotatedSecret } from '../env.ts';
 import { KeyedHash } from './keyed-hash.ts';
 
 const tagBytes = 16;
