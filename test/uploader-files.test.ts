@@ -94,7 +94,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect(response.status).toBe(200);
     expect(await captionAt(parse(uploader.URL, await response.json()))).toBe('');
     const refused = await send([]);
-    expect(parse(uploader.ErrorMessage, await refused.json())).toMatch(/^Missing credentials\./);
+    expect(parse(uploader.ErrorMessage, await refused.json())).toMatch(/^Missing credentials:/);
   });
 
   test('the script uploads a file with a caption and screenshots of three tools, and copies the link', async () => {

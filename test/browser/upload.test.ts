@@ -476,7 +476,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const tab = await cancelAfterSending(parts);
     const doubt = /^Cancelled\. The whole file was sent, so it may be published: look in My uploads\./;
     await row(tab, 'sent.jpg').getByText(doubt).waitFor(soon);
-    expect(await status(tab)).toBe('1 file possibly published.');
+    await expect.poll(() => status(tab)).toBe('1 file possibly published.');
     expect(await tab.evaluate("!dispatchEvent(new Event('beforeunload', { cancelable: true }))")).toBe(true);
     const link = row(tab, 'sent.jpg').getByRole('link', { name: 'My uploads' });
     expect(await link.getAttribute('href')).toBe('/mine');

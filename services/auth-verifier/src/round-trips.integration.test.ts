@@ -84,7 +84,7 @@ test('off: a fresh proof takes two round trips to the cache, a replay one', asyn
   expect(await verify(one, 'a')).toMatchObject({ outcome: 'verified' });
   await one.verifier[Symbol.asyncDispose]();
   expect(await commands()).toHaveLength(2);
-  expect(await verify(one, 'a')).toEqual({ outcome: 'refused' });
+  expect(await verify(one, 'a')).toEqual({ outcome: 'refused', cause: 'replay' });
   expect(await commands()).toHaveLength(1);
 });
 
