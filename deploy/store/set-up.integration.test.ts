@@ -34,13 +34,13 @@ describe.runIf(client)('with mc', () => {
       await writeFile(join(secrets.folder, name), value);
     }
 
-    async function setUp(...args: string[]): Promise<void> {
+    async function setUp(...args: string[]): Promise<string> {
       const env = {
         PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
         ...{ TMPDIR: folder, SECRETS_DIR: secrets.folder },
         ...{ S3_ENDPOINT: minio.endpoint, S3_BUCKET: minio.bucket },
       };
-      await execa(join(import.meta.dirname, 'set-up'), args, { env });
+      return (await execa(join(import.meta.dirname, 'set-up'), args, { env })).stdout;
     }
 
     const keysOf = (service: string): S3Keys => ({
@@ -58,6 +58,14 @@ describe.runIf(client)('with mc', () => {
         for (const service of ['GATEWAY', 'SITE', 'PROBE_WORKER', 'RENDITION_WORKER', 'SWEEPER'])
           expect(await statusOf(minio, keysOf(service), 'HEAD', `/${minio.bucket}`)).toBe(200);
       }
+    });
+
+    test('at a start nothing is written, unless a key or policy has changed', async () => {
+      await setUp();
+      expect(await setUp('if-changed')).toContain('set up already');
+      await replaceSecret('SITE_S3_SECRET_KEY', 'another-secret-of-the-site');
+      expect(await setUp('if-changed')).not.toContain('set up already');
+      expect(await statusOf(minio, keysOf('SITE'), 'HEAD', `/${minio.bucket}`)).toBe(200);
     });
 
     test('keys rotate: new ones are valid with the old, until the old are pruned', async () => {

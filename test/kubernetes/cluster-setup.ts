@@ -1,5 +1,5 @@
 import { buildImages, version } from '../containers/compose-system.ts';
-import { startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from './cluster.ts';
 import { images, otherImages } from './deployed-system.ts';
 
 const spread = [
@@ -17,12 +17,19 @@ export async function setup(): Promise<() => Promise<void>> {
   const seconds = await buildImages();
   process.stdout.write(`Built the images in ${Math.round(seconds)} s\n`);
   await cluster.load([...images.map((image) => `${image}:${version}`), ...otherImages]);
-  // As most clusters have it: two pods of the DNS, on different nodes.
-  const patch = { spec: { replicas: 2, template: { spec: { topologySpreadConstraints: spread } } } };
-  const system = '--namespace=kube-system';
-  await cluster.kubectl('patch', 'deployment', 'coredns', system, '--patch', JSON.stringify(patch));
-  await cluster.kubectl('rollout', 'status', 'deployment/coredns', system, '--timeout=3m');
+  await setUpDns(cluster);
   return async () => {
     if (process.env['KEEP_CLUSTER'] !== '1') await cluster.down();
   };
+}
+
+/** As kubeadm sets up CoreDNS: two pods on different nodes, which cache no names of the cluster. */
+async function setUpDns({ kubectl, kubectlWith }: Cluster): Promise<void> {
+  const system = '--namespace=kube-system';
+  const config = await kubectl('get', 'configmap', 'coredns', system, '--output=json');
+  const uncached = 'cache 30 {\\n disable success cluster.local\\n disable denial cluster.local\\n }';
+  await kubectlWith(config.replace(/cache 30(?! \{)/, uncached), 'apply', system, '--filename=-');
+  const patch = { spec: { replicas: 2, template: { spec: { topologySpreadConstraints: spread } } } };
+  await kubectl('patch', 'deployment', 'coredns', system, '--patch', JSON.stringify(patch));
+  await kubectl('rollout', 'status', 'deployment/coredns', system, '--timeout=3m');
 }
