@@ -216,7 +216,8 @@ test.each(['rediss:', 'redis+sentinel:', 'rediss+cluster:'])(
     await rm(join(own.folder, name));
     await writeFile(join(own.folder, name), address);
     await own.makeAgain();
-    expect(own.read('QUEUE_REDIS_ACL')).toBe(acl);
+    // With sentinels, their users follow.
+    expect(own.read('QUEUE_REDIS_ACL')).toContain(acl);
   },
 );
 
