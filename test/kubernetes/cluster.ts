@@ -58,7 +58,7 @@ export async function startCluster(): Promise<Cluster> {
     kubectl: (...words) => kubectlWith('', ...words),
     kubectlWith,
     watch: (path) => {
-      const again = 'while :; do kubectl get --raw "$0"; sleep 1; done';
+      const again = 'while kill -0 "$PPID"; do kubectl get --raw "$0"; sleep 1; done';
       const child = execa('sh', ['-c', again, path], { env, buffer: false, reject: false, detached: true });
       return { output: child.stdout, stop: () => void process.kill(-(child.pid ?? Number.NaN)) };
     },
