@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readForgetConfig, readProviderTestConfig, readStoreConfig } from '../services/admin/src/config.ts';
 import { type ComposeService, composeFile, composeText, ownServices, root } from './compose-file.fixture.ts';
-import { configReaders, type ServiceName } from './local/services.ts';
+import { type ServiceName, serviceConfigs } from './local/services.ts';
 import { makeSecrets } from './made-secrets.fixture.ts';
 import { settingsOf } from './settings-of.fixture.ts';
 
@@ -23,26 +23,23 @@ test('.env.example contains exactly the variables of docker-compose.yml and depl
   expect([...new Set(named)].sort()).toEqual([...new Set([...read, 'COMPOSE_FILE', 'COMPOSE_PROFILES'])].sort());
 });
 
-test.each(Object.keys(configReaders) as ServiceName[])(
-  '%s gets exactly its settings, and all are in .env.example',
-  (name) => {
-    const settings = settingsOf(name);
-    const given = Object.entries(composeFile.services[name]?.environment ?? {}).map(([each, value]) =>
-      value.startsWith('/run/secrets/') ? each.replace(/_FILE$/, '') : each,
-    );
-    const missing = settings.filter((each) => !given.includes(each) && !elsewhere.includes(each));
-    expect({ missing, unknown: given.filter((each) => !settings.includes(each)) }).toEqual({
-      missing: [],
-      unknown: [],
-    });
-    const names = settings.map((each) => (/^(FILM_)?CONCURRENCY$/.test(each) ? variableOf(name, each) : each));
-    expect(names.filter((each) => !new RegExp(`\\b${each}\\b`).test(example))).toEqual([]);
-  },
-);
+test.each(serviceNames)('%s gets exactly its settings, and all are in .env.example', (name) => {
+  const settings = settingsOf(name);
+  const given = Object.entries(composeFile.services[name]?.environment ?? {}).map(([each, value]) =>
+    value.startsWith('/run/secrets/') ? each.replace(/_FILE$/, '') : each,
+  );
+  const missing = settings.filter((each) => !given.includes(each) && !elsewhere.includes(each));
+  expect({ missing, unknown: given.filter((each) => !settings.includes(each)) }).toEqual({
+    missing: [],
+    unknown: [],
+  });
+  const names = settings.map((each) => (/^(FILM_)?CONCURRENCY$/.test(each) ? variableOf(name, each) : each));
+  expect(names.filter((each) => !new RegExp(`\\b${each}\\b`).test(example))).toEqual([]);
+});
 
 test('every service accepts the settings of .env.example', () => {
-  for (const name of Object.keys(configReaders) as ServiceName[]) {
-    expect(() => configReaders[name](environmentOf(composeFile.services[name]))).not.toThrow();
+  for (const name of serviceNames) {
+    expect(() => serviceConfigs[name].readConfig(environmentOf(composeFile.services[name]))).not.toThrow();
   }
   const admin = environmentOf(composeFile.services['admin']);
   for (const read of [readStoreConfig, readForgetConfig, readProviderTestConfig])

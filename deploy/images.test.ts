@@ -5,7 +5,7 @@ import { localPorts } from '@echodrop/client/local-system';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { configReaders, type ServiceName, serviceNames } from './local/services.ts';
+import { type ServiceName, serviceConfigs, serviceNames } from './local/services.ts';
 
 const root = join(import.meta.dirname, '..');
 const text = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -50,7 +50,7 @@ test('pnpm has the version of deploy/install', () => {
 function portsOf(name: ServiceName): number[] {
   const redis = 'redis://127.0.0.1';
   const secret = 'a secret of this test';
-  const config = configReaders[name]({
+  const config = serviceConfigs[name].readConfig({
     ...{ REDIS_URL: redis, OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: '/nowhere', API_KEYS: 'key' },
     ...{
       VERIFIER_SECRET: secret,

@@ -1,11 +1,11 @@
-import { configReaders, type ServiceName } from './local/services.ts';
+import { type ServiceName, serviceConfigs } from './local/services.ts';
 
 /** The names of the settings of a service. Secrets have no `_FILE`. */
 export function settingsOf(service: ServiceName): string[] {
   const read = new Set<string>();
   const env = new Proxy<NodeJS.ProcessEnv>({}, { get: (_target, name) => void read.add(String(name)) });
   try {
-    configReaders[service](env);
+    serviceConfigs[service].readConfig(env);
   } catch {
     // Required settings are missing.
   }

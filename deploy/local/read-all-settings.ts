@@ -1,6 +1,6 @@
 import { InvalidSettings } from '@echodrop/service/env';
 import { settingName } from './default-settings.ts';
-import { configReaders, type ServiceConfig, type ServiceName } from './services.ts';
+import { type ServiceConfig, type ServiceName, serviceConfigs } from './services.ts';
 
 interface Fault {
   readonly service: ServiceName;
@@ -20,7 +20,7 @@ export function readAllSettings(
   const faults: Fault[] = [];
   for (const [service, own] of environments) {
     try {
-      configs.set(service, configReaders[service](own));
+      configs.set(service, serviceConfigs[service].readConfig(own));
     } catch (error) {
       if (!(error instanceof InvalidSettings)) throw error;
       faults.push(...error.faults.map((fault) => ({ service, fault })));

@@ -1,4 +1,4 @@
-import { configReaders, type ServiceName, serviceNames } from '../../deploy/local/services.ts';
+import { type ServiceName, serviceConfigs, serviceNames } from '../../deploy/local/services.ts';
 import { settingsOf } from '../../deploy/settings-of.fixture.ts';
 
 const redis = 'redis://user:password@redis.example:6379';
@@ -50,7 +50,7 @@ export function exampleSettings(): Record<ServiceName, Record<string, string>> {
   const entries = serviceNames.map((service) => {
     const names = settingsOf(service).filter((name) => !withoutExample.includes(name));
     const settings = Object.fromEntries(names.map((name) => [name, exampleOf(name)]));
-    configReaders[service](settings);
+    serviceConfigs[service].readConfig(settings);
     return [service, settings];
   });
   return Object.fromEntries(entries);

@@ -5,7 +5,7 @@ import { adminOf } from '@echodrop/testkit/admin-of';
 import type { Stack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { configReaders, serviceNames } from '../../deploy/local/services.ts';
+import { serviceConfigs, serviceNames } from '../../deploy/local/services.ts';
 import { settingsOf } from '../../deploy/settings-of.fixture.ts';
 import packageManifest from '../../package.json' with { type: 'json' };
 import {
@@ -93,6 +93,6 @@ describe.each(known)('after an upgrade from %s', (release) => {
   test.each(serviceNames)('%s reads and accepts every setting', (service) => {
     const settings = baseline.settings[service] ?? {};
     expect(Object.keys(settings).filter((name) => !settingsOf(service).includes(name))).toEqual([]);
-    expect(() => configReaders[service](settings)).not.toThrow();
+    expect(() => serviceConfigs[service].readConfig(settings)).not.toThrow();
   });
 });

@@ -1,7 +1,7 @@
 import { InvalidSettings } from '@echodrop/service/env';
 import type { ProcessSettings } from '@echodrop/service/process-settings';
 import { readStoreConfig, readSweepConfig } from '../../../services/admin/src/config.ts';
-import { configReaders, type ServiceName } from '../../local/services.ts';
+import { type ServiceName, serviceConfigs } from '../../local/services.ts';
 import {
   type Container,
   checkContainers,
@@ -86,7 +86,7 @@ function settingIn(
 function read(service: string | undefined, env: NodeJS.ProcessEnv, faults: string[]): Record<string, unknown> {
   try {
     if (service === 'admin') return { ...readStoreConfig(env), ...readSweepConfig(env) };
-    if (service && service in configReaders) return { ...configReaders[service as ServiceName](env) };
+    if (service && service in serviceConfigs) return { ...serviceConfigs[service as ServiceName].readConfig(env) };
     faults.push(`there is no service ${service}`);
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { InvalidSettings, isSecret, readSettings } from '@echodrop/service/env';
-import { type ServiceName, settingShapes } from '../../local/services.ts';
+import { type ServiceName, serviceConfigs } from '../../local/services.ts';
 import type { Manifest } from '../checks/manifests.ts';
 import { type ClusterSettings, clusterSettings } from './cluster-settings.ts';
 import { clusterPatches } from './patches.ts';
@@ -19,7 +19,7 @@ export interface OverlayFiles {
 }
 
 const images = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'admin'];
-const services = (Object.keys(settingShapes) as ServiceName[]).filter((name) => name !== 'sandbox-provider');
+const services = (Object.keys(serviceConfigs) as ServiceName[]).filter((name) => name !== 'sandbox-provider');
 
 /** Reads the settings of the cluster. @throws InvalidSettings, which lists every invalid or unknown setting */
 export function readClusterSettings({ settings, ofServices }: OverlayFiles): ClusterSettings {
@@ -88,11 +88,13 @@ function faultOf(name: string, file: string, isRead: boolean): string[] {
 }
 
 function readersOf(setting: string): ServiceName[] {
-  return services.filter((service) => setting in settingShapes[service]);
+  return services.filter((service) => setting in serviceConfigs[service].settings);
 }
 
 function isSecretName(setting: string): boolean {
-  return services.some((service) => isSecret((settingShapes[service] as Readonly<Record<string, unknown>>)[setting]));
+  return services.some((service) =>
+    isSecret((serviceConfigs[service].settings as Readonly<Record<string, unknown>>)[setting]),
+  );
 }
 
 /** A setting goes into the ConfigMaps that have it already, else into those of the services that read it. */

@@ -17,7 +17,7 @@ import {
 
 const providersKeptMs = 10_000;
 const providersMs = 2000;
-// One address may lead to several verifiers, one of which may be on a lost node: each connection is a new choice.
+// The address can be a Service with several verifiers, one of them on a lost node. A new connection can reach another.
 const connectMs = 250;
 const connectRetries = 7;
 const maxResponseBytes = 64 * 1024;

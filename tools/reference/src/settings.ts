@@ -1,4 +1,4 @@
-import { serviceNames, settingShapes } from '../../../deploy/local/services.ts';
+import { serviceConfigs, serviceNames } from '../../../deploy/local/services.ts';
 import { describeSetting } from './describe-setting.ts';
 import { table } from './table.ts';
 
@@ -21,8 +21,8 @@ export function settingTables(): Record<string, string> {
 
 /** Settings with the same name and meaning are one. */
 function readSettings(): Setting[] {
-  const all = Object.entries(settingShapes).flatMap(([service, shape]) =>
-    Object.entries(shape).map(([name, schema]) => ({ service, name, ...describeSetting(name, schema) })),
+  const all = Object.entries(serviceConfigs).flatMap(([service, { settings }]) =>
+    Object.entries(settings).map(([name, schema]) => ({ service, name, ...describeSetting(name, schema) })),
   );
   return [...Map.groupBy(all, ({ name, meaning }) => `${name} ${meaning}`).values()].flatMap((same) => {
     const defaults = Object.fromEntries(same.map((each) => [each.service, each.default]));
