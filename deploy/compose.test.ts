@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readForgetConfig, readProviderTestConfig, readStoreConfig } from '../services/admin/src/config.ts';
 import { type ComposeService, composeFile, composeText, ownServices, root } from './compose-file.fixture.ts';
-import { type ServiceName, serviceConfigs } from './local/services.ts';
+import { serviceConfigs, serviceNames } from './local/services.ts';
 import { makeSecrets } from './made-secrets.fixture.ts';
 import { settingsOf } from './settings-of.fixture.ts';
 
