@@ -33,7 +33,8 @@ export async function startTraefik({ kubectl, kubectlWith, load }: Cluster): Pro
     additionalArguments: string[];
   };
   const manifests = [...objects(values.additionalArguments), ...(await permissions())];
-  await kubectlWith(manifests.map((manifest) => stringify(manifest)).join('---\n'), 'apply', '--filename', '-');
+  const documents = manifests.map((manifest) => stringify(manifest)).join('---\n');
+  await kubectlWith(documents, '--namespace', namespace, 'apply', '--filename', '-');
   await kubectl('--namespace', namespace, 'rollout', 'status', 'deployment/traefik', '--timeout=5m');
   const path = 'jsonpath={.spec.clusterIP}';
   return {

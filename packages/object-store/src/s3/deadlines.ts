@@ -17,15 +17,13 @@ export const defaultDeadlines: StoreDeadlines = { callMs: 5000, partMs: 20_000, 
 /** Node's HTTP(S) for MinIO's client, which has no timeouts (docs/why/dependencies.md): destroys a request at its deadline. */
 export function transportWithDeadline(
   protocol: string,
-  { callMs, partMs }: StoreDeadlines,
+  { callMs }: Pick<StoreDeadlines, 'callMs'>,
 ): Pick<typeof http, 'request'> {
   const { request } = protocol === 'https:' ? https : http;
   return {
     request(options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void) {
-      // POST starts a multipart upload or joins its parts, which may take long.
-      const ms = options.method === 'POST' ? partMs : callMs;
       const sent = request({ ...options, lookup: rememberedLookup }, onResponse);
-      const deadline = setTimeout(() => sent.destroy(new Error(`no response within ${ms} ms`)), ms);
+      const deadline = setTimeout(() => sent.destroy(new Error(`no response within ${callMs} ms`)), callMs);
       return sent.once('close', () => clearTimeout(deadline));
     },
   } as Pick<typeof http, 'request'>;

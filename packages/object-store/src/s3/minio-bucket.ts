@@ -21,7 +21,7 @@ const maxSockets = 128;
 const idleSocketMs = 4000;
 const maxEmptyPages = 100;
 
-/** S3 calls on one bucket, without retries. Each request has a deadline; lists may need several. @throws StoreUnavailable */
+/** S3 calls on one bucket. Those of MinIO's client are sent once. Each request has a deadline; lists may need several. @throws StoreUnavailable */
 export class MinioBucket implements AsyncDisposable {
   readonly objects: ObjectRequests;
   readonly #requests: SignedRequests;
@@ -84,13 +84,6 @@ export class MinioBucket implements AsyncDisposable {
 
   async remove(key: string): Promise<void> {
     await fromStore(this.#client.removeObject(this.#bucket, key), 'NoSuchKey');
-  }
-
-  /** @returns the upload id */
-  async createUpload(key: string, contentType: string): Promise<string> {
-    // AWS refuses checksums of parts unless they are announced here.
-    const headers = { 'content-type': contentType, 'x-amz-checksum-algorithm': 'CRC32' };
-    return fromStore(this.#client.initiateNewMultipartUpload(this.#bucket, key, headers));
   }
 
   /**

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HttpResponse } from '@echodrop/service/exchange';
 import { Checksum } from '../checksum.ts';
 import { type ObjectReading, type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
 import { storeBody } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
-import type { SignedRequests } from './signed-requests.ts';
+import type { SignedRequests, StoreResponse } from './signed-requests.ts';
 import {
   checksumHeader,
   hasOtherPartCount,
@@ -15,6 +14,7 @@ import {
   readCompletion,
   readSize,
   readTag,
+  readUploadId,
   responseError,
 } from './store-response.ts';
 
@@ -39,7 +39,7 @@ interface GetOptions {
   readonly crc32?: string | undefined;
 }
 
-/** Requests for bytes or metadata of objects, each sent once and with a deadline. @throws StoreUnavailable */
+/** Requests for bytes or metadata of objects, each with a deadline. @throws StoreUnavailable */
 export class ObjectRequests {
   readonly #requests: SignedRequests;
   readonly #deadlines: StoreDeadlines;
@@ -62,9 +62,9 @@ export class ObjectRequests {
   }
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
-    const found = await this.#putIfAbsent(key, bytes);
-    if (found === 'created') return 'created';
-    return hasOtherTag(found, hash('md5', bytes)) ? 'differs' : 'exists';
+    const { status, headers } = await this.#putIfAbsent(key, bytes);
+    if (status === 200) return 'created';
+    return hasOtherTag(headers, hash('md5', bytes)) ? 'differs' : 'exists';
   }
 
   /**
@@ -73,9 +73,25 @@ export class ObjectRequests {
    * @throws StoreUnavailable, also if the object is missing. The caller then removes the empty object that may exist.
    */
   async requireStored(key: string, etag: string): Promise<void> {
-    const found = await this.#putIfAbsent(key, Buffer.alloc(0));
-    if (found === 'created' || hasOtherTag(found, etag))
-      throw new StoreUnavailable('object missing after a confirmed write');
+    const { status, headers, isRepeated } = await this.#putIfAbsent(key, Buffer.alloc(0));
+    // A repeated request may conflict with its own first try, so only the tag proves the object.
+    const isOther = isRepeated ? readTag(headers) !== etag : hasOtherTag(headers, etag);
+    if (status === 200 || isOther) throw new StoreUnavailable('object missing after a confirmed write');
+  }
+
+  /** Begins a multipart upload. @returns its id */
+  async createUpload(key: string, contentType: string): Promise<string> {
+    const request = {
+      query: { uploads: '' },
+      headers: { 'content-type': contentType },
+      // AWS refuses checksums of parts unless they are announced here.
+      signedHeaders: { 'x-amz-checksum-algorithm': 'CRC32' },
+      body: '',
+    };
+    const response = await this.#requests.send('POST', key, request, this.#deadlines.partMs);
+    const uploadId = readUploadId(response.body);
+    if (response.status !== 200 || uploadId === undefined) throw responseError(response.status, response.body);
+    return uploadId;
   }
 
   /**
@@ -149,7 +165,7 @@ export class ObjectRequests {
     return now;
   }
 
-  #put(key: string, content: Content, ms: number, headers = {}, query = {}): Promise<HttpResponse> {
+  #put(key: string, content: Content, ms: number, headers = {}, query = {}): Promise<StoreResponse> {
     const blocks = [...content.bytes()];
     // A single block goes out with the head, in one write.
     const [body] = blocks.length === 1 ? blocks : [blocks];
@@ -162,16 +178,16 @@ export class ObjectRequests {
     return this.#requests.send('PUT', key, request, ms);
   }
 
-  /** @returns `created`, or the headers that describe the existing object */
-  async #putIfAbsent(key: string, bytes: Buffer): Promise<'created' | IncomingHttpHeaders> {
+  /** @returns the response: status 200 for a created object, or 412 with headers that describe the existing one */
+  async #putIfAbsent(key: string, bytes: Buffer): Promise<StoreResponse> {
     const checksum = new Checksum();
     checksum.add(bytes);
     const content = { size: bytes.length, checksum, bytes: () => [bytes] };
     const response = await this.#put(key, content, this.#deadlines.callMs, { 'if-none-match': '*' });
-    if (response.status === 412) return response.headers;
+    if (response.status === 412) return response;
     if (response.status !== 200) throw responseError(response.status, response.body);
     this.#requireChecksum(response.headers, checksum);
-    return 'created';
+    return response;
   }
 
   #requireChecksum(headers: IncomingHttpHeaders, checksum: Checksum): void {

@@ -81,6 +81,38 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await countUnfinished(key)).toBe(0);
   });
 
+  test.each([
+    ['the only PUT', 1000, 0, 'cut'],
+    ['the only PUT', 1000, 0, 'lost'],
+    ['the check of its existence', 1000, 1, 'lost'],
+    ['the start of several parts', partBytes + 1, 0, { status: 503, body: '' }],
+    ['a part', partBytes + 1, 1, 'cut'],
+    ['a part', partBytes + 1, 2, { status: 500, body: '' }],
+    ['the completion', partBytes + 1, 3, 'cut'],
+  ] as const)('repeats %s if a stopping store does not respond to it (%i bytes, request %i: %o)', async (...args) => {
+    const [, size, target, fate] = args;
+    const bytes = randomBytes(size);
+    let count = 0;
+    await using proxy = await startCountingProxy(minio.endpoint, () => (count++ === target ? fate : 'passes'));
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    await store.put('media/repeated', inChunks(bytes));
+    const reading = await store.read('media/repeated');
+    expect((await buffer(reading?.body ?? Readable.from([]))).equals(bytes)).toBe(true);
+    await store.remove('media/repeated');
+  });
+
+  test('of a store without tags, a repeated check of a missing object fails', async () => {
+    let checks = 0;
+    await using proxy = await startCountingProxy(minio.endpoint, ({ method }) => {
+      if (method !== 'PUT') return 'passes';
+      checks += 1;
+      return (['swallowed', 'lost', { status: 412, body: '' }] as const)[checks - 1] ?? 'passes';
+    });
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    await expect(store.put('media/missing', inChunks(randomBytes(1000)))).rejects.toThrow(StoreUnavailable);
+    expect(await store.stat('media/missing')).toBeUndefined();
+  });
+
   const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');
   test.each([
     ['the tag of the sent bytes', 1000, md5],

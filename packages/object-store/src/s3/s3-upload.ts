@@ -66,7 +66,7 @@ class S3Target {
   }
 
   async sendPart(part: UploadPart): Promise<void> {
-    this.#uploadId ??= await this.#bucket.createUpload(this.#key, this.#contentType);
+    this.#uploadId ??= await this.#bucket.objects.createUpload(this.#key, this.#contentType);
     const query = { uploadId: this.#uploadId, partNumber: `${this.#parts.length + 1}` };
     const etag = await this.#bucket.objects.put(this.#key, part, { query });
     this.#parts.push({ etag, crc32: part.checksum.base64 });

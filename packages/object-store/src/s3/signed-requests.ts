@@ -1,12 +1,16 @@
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { exchange, type HttpResponse } from '@echodrop/service/exchange';
 import { rememberedLookup } from '@echodrop/service/remembered-lookup';
 import { type Dispatcher, Pool } from 'undici';
 import { toStoreUnavailable } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
+import { responseError } from './store-response.ts';
 
 const maxSockets = 1024;
+/** Before the second and third try: a node of the store that stops cuts its requests, and the next try reaches another. */
+const pausesMs = [250, 1000];
 
 interface SignedRequest {
   readonly query?: Record<string, string>;
@@ -18,7 +22,15 @@ interface SignedRequest {
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PUT';
 
-/** Sends signed requests, each once. MinIO's client would hash or buffer the bodies. @throws StoreUnavailable */
+export interface StoreResponse extends HttpResponse {
+  /** Whether an earlier try had an unknown outcome. */
+  readonly isRepeated: boolean;
+}
+
+/**
+ * Sends signed requests. Repeats one if its connection breaks or the store responds with 5xx, as a store does that stops or has just lost a
+ * node. MinIO's client would hash or buffer the bodies. @throws StoreUnavailable
+ */
 export class SignedRequests implements AsyncDisposable {
   readonly #signer: S3Signer;
   readonly #bucket: string;
@@ -39,10 +51,15 @@ export class SignedRequests implements AsyncDisposable {
     });
   }
 
-  /** Sends a request and reads the whole response within `ms`. */
-  async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<HttpResponse> {
+  /** Sends a request and reads the whole response, within `ms` over all tries. The response has no status from 500 on. */
+  async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<StoreResponse> {
+    const end = performance.now() + ms;
     try {
-      return await exchange(this.#pool, this.#sign(method, key, request), ms);
+      return await withRepeats(end, async (isRepeated) => {
+        const response = await exchange(this.#pool, this.#sign(method, key, request), end - performance.now());
+        if (response.status >= 500) throw responseError(response.status, response.body);
+        return { ...response, isRepeated };
+      });
     } catch (error) {
       throw toStoreUnavailable(error);
     }
@@ -58,13 +75,16 @@ export class SignedRequests implements AsyncDisposable {
     const { callMs, idleMs } = this.#deadlines;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new Error(`no response within ${callMs} ms`)), callMs);
+    const ended = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
+    const options = { signal: ended, bodyTimeout: idleMs };
+    const tryOnce = async () => {
+      const response = await this.#pool.request({ ...this.#sign('GET', key, request), ...options });
+      const { statusCode: status, body } = response;
+      if (status >= 500) throw responseError(status, await body.bytes());
+      return response;
+    };
     try {
-      const response = await this.#pool.request({
-        ...this.#sign('GET', key, request),
-        signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
-        bodyTimeout: idleMs,
-      });
-      return await read(response);
+      return await read(await withRepeats(performance.now() + callMs, tryOnce, ended));
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw toStoreUnavailable(error);
@@ -91,6 +111,23 @@ export class SignedRequests implements AsyncDisposable {
       ...(body !== undefined && { body: body as string | Buffer | Readable }),
     };
   }
+}
+
+/** Repeats `attempt` if it throws and `end` is far enough. @throws the last error */
+async function withRepeats<T>(
+  end: number,
+  attempt: (isRepeated: boolean) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  for (const [index, pauseMs] of pausesMs.entries()) {
+    try {
+      return await attempt(index > 0);
+    } catch (error) {
+      if (signal?.aborted || performance.now() + pauseMs >= end) throw error;
+    }
+    await sleep(pauseMs, undefined, { signal });
+  }
+  return attempt(true);
 }
 
 // RFC 3986, as AWS requires; encodeURIComponent leaves more characters as they are.

@@ -47,6 +47,11 @@ export function readCompletion(xml: Uint8Array): { etag: string; crc32: string |
   return etag === undefined ? undefined : { etag, crc32 };
 }
 
+/** The id of a new multipart upload; undefined if `xml` has none. */
+export function readUploadId(xml: Uint8Array): string | undefined {
+  return /<UploadId>([^<&]+)<\/UploadId>/.exec(Buffer.from(xml).toString())?.[1];
+}
+
 /** @throws StoreUnavailable */
 export function readTag({ etag }: IncomingHttpHeaders): string {
   if (typeof etag !== 'string') throw new StoreUnavailable('object store response without an ETag');
