@@ -1,6 +1,7 @@
 import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { root, version } from '../containers/compose-system.ts';
 import { examplesOf } from '../docs/examples.ts';
@@ -55,7 +56,13 @@ export async function followHostPage(
   await allowProvider(overlay, new URL(provider));
   await run('npm run overlay');
   await run('rollout status');
-  return JSON.parse(await run('upload.json'));
+  let response = '';
+  // Traefik reads new routes every two seconds; until then it responds with 404.
+  await waitUntil('a route to the gateway', 20_000, async () => {
+    response = await run('upload.json');
+    return response.startsWith('{');
+  });
+  return JSON.parse(response);
 }
 
 /** What an operator changes in the example. */
