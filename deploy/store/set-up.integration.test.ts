@@ -1,6 +1,7 @@
 import { mkdir, mkdtempDisposable, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { execa } from 'execa';
@@ -35,10 +36,14 @@ describe.runIf(client)('with mc', () => {
     }
 
     async function setUp(...args: string[]): Promise<string> {
+      return setUpAt(minio.endpoint, ...args);
+    }
+
+    async function setUpAt(endpoint: string, ...args: string[]): Promise<string> {
       const env = {
         PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
         ...{ TMPDIR: folder, SECRETS_DIR: secrets.folder },
-        ...{ S3_ENDPOINT: minio.endpoint, S3_BUCKET: minio.bucket },
+        ...{ S3_ENDPOINT: endpoint, S3_BUCKET: minio.bucket },
       };
       return (await execa(join(import.meta.dirname, 'set-up'), args, { env })).stdout;
     }
@@ -66,6 +71,14 @@ describe.runIf(client)('with mc', () => {
       await replaceSecret('SITE_S3_SECRET_KEY', 'another-secret-of-the-site');
       expect(await setUp('if-changed')).not.toContain('set up already');
       expect(await statusOf(minio, keysOf('SITE'), 'HEAD', `/${minio.bucket}`)).toBe(200);
+    });
+
+    test('at a start nothing is written either if the store does not tell its state', async () => {
+      await using proxy = await startCountingProxy(minio.endpoint, ({ query }) =>
+        query.has('tagging') ? { status: 403, body: '<Error><Code>AccessDenied</Code></Error>' } : 'passes',
+      );
+      await expect(setUpAt(proxy.endpoint, 'if-changed')).rejects.toThrow('Failed to read the tags');
+      expect(proxy.seen.filter(({ path }) => path.startsWith('/minio/admin'))).toEqual([]);
     });
 
     test('keys rotate: new ones are valid with the old, until the old are pruned', async () => {

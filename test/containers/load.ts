@@ -16,7 +16,7 @@ export interface Acknowledged {
 const pausesMs = [300, 1100, 700, 1900];
 const slow = { pieces: 6, everyMs: 500 };
 
-/** Uploads continuously until disposed, in both versions and formats, half of them slowly. */
+/** Uploads continuously until disposed, in both versions and formats: JPEGs slowly, and PNGs, which a worker probes. */
 export class Load implements AsyncDisposable {
   readonly acknowledged: Acknowledged[] = [];
   /** Status and reason of each; status 0 is a failed connection. */
@@ -27,13 +27,14 @@ export class Load implements AsyncDisposable {
   readonly #over = new AbortController();
   readonly #running: Promise<void>[];
 
-  private constructor(system: Pick<ComposeSystem, 'gateway' | 'provider'>, photo: Buffer) {
+  private constructor(system: Pick<ComposeSystem, 'gateway' | 'provider'>, jpg: Buffer, png: Buffer) {
     this.#system = system;
-    this.#running = pausesMs.map((pauseMs, n) => this.#loop(n, pauseMs, photo));
+    this.#running = pausesMs.map((pauseMs, n) => this.#loop(n, pauseMs, n % 2 === 0 ? jpg : png));
   }
 
   static async start(system: Pick<ComposeSystem, 'gateway' | 'provider'>): Promise<Load> {
-    return new Load(system, await samplePhoto('jpg', { width: 64, height: 48 }));
+    const size = { width: 64, height: 48 };
+    return new Load(system, await samplePhoto('jpg', size), await samplePhoto('png', size));
   }
 
   /** Waits until as many uploads as loops have succeeded. */

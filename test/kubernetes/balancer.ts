@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type LookupFunction, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import type { Cluster } from './cluster.ts';
 
 interface SliceEvent {
@@ -57,6 +58,7 @@ export async function startBalancer({ watch }: Cluster, service: string, port: n
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  await waitUntil(`a ready endpoint of ${service}`, 30_000, async () => [...slices.values()].flat().length > 0);
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {

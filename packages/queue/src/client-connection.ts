@@ -1,20 +1,26 @@
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
+import { readRedisAddress } from '@echodrop/service/redis/redis-address';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { JobSeals } from './job-seals.ts';
 import type { QueueOptions } from './queue-connection.ts';
 import { Replies } from './replies.ts';
+
+const longestFailoverMs = 10_000;
 
 /** Shared by several queue clients: one connection for commands and replies, and the seals of their jobs. */
 export class ClientConnection implements AsyncDisposable {
   readonly redis: RedisClient & AsyncDisposable;
   readonly replies: Replies;
   readonly seals: JobSeals;
+  /** How long a job that Redis refuses is worth another try. A failover takes about a second if a master stops in order, and eight if it dies. */
+  readonly failoverMs: number;
 
   constructor({ url, log, ...sealing }: QueueOptions) {
     // `Replies` resubscribes. ioredis 6 would leave a rejection unhandled if the connection closed meanwhile, which ends the process.
     this.redis = connectRedis(url, { ...failFast, autoResubscribe: false }, log.child({ redis: 'queue' }));
     this.replies = new Replies(this.redis);
     this.seals = new JobSeals(sealing);
+    this.failoverMs = readRedisAddress(url.reveal()).kind === 'server' ? 0 : longestFailoverMs;
   }
 
   /** @throws Error if Redis is out of reach */

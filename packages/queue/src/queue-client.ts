@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { retryFor } from '@echodrop/service/retry-for';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import type { Job, Queue } from 'bullmq';
 import type { ClientConnection } from './client-connection.ts';
@@ -127,7 +128,9 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     const addUnlessKnown = async () => {
       if (!(await this.#hasJob(id, owner))) await add();
     };
-    const added = isShared ? Promise.all([subscription.established, addUnlessKnown()]) : add();
+    const addForWhile = () =>
+      retryFor(Math.min(this.#connection.failoverMs, waitMs), isShared ? addUnlessKnown : add, () => !signal?.aborted);
+    const added = Promise.all([isShared && subscription.established, addForWhile()]);
     added.then(() => {
       isAdded = true;
       // Another client may have added the job, and it may have ended before the subscription.

@@ -79,6 +79,20 @@ test.concurrent.each([
   120_000,
 );
 
+test.concurrent('with sentinels, a request succeeds if the master accepts writes again within seconds', async () => {
+  await using set = await startSentinelSet();
+  await using it = start(set.url);
+  await it.waitUntilWorking(8000);
+  const master = await set.master();
+  // As after a failover, before a replica has caught up.
+  await master.command('CONFIG', 'SET', 'min-replicas-to-write', '3');
+  const request = it.client.request('q', { deadlineMs: 20_000 });
+  const isRefused = async () => (await master.command('INFO', 'errorstats')).includes('errorstat_NOREPLICAS');
+  await waitUntil('a refused write', 5000, isRefused);
+  await master.command('CONFIG', 'SET', 'min-replicas-to-write', '0');
+  expect(await request).toBe('Q');
+}, 60_000);
+
 test.concurrent.each([
   ['a cluster', startClusterSet],
   ['one server', oneServer],

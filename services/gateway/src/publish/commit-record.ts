@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { ownerHash } from '@echodrop/archive/owner';
 import { findRecord } from '@echodrop/archive/records';
@@ -12,11 +11,11 @@ import {
   type StoredRecord,
   type Tombstone,
 } from '@echodrop/record';
+import { retryFor } from '@echodrop/service/retry-for';
 import { Refusal } from '../response/refusal.ts';
 
 /** Time for retries of a record, and of its listing entries. */
 export const commitMs = 15_000;
-const pauseMs = 250;
 
 /** The owner of a record, and the application. */
 export type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
@@ -82,14 +81,6 @@ export function recordOf(
 }
 
 /** Runs `work` again while the store is unavailable. @throws StoreUnavailable after `commitMs` */
-export async function retry<T>(work: () => Promise<T>): Promise<T> {
-  const end = performance.now() + commitMs;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || performance.now() > end) throw error;
-      await sleep(pauseMs);
-    }
-  }
+export function retry<T>(work: () => Promise<T>): Promise<T> {
+  return retryFor(commitMs, work, (error) => error instanceof StoreUnavailable);
 }
