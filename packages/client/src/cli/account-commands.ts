@@ -49,7 +49,12 @@ export function addAccountCommands(program: Command, context: CommandContext, is
     .description(
       'print the value of the header X-Verify-Credentials-Authorization for one upload. With a bearer token it is the token itself: keep it secret',
     )
-    .addHelpText('after', isLocal ? `\nBy default, it signs as the sandbox user of the running \`npm start\`; the options and variables above override that.\n` : '')
+    .addHelpText(
+      'after',
+      isLocal
+        ? `\nBy default, it signs as the sandbox user of the running \`npm start\`; the options and variables above override that.\n`
+        : '',
+    )
     .action((options: ConnectionOptions) => printSignature(context, options));
   addConnectionOptions(sign);
 }

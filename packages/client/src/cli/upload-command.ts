@@ -60,7 +60,10 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
   const command = program
     .command('upload')
     .description('upload photos and videos and print their records or URLs')
-    .argument('<files...>', 'paths; - is standard input. If the shell does not expand patterns, * and ? are expanded in file names')
+    .argument(
+      '<files...>',
+      'paths; - is standard input. If the shell does not expand patterns, * and ? are expanded in file names',
+    )
     .option('-m, --message <text>', 'public caption', '')
     .option('--alt <text>', 'alternative text: what the photo or video shows')
     .addOption(
