@@ -19,7 +19,7 @@ import { say } from './terminal.ts';
 const help = `Usage: npm start
 
 Runs the whole system on loopback. Ctrl-C stops it. Settings are environment variables
-(docs/reference/settings.md#npm-start); it needs none. All data is in ./data, or DATA_DIR.
+(docs/reference/settings.md#npm-start); none is required. All data is in ./data, or DATA_DIR.
 `;
 
 process.exit(await run(process.env, stopSignal()));

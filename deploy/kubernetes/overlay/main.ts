@@ -3,11 +3,17 @@ import { InvalidSettings } from '@echodrop/service/env';
 import { ExecaError } from 'execa';
 import { makeOverlay } from './make-overlay.ts';
 
-// `npm run overlay -- FOLDER`: makes an overlay from its settings, and checks it.
+const usage = `Usage: npm run overlay -- FOLDER
+
+Makes a Kubernetes overlay in FOLDER from its settings.env, and checks it (docs/host/kubernetes.md). The first run
+writes an example of settings.env. FOLDER is, for example, deploy/kubernetes/overlays/mine.
+`;
+
 const [folder, ...others] = process.argv.slice(2);
-if (folder === undefined || others.length > 0) {
-  process.stderr.write('usage: npm run overlay -- FOLDER, such as deploy/kubernetes/overlays/mine\n');
-  process.exit(64);
+if (folder === undefined || folder.startsWith('-') || others.length > 0) {
+  const isHelp = folder === '--help' || folder === '-h';
+  (isHelp ? process.stdout : process.stderr).write(usage);
+  process.exit(isHelp ? 0 : 64);
 }
 try {
   const outcome = await makeOverlay(resolve(process.env['INIT_CWD'] ?? '.', folder));

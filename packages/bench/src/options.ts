@@ -22,7 +22,7 @@ Measures processor time and memory of uploads, for Echodrop and its peers (docs/
   --connections N     concurrent uploads (default: 8)
   --only NAMES        comma-separated scenarios: ${scenarioNames.join(', ')} (default: all except crowds)
   --sizes NAMES       comma-separated sizes: ${sizeNames.join(', ')} (default: all)
-  --root DIR          checkout to measure; repeat to compare several (only the first is compared with the goals)
+  --root DIR          checkout to measure; repeat to compare several. Only the first one's figures are checked against the goals
   --profile DIR       write CPU profiles of the services to DIR
   --json FILE         write every figure to FILE
   --write-docs        write the table and the plot of docs/why/performance.md`;

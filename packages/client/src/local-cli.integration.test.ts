@@ -33,7 +33,7 @@ test('help describes this system: the npm command, its defaults, and no option w
 
 test('help of `sign` names the user', async () => {
   expect((await cli(['sign', '--help'], {})).stdout).toMatch(
-    /^It signs as the sandbox user of the system of `npm start`\.$/m,
+    /^By default, it signs as the sandbox user of the running `npm start`; /m,
   );
 });
 

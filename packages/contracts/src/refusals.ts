@@ -37,7 +37,7 @@ export const credentialsRefusedSentences = {
 export const missingSentences = {
   key: 'Missing parameter: key.',
   message: 'Missing parameter: message.',
-  media: 'Missing parameter: media, a non-empty file.',
+  media: 'Missing parameter: media. It must be a file that is not empty.',
 } as const;
 
 /** Why a form is malformed; the default is a body that ends early or is not well-formed. */

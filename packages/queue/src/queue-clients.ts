@@ -48,10 +48,11 @@ export function registerBacklogMetrics(
 ): void {
   const helps = {
     echodrop_queue_waiting_jobs:
-      'Jobs waiting for a worker. probe-photos, probe-films (videos): uploads wait for them. Renditions by cost: rendition-pictures and ' +
-      'rendition-films (videos) first, then rendition-medium, rendition-slow.',
+      'Jobs waiting for a worker, by queue. Uploads wait for probe-photos and probe-films (videos). Rendition queues, cheapest first: ' +
+      'rendition-pictures and rendition-films (videos), rendition-medium, rendition-slow.',
     echodrop_queue_oldest_job_age_seconds:
-      'Age of the oldest waiting job; 0 if none waits. Rendition queues take turns between users: there, the age of the next job.',
+      'Age of the oldest waiting job; 0 if none waits. In rendition queues, which serve users in turn: age of the job that runs next; ' +
+      'others may be older.',
     echodrop_queue_unsupported_jobs: 'Jobs that no running worker can run, because another release wrote them.',
   };
   metrics.gaugesOnScrape(helps, 'queue', async () => {

@@ -20,7 +20,7 @@ export async function* removeUploads(
       yield `${id}: ${found ? 'record unreadable' : 'no such upload'}`;
     }
   }
-  if (failed > 0) throw new CommandFailed(`Failed to delete ${failed} of ${idsOrAddresses.length} uploads.`);
+  if (failed > 0) throw new CommandFailed(`Not found or unreadable: ${failed} of ${idsOrAddresses.length} uploads.`);
 }
 
 /**

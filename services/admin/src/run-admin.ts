@@ -37,7 +37,7 @@ export function adminProgram(env: NodeJS.ProcessEnv, { stdout, stderr }: Output)
   const admin = new Command('admin')
     .description(
       'Commands for operators. Settings come from the environment; any secret NAME can be read from a file: set NAME_FILE to its path. ' +
-        'With `npm start` nothing needs setting, unless you started it with variables of your own: then set the same.',
+        'For the system of `npm start`, set only the variables that you set for `npm start`, if any.',
     )
     .helpCommand(false)
     .showHelpAfterError('(--help shows usage)')

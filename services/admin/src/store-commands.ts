@@ -11,9 +11,9 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .command('sweep')
     .summary('find orphans and incomplete multipart uploads; delete them with --yes')
     .description(
-      'Find orphans (media and renditions without a record), incomplete multipart uploads and leftovers of interrupted deletions; with --yes, delete ' +
-        'them. Find published uploads that are missing from the listings (by user and by time); with --yes, add them. Without --yes, a dry run. ' +
-        'Safe while uploads run; never run it while a backup is being restored. If a record is unreadable, nothing is deleted.',
+      'Find orphans (media and renditions without a record), incomplete multipart uploads, leftovers of interrupted deletions, and published uploads ' +
+        'that are missing from the listings (by user and by time). With --yes, delete the first three and add the uploads to the listings. ' +
+        'Without --yes, a dry run. Safe while uploads run; never run it while a backup is being restored. If a record is unreadable, nothing is deleted.',
     )
     .option('--yes', 'apply the changes (default: dry run)')
     .option(

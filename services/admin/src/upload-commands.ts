@@ -49,7 +49,7 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
   admin
     .command('export-upload')
-    .summary('write one upload into a folder, such as evidence')
+    .summary('write one upload into a folder, for example to keep it as evidence')
     .description('Write one upload into a folder: the original file with all its metadata, and the record.')
     .argument('<id>', 'media id, or URL of a page or picture')
     .argument('<folder>', 'a new or empty folder')

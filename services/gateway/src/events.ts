@@ -88,9 +88,9 @@ function createUploadEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Uploads and requests for own uploads refused before verification, by limit. All clients: slots (concurrent), unverified (concurrent before ' +
-      'verification), anonymous (the same, version 1). One client IP address: address_unverified, address_anonymous (the same), ' +
-      'address_rate (unverified per minute).',
+    'Uploads and requests for own uploads refused before verification, by limit. Concurrent requests of all clients: slots; unverified ' +
+      '(slots before verification); anonymous (unverified uploads of version 1). Of one client IP address: address_unverified and ' +
+      'address_anonymous (concurrent); address_rate (requests without a verified user, per minute).',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);
@@ -128,7 +128,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
   );
   const listingRepairs = metrics.counter(
     'echodrop_listing_repairs_total',
-    'Uploads missing from the listings that a repeated upload added.',
+    'Uploads that were missing from the listings and were added when a client repeated the upload.',
   );
   const checksums = metrics.gauge(
     'echodrop_store_verifies_checksums',
@@ -138,7 +138,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
   checksums.remove();
   const probeResults = metrics.counter(
     'echodrop_probe_results_total',
-    'Media that this service probed, by type or by the reason it is unsupported.',
+    'Media that this service probed, by type or, if unsupported, by reason.',
     ['result'],
   );
   return {

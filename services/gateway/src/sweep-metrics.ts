@@ -7,7 +7,7 @@ const helps = {
     'Objects found by the last sweep, by kind: media and renditions (orphans), uploads (incomplete multipart uploads).',
   echodrop_sweep_removed_objects: 'Objects deleted by the last sweep.',
   echodrop_sweep_found_bytes:
-    'Bytes found by the last sweep; incomplete multipart uploads count if the object store reports their size.',
+    'Bytes found by the last sweep; incomplete multipart uploads are included only if the object store reports their size.',
 };
 
 /** Reports the last sweep, by its report in the store. No series if that cannot be read. */

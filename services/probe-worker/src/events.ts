@@ -20,7 +20,7 @@ export function createProbeEvents(log: Log, metrics: Metrics) {
   );
   const results = metrics.counter(
     'echodrop_probe_results_total',
-    'Media that this service probed, by type or by the reason it is unsupported.',
+    'Media that this service probed, by type or, if unsupported, by reason.',
     ['result'],
   );
   const names = { job: 'echodrop_probe_job_seconds', work: 'echodrop_probe_work_seconds' };

@@ -5,6 +5,18 @@ import { sandboxApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { createSandboxEvents } from './events.ts';
 
+const usage = `Usage: npm run sandbox
+
+Runs the sandbox identity provider alone, for tests. Ctrl-C stops it. Settings are environment variables
+(docs/reference/settings.md#sandbox-provider); none is required.
+`;
+
+const args = process.argv.slice(2);
+if (args.length > 0) {
+  const isHelp = ['--help', '-h'].includes(args[0] ?? '');
+  (isHelp ? process.stdout : process.stderr).write(usage);
+  process.exit(isHelp ? 0 : 64);
+}
 await runService('sandbox-provider', readConfig, async ({ config, log, metrics, serve }) => {
   const app = sandboxApp({
     accounts: config.SANDBOX_USERS_FILE,

@@ -14,7 +14,7 @@ Examples:
   echodrop login https://photos.example --provider Town --profile town
   secret-tool lookup service echodrop | echodrop login https://photos.example --token-stdin
 
-The token is stored in $XDG_CONFIG_HOME/echodrop, in a file that only you can read.
+The token is stored in $XDG_CONFIG_HOME/echodrop (default: ~/.config), in a file that only you can read.
 `;
 
 /** Adds the commands for accounts: login, whoami, logout, sign. With `isLocal`, `sign` names the sandbox user. */
@@ -49,7 +49,12 @@ export function addAccountCommands(program: Command, context: CommandContext, is
     .description(
       'print the value of the header X-Verify-Credentials-Authorization for one upload. With a bearer token it is the token itself: keep it secret',
     )
-    .addHelpText('after', isLocal ? `\nIt signs as the sandbox user of the system of \`npm start\`.\n` : '')
+    .addHelpText(
+      'after',
+      isLocal
+        ? `\nBy default, it signs as the sandbox user of the running \`npm start\`; the options and variables above override that.\n`
+        : '',
+    )
     .action((options: ConnectionOptions) => printSignature(context, options));
   addConnectionOptions(sign);
 }

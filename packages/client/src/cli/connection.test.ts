@@ -156,7 +156,7 @@ test.each([{ ECHODROP_BEARER: 'b' }, { ECHODROP_TOKEN: 't' }])(
   'credentials without a provider are an error even with a profile: %j',
   async (env) => {
     await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
-    await expect(connect(context(env), {})).rejects.toThrow('Credentials need their provider');
+    await expect(connect(context(env), {})).rejects.toThrow('Credentials without an identity provider');
     expect(await connect(context(env), { profile: 'default' })).toMatchObject({
       credentials: { bearer: 'secret-token' },
     });

@@ -35,7 +35,8 @@ export function addConnectionOptions(command: Command): Command {
   return command
     .option('--profile <name>', 'name of a saved login (ECHODROP_PROFILE)')
     .optionsGroup(
-      'Credentials, to use instead of a saved login (other users of this machine can see options; prefer the variables in parentheses):',
+      'Server and credentials, instead of a saved login. Other users of this machine can see command-line options in the process list; ' +
+        'use the variables in parentheses for secrets:',
     )
     .option('--url <url>', 'upload service (ECHODROP_URL)')
     .option('--allow-http', 'send credentials without TLS, on a trusted network (ECHODROP_ALLOW_HTTP=1)')
@@ -113,7 +114,7 @@ async function connectWithProfile(options: ConnectionOptions, env: NodeJS.Proces
 function requireNoCredentials(options: ConnectionOptions, env: NodeJS.ProcessEnv): void {
   if (options.bearer || env['ECHODROP_BEARER'] || options.token || env['ECHODROP_TOKEN'])
     throw new UsageError(
-      'Credentials need their provider: pass --provider or set ECHODROP_PROVIDER. ' +
+      'Credentials without an identity provider: pass --provider or set ECHODROP_PROVIDER. ' +
         'To use a profile instead, pass --profile or remove the credentials (ECHODROP_BEARER, ECHODROP_TOKEN).',
     );
 }

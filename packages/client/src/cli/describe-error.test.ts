@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { exchange } from '../exchange.ts';
 import { describeError } from './describe-error.ts';
 
 test.each([
@@ -11,4 +12,9 @@ test.each([
   ['an error without a message', new TypeError(''), /^TypeError$/],
 ])('describes %s', (_, error, message) => {
   expect(describeError(error)).toMatch(message);
+});
+
+test('describes a blocked port once', async () => {
+  const sent = exchange(new AbortController().signal, 1, () => fetch('http://127.0.0.1:1'));
+  expect(await sent.catch(describeError)).toBe('fetch blocks the port of the upload service. Use another port.');
 });

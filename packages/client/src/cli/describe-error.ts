@@ -1,4 +1,4 @@
-import { RequestRefused } from '../client-errors.ts';
+import { obstacleOf, RequestRefused, ServiceUnreachable } from '../client-errors.ts';
 import { visible } from './command-context.ts';
 
 // Instead of the message of the service, which does not know this program.
@@ -33,6 +33,9 @@ function describe(error: unknown, status = ''): string {
   if (!(error instanceof Error)) return visible(String(error));
   const messages = new Set<string>();
   for (let each: unknown = error; each instanceof Error; each = each.cause) messages.add(plainMessage(each));
+  // The obstacle's message explains them.
+  if (error instanceof ServiceUnreachable && obstacleOf(error) !== undefined)
+    for (const undiciMessage of ['fetch failed', 'bad port', 'unexpected redirect']) messages.delete(undiciMessage);
   return visible([...messages].join(': ').replaceAll('.: ', '. '));
 }
 

@@ -7,7 +7,13 @@ test('`help <command>` equals `<command> --help`', async () => {
   expect(help).toEqual(await run(['login', '--help']));
 });
 
-test('`upload --help` says where uploads go, and as which user', async () => {
+test('`help` of an unknown command says that it is unknown', async () => {
+  const { status, stdout, stderr } = await run(['help', 'uplod']);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toMatch(/^error: unknown command 'uplod'\n\(Did you mean upload\?\)/);
+});
+
+test('`upload --help` says from where server and user come', async () => {
   const { stdout } = await run(['upload', '--help']);
-  expect(stdout).toMatch(/^Uploads go to the server of the profile `default`, as the user who signed in there\./m);
+  expect(stdout).toMatch(/^Server and user come from the first of these that is given:\n {2}1\. --profile\./m);
 });

@@ -15,8 +15,8 @@ Examples:
 
 Exit status:
   0    success
-  1    at least one file failed, output could not be written, the provider rejected the token, or another failure
-  2    invalid arguments, no profile, or an expired sign-in: log in again
+  1    an upload or another operation failed, the provider rejected the token, or output could not be written
+  2    nothing was uploaded or deleted: invalid arguments, not signed in, or expired sign-in (run \`echodrop login\`)
   141  the program that reads the output exited, as with \`| head -1\`
 `;
 
@@ -32,7 +32,8 @@ export async function runCli(
   options: CliOptions = {},
 ): Promise<number> {
   try {
-    await cliProgram(context, options).parseAsync(args, { from: 'user' });
+    const program = cliProgram(context, options);
+    await program.parseAsync(withoutUnknownHelp(args, program), { from: 'user' });
     return 0;
   } catch (error) {
     // Commander has written its own messages.
@@ -41,6 +42,13 @@ export async function runCli(
     printError(context, describeError(error));
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+// For `help` with an unknown command, commander prints its help only. Without `help` it says that the command is unknown.
+function withoutUnknownHelp(args: readonly string[], program: Command): readonly string[] {
+  const [first, name] = args;
+  const isUnknown = first === 'help' && name && !program.commands.some((command) => command.name() === name);
+  return isUnknown ? [name] : args;
 }
 
 /** All commands; each runs in `context`. */

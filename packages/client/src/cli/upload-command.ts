@@ -36,23 +36,23 @@ Examples:
   grim - | echodrop upload -
   echodrop upload boats.mp4 --json | jq -r .record.url
 
-Uploads go to the server of the profile \`default\`, as the user who signed in there. --profile or ECHODROP_PROFILE names another
-profile. Credentials given as options or variables (--provider and the rest) override the profile named in ECHODROP_PROFILE.
---profile overrides variables; together with credentials as options it is an error. \`echodrop whoami\` shows which server
-and user apply.
-
-Patterns: the shell expands them. If it does not, * and ? are expanded in the last part of a path.
+Server and user come from the first of these that is given:
+  1. --profile. Together with credentials as options it is an error.
+  2. Credentials: --provider or ECHODROP_PROVIDER, with the rest of that group. An option overrides its variable.
+  3. ECHODROP_PROFILE
+  4. the profile \`default\`
+\`echodrop whoami\` shows the result.
 
 Without --again, the same file with the same message and alternative text is uploaded once: uploading it again prints
 the first record, or fails if that upload was deleted. The server recognizes repeats for 24 hours. This machine
-recognizes them without a time limit, from the list of its uploads in $XDG_STATE_HOME/echodrop.
+recognizes them without a time limit, from the list of its uploads in $XDG_STATE_HOME/echodrop (default: ~/.local/state).
 `;
 const localExamples = `
 Examples:
   npm run upload -- sea.jpg --message 'At the sea' --alt 'Two boats on a grey sea'
   npm run upload -- *.jpg --jobs 4 --output markdown
 
-Uploads go to the system of \`npm start\`, as its sandbox user.
+By default, uploads go to the running \`npm start\`, as its sandbox user; the options and variables above override that.
 `;
 
 /** Adds the command `upload`. With `isLocal` it uploads each time, because the data of the system may have been deleted, and prints the record. */
@@ -60,7 +60,10 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
   const command = program
     .command('upload')
     .description('upload photos and videos and print their records or URLs')
-    .argument('<files...>', 'paths, or patterns with * and ? in the last part; - is standard input')
+    .argument(
+      '<files...>',
+      'paths; - is standard input. If the shell does not expand patterns, * and ? are expanded in file names',
+    )
     .option('-m, --message <text>', 'public caption', '')
     .option('--alt <text>', 'alternative text: what the photo or video shows')
     .addOption(
@@ -70,7 +73,8 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
     )
     .option(
       '--json',
-      'one result object per file, also for failures: {file, uploaded, record} or {file, error}; overrides --output',
+      'one result object per file, also for failures: {file, uploaded, record} or {file, error}; overrides --output. ' +
+        '`uploaded` is false if this machine had uploaded the file before',
     )
     .option('-j, --jobs <n>', `concurrent uploads, up to ${mostJobs}`, parseUpTo(mostJobs), 3)
     .addOption(
