@@ -73,7 +73,7 @@ describe.runIf(client)('with mc', () => {
       expect(await statusOf(minio, keysOf('SITE'), 'HEAD', `/${minio.bucket}`)).toBe(200);
     });
 
-    test('at a start nothing is written either if the store does not tell its state', async () => {
+    test('at a start nothing is written either if the state of the store cannot be read', async () => {
       await using proxy = await startCountingProxy(minio.endpoint, ({ query }) =>
         query.has('tagging') ? { status: 403, body: '<Error><Code>AccessDenied</Code></Error>' } : 'passes',
       );

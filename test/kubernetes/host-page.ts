@@ -57,7 +57,7 @@ export async function followHostPage(
   await run('npm run overlay');
   await run('rollout status');
   let response = '';
-  // Traefik reads new routes every two seconds; until then it responds with 404.
+  // Traefik reads endpoints every two seconds; until then it responds with 503.
   await waitUntil('a route to the gateway', 20_000, async () => {
     response = await run('upload.json');
     return response.startsWith('{');

@@ -53,8 +53,8 @@ function objects(options: readonly string[]): object[] {
     args: [
       ...ports.map(({ name, containerPort }) => `--entryPoints.${name}.address=:${containerPort}`),
       '--ping',
-      '--providers.kubernetesIngress',
-      '--providers.kubernetesCRD',
+      '--providers.kubernetesIngress.allowEmptyServices',
+      '--providers.kubernetesCRD.allowEmptyServices',
       ...options,
     ],
     ports: [
