@@ -69,7 +69,7 @@ export class VerificationClient implements AsyncDisposable {
     });
     // Only what was not sent: a verification must not be repeated (decision 013).
     const unsent = {
-      errorCodes: ['UND_ERR_CONNECT_TIMEOUT', 'ECONNREFUSED'],
+      errorCodes: ['UND_ERR_CONNECT_TIMEOUT', 'ECONNREFUSED', 'EHOSTUNREACH'],
       statusCodes: [],
       methods: ['GET', 'POST'],
     };
