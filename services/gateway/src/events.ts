@@ -88,9 +88,9 @@ function createUploadEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Uploads and requests for own uploads refused before verification, by limit. Concurrent requests of all clients: slots; unverified ' +
-      '(slots before verification); anonymous (unverified uploads of version 1). Of one client IP address: address_unverified and ' +
-      'address_anonymous (concurrent); address_rate (requests without a verified user, per minute).',
+    'Uploads and requests for own uploads that a limit refused before verification. Limits on concurrent requests: slots (all), unverified ' +
+      '(those not verified yet), anonymous (uploads of version 1 not verified yet). The same for one client IP address: address_unverified, ' +
+      'address_anonymous. address_rate: requests per minute of one client IP address that end without a verified user.',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);

@@ -73,8 +73,8 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
     )
     .option(
       '--json',
-      'one result object per file, also for failures: {file, uploaded, record} or {file, error}; overrides --output. ' +
-        '`uploaded` is false if this machine had uploaded the file before',
+      'one result object per file, also for failures: {file, uploaded, record} or {file, error}; overrides --output' +
+        (isLocal ? '' : '. `uploaded` is false if this machine had uploaded the file before'),
     )
     .option('-j, --jobs <n>', `concurrent uploads, up to ${mostJobs}`, parseUpTo(mostJobs), 3)
     .addOption(
