@@ -108,6 +108,23 @@ test('gateways are added under load and removed afterwards, without a failed upl
   expect(load.failures).toEqual([]);
 });
 
+test('workers are added and removed under load, without a failed upload or a lost job', async () => {
+  await using load = await Load.start(system);
+  await load.waitForProgress();
+  const scaled = [
+    ['--replicas=3', 'probe-worker', 'rendition-worker'],
+    ['--replicas=1', 'probe-worker', 'rendition-worker'],
+    ['--replicas=2', 'probe-worker'],
+  ];
+  for (const words of scaled) {
+    await cluster.kubectl('scale', 'deployment', ...words);
+    await system.settled();
+    await load.waitForProgress();
+  }
+  expect(load.failures).toEqual([]);
+  await expectNoneLost(cluster, system, load);
+});
+
 test('a drain of a node without Redis and store fails no upload, and everything can be updated on the other two', async () => {
   const node = await nodeWithout(cluster, 'store-0', 'queue-redis-0');
   await using load = await Load.start(system);

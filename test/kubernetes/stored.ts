@@ -24,7 +24,7 @@ export async function expectNoneLost(cluster: Cluster, system: DeployedSystem, {
 
 const ended = '--output=jsonpath={.status.succeeded}{.status.failed}';
 
-/** Runs an admin command as docs/host/kubernetes.md describes. @returns its output */
+/** Runs an admin command as docs/host/kubernetes-tasks.md describes. @returns its output */
 export async function admin({ kubectl, kubectlWith }: Cluster, ...words: string[]): Promise<string> {
   const name = `admin-${Date.now()}`;
   const made = await kubectl('create', 'job', '--from=cronjob/sweeper', name, '--dry-run=client', '--output=json');

@@ -23,16 +23,14 @@ export interface Traefik extends AsyncDisposable {
   logs(): Promise<string>;
 }
 
-/** Starts two Traefik pods as its Helm chart does, with the options of traefik-values.yaml. Needs the resource definitions. */
+/** Starts Traefik as its Helm chart does with traefik-values.yaml. Needs the resource definitions. */
 export async function startTraefik({ kubectl, kubectlWith, load }: Cluster): Promise<Traefik> {
   const program = await buildTraefik();
   const dockerfile = 'FROM scratch\nCOPY traefik /traefik\nENTRYPOINT ["/traefik"]\n';
   await execa('docker', ['build', '--tag', image, '--file', '-', dirname(program)], { input: dockerfile });
   await load([image]);
-  const values = parse(await readFile(join(root, 'deploy/kubernetes/traefik-values.yaml'), 'utf8')) as {
-    additionalArguments: string[];
-  };
-  const manifests = [...objects(values.additionalArguments), ...(await permissions())];
+  const values = parse(await readFile(join(root, 'deploy/kubernetes/traefik-values.yaml'), 'utf8')) as Values;
+  const manifests = [...objects(values), ...(await permissions())];
   const documents = manifests.map((manifest) => stringify(manifest)).join('---\n');
   await kubectlWith(documents, '--namespace', namespace, 'apply', '--filename', '-');
   await kubectl('--namespace', namespace, 'rollout', 'status', 'deployment/traefik', '--timeout=5m');
@@ -46,7 +44,14 @@ export async function startTraefik({ kubectl, kubectlWith, load }: Cluster): Pro
   };
 }
 
-function objects(options: readonly string[]): object[] {
+interface Values {
+  readonly additionalArguments: readonly string[];
+  readonly deployment: { readonly replicas: number };
+  readonly topologySpreadConstraints: readonly object[];
+  readonly tolerations: readonly object[];
+}
+
+function objects(values: Values): object[] {
   const metadata = { name: 'traefik', namespace, labels };
   const container = {
     ...{ name: 'traefik', image },
@@ -55,7 +60,7 @@ function objects(options: readonly string[]): object[] {
       '--ping',
       '--providers.kubernetesIngress.allowEmptyServices',
       '--providers.kubernetesCRD.allowEmptyServices',
-      ...options,
+      ...values.additionalArguments,
     ],
     ports: [
       ...ports.map(({ name, containerPort }) => ({ name, containerPort })),
@@ -63,6 +68,8 @@ function objects(options: readonly string[]): object[] {
     ],
     readinessProbe: { httpGet: { path: '/ping', port: 'ping' } },
   };
+  const { topologySpreadConstraints, tolerations } = values;
+  const spec = { serviceAccountName: account, containers: [container], topologySpreadConstraints, tolerations };
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace } },
@@ -73,9 +80,9 @@ function objects(options: readonly string[]): object[] {
     {
       ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata },
       spec: {
-        replicas: 2,
+        replicas: values.deployment.replicas,
         selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { serviceAccountName: account, containers: [container] } },
+        template: { metadata: { labels }, spec },
       },
     },
     {

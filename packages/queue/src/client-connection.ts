@@ -6,6 +6,13 @@ import type { QueueOptions } from './queue-connection.ts';
 import { Replies } from './replies.ts';
 
 const longestFailoverMs = 10_000;
+// Replies of a server that becomes master, or no longer is.
+const failoverReplies = /^(READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|UNBLOCKED)/;
+
+/** Whether a command failed because of the connection or the server's role, and not because of the command. */
+export function mayEndWithFailover(error: unknown): boolean {
+  return !(error instanceof Error && error.name === 'ReplyError') || failoverReplies.test(error.message);
+}
 
 /** Shared by several queue clients: one connection for commands and replies, and the seals of their jobs. */
 export class ClientConnection implements AsyncDisposable {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { retryFor } from '@echodrop/service/retry-for';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import type { Job, Queue } from 'bullmq';
-import type { ClientConnection } from './client-connection.ts';
+import { type ClientConnection, mayEndWithFailover } from './client-connection.ts';
 import { lockLost } from './job-outcome.ts';
 import { JobProducer } from './job-producer.ts';
 import type { SealedReply } from './job-seals.ts';
@@ -129,7 +129,11 @@ export class QueueClient<Q, R> implements AsyncDisposable {
       if (!(await this.#hasJob(id, owner))) await add();
     };
     const addForWhile = () =>
-      retryFor(Math.min(this.#connection.failoverMs, waitMs), isShared ? addUnlessKnown : add, () => !signal?.aborted);
+      retryFor(
+        Math.min(this.#connection.failoverMs, waitMs),
+        isShared ? addUnlessKnown : add,
+        (error) => !signal?.aborted && mayEndWithFailover(error),
+      );
     const added = Promise.all([isShared && subscription.established, addForWhile()]);
     added.then(() => {
       isAdded = true;
