@@ -76,8 +76,8 @@ async function allowProvider(overlay: string, { hostname, port }: URL): Promise<
   const examples = await examplesOf('host/kubernetes-tasks', { '10.20.30.40': hostname, 'port: 443': `port: ${port}` });
   const find = (word: string) => examples.find(({ code }) => code.includes(word))?.code ?? '';
   await mkdir(join(overlay, 'own'));
-  await writeFile(join(overlay, 'own/policy.yaml'), find('verifier-to-own-provider'));
-  await writeFile(join(overlay, 'own/kustomization.yaml'), `${find('kind: Component')}resources: [policy.yaml]\n`);
+  await writeFile(join(overlay, 'own/provider.yaml'), find('verifier-to-own-provider'));
+  await writeFile(join(overlay, 'own/kustomization.yaml'), `${find('kind: Component')}resources: [provider.yaml]\n`);
 }
 
 async function makeCertificates(folder: string, kubectl: Cluster['kubectl']): Promise<void> {
