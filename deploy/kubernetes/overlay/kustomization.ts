@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { InvalidSettings, isSecret, readSettings } from '@echodrop/service/env';
+import { stringify } from 'yaml';
 import { type ServiceName, serviceConfigs } from '../../local/services.ts';
 import type { Manifest } from '../checks/manifests.ts';
 import { type ClusterSettings, clusterSettings } from './cluster-settings.ts';
@@ -77,8 +78,7 @@ export function kustomizationOf(
       name: `echodrop/${name}`,
       newName: `${cluster.ECHODROP_REGISTRY}echodrop/${name}`,
     })),
-    configMapGenerator: generatorsOf(files, cluster, base),
-    patches: clusterPatches(cluster),
+    patches: [...settingPatches(files, cluster, base), ...clusterPatches(cluster)],
   };
 }
 
@@ -98,7 +98,7 @@ function isSecretName(setting: string): boolean {
 }
 
 /** A setting goes into the ConfigMaps that have it already, else into those of the services that read it. */
-function generatorsOf(
+function settingPatches(
   { settings, ofServices }: OverlayFiles,
   { PUBLIC_SITE_URL }: ClusterSettings,
   base: readonly Manifest[],
@@ -114,10 +114,13 @@ function generatorsOf(
     Object.entries(values).map(([name, value]) => ({ map, name, value })),
   );
   return [...Map.groupBy([...ofAll, ...ofOne], ({ map }) => map)].map(([name, entries]) => ({
-    name,
-    behavior: 'merge',
-    literals: Object.entries(Object.fromEntries(entries.map((each) => [each.name, each.value]))).map(
-      ([setting, value]) => `${setting}=${value}`,
+    // Not literals of a generator: kustomize removes quotes around their values.
+    patch: stringify(
+      {
+        ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } },
+        data: Object.fromEntries(entries.map((each) => [each.name, each.value])),
+      },
+      { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' },
     ),
   }));
 }

@@ -64,6 +64,28 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     expect(mapsWith(manifests, 'CORS_ORIGINS')).toEqual({ gateway: 'https://media.example' });
   });
 
+  test.for([
+    [`"'quoted'"`, "'quoted'"],
+    [`'Rock # Pop $1'`, 'Rock # Pop $1'],
+    [`"Bob's" # of Bob`, "Bob's"],
+    [`Rock & "Pop" # of the town`, 'Rock & "Pop"'],
+    ['0x1F', '0x1F'],
+  ] as const)('the value %s arrives as Compose reads it', async ([SITE_NAME, value]) => {
+    await using overlay = await Overlay.create({ SITE_NAME });
+    expect(mapsWith(await overlay.make(), 'SITE_NAME')).toEqual({ site: value });
+  });
+
+  test.for(['Rock#Pop', '#1', '"A" and B', "'it's'", '`a`', "'open", '$HOME', String.raw`"\t"`])(
+    'a value that Compose reads otherwise is refused: %s',
+    async (SITE_NAME) => {
+      await using overlay = await Overlay.create({ SITE_NAME });
+      const line = example.split('\n').length;
+      await expect(makeOverlay(overlay.path)).rejects.toThrow(
+        `settings.env, line ${line}: write NAME=value on one line`,
+      );
+    },
+  );
+
   test("a service's own file sets its settings only", async () => {
     await using overlay = await Overlay.create({});
     await writeFile(join(overlay.path, 'probe-worker.env'), 'CONCURRENCY=4\n');
@@ -123,7 +145,7 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
   test('an overlay without settings is only checked', async () => {
     await using overlay = await Overlay.create({});
     await makeOverlay(overlay.path);
-    const wrong = (await overlay.kustomization()).replace('WEB_UPLOAD=1', 'WEB_UPLOAD=2');
+    const wrong = (await overlay.kustomization()).replace('WEB_UPLOAD: "1"', 'WEB_UPLOAD: "2"');
     await using other = await Overlay.create();
     await writeFile(join(other.path, 'kustomization.yaml'), wrong);
     await expect(makeOverlay(other.path)).rejects.toThrow('site/site: WEB_UPLOAD must be one of 0, 1');

@@ -6,6 +6,10 @@ import { stringify } from 'yaml';
 import { buildOverlay, checkManifests, overlayFolder } from '../checks/check-manifests.ts';
 import { kustomizationOf, type OverlayFiles, readClusterSettings } from './kustomization.ts';
 
+/** A line of an env file that `parseEnv` and Compose read alike: nothing, or a setting, and then perhaps a comment. */
+const clearLine = /^\s*(?:#.*|(?:export\s+)?\w+\s*=\s*(?:'[^']*'|"[^"\\$]*"|(?!['"`])[^#$]*)\s*(?:(?<= )#.*)?)?$/;
+const howToWrite = 'write NAME=value on one line, with single quotes around a value that contains #, $ or other quotes';
+
 /** What `makeOverlay` did: copied the example of the settings, made kustomization.yaml of them, or checked one without settings. */
 export type Outcome = 'example' | 'made' | 'checked';
 
@@ -43,8 +47,14 @@ async function readFiles(folder: string, names: readonly string[]): Promise<Over
   return { settings, ofServices, hasOwnComponent: names.includes('own') };
 }
 
-/** Empty counts as unset, as in services. */
+/** Empty counts as unset, as in services. @throws InvalidSettings for lines that Compose reads otherwise, or not at all */
 async function readEnv(path: string): Promise<Record<string, string>> {
-  const values = parseEnv(await readFile(path, 'utf8'));
+  // The decoder removes a byte order mark.
+  const content = new TextDecoder().decode(await readFile(path));
+  const faults = content
+    .split(/\r?\n/)
+    .flatMap((line, n) => (clearLine.test(line) ? [] : [`${basename(path)}, line ${n + 1}: ${howToWrite}`]));
+  if (faults.length > 0) throw new InvalidSettings(faults);
+  const values = parseEnv(content);
   return Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value ? [[name, value]] : [])));
 }
