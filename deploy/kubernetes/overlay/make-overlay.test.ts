@@ -13,6 +13,10 @@ import { makeOverlay } from './make-overlay.ts';
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
 const example = readFileSync(join(import.meta.dirname, 'settings.example.env'), 'utf8');
+const large = {
+  ...{ OVERLAY: 'large', S3_ENDPOINT: 'https://s3.town.example' },
+  ...{ REDIS_NETWORKS: '10.1.0.0/24', STORE_NETWORKS: '10.3.0.0/24' },
+};
 
 await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'kubeconform'], () => {
   test('the first run makes an example, from which the second makes a valid overlay', async () => {
@@ -86,13 +90,18 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     },
   );
 
-  test("a service's own file sets its settings only", async () => {
+  test("a service's own file sets its settings only, also those that all services share", async () => {
+    await using overlay = await Overlay.create({ LOG_LEVEL: 'warn' });
+    await writeFile(join(overlay.path, 'probe-worker.env'), 'CONCURRENCY=4\nLOG_LEVEL=debug\n');
+    const manifests = await overlay.make();
+    expect(mapsWith(manifests, 'CONCURRENCY')).toMatchObject({ 'probe-worker': '4', 'rendition-worker': '1' });
+    expect(mapsWith(manifests, 'LOG_LEVEL')).toEqual({ 'every-process': 'warn', 'probe-worker': 'debug' });
+  });
+
+  test("a service's own file has no settings of the cluster", async () => {
     await using overlay = await Overlay.create({});
-    await writeFile(join(overlay.path, 'probe-worker.env'), 'CONCURRENCY=4\n');
-    expect(mapsWith(await overlay.make(), 'CONCURRENCY')).toMatchObject({
-      'probe-worker': '4',
-      'rendition-worker': '1',
-    });
+    await writeFile(join(overlay.path, 'site.env'), 'UPLOAD_URL=https://other.example\n');
+    await expect(makeOverlay(overlay.path)).rejects.toThrow('site.env: UPLOAD_URL belongs in settings.env');
   });
 
   test('own changes are a component, which stays as it is', async () => {
@@ -114,25 +123,47 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     expect(sets.map(({ name, replicas }) => `${name} ${replicas}`).sort()).toEqual(['queue-redis 3', 'store 3']);
   });
 
-  test('large: needs the networks of Redis and the store, and may reach only these', async () => {
-    const large = { OVERLAY: 'large', S3_ENDPOINT: 'https://s3.town.example' };
-    await using incomplete = await Overlay.create(large);
-    await expect(makeOverlay(incomplete.path)).rejects.toThrow('REDIS_NETWORKS is required if OVERLAY is large');
+  test('large: may reach only the networks of Redis and the store', async () => {
     await using overlay = await Overlay.create({
-      ...{ ...large, REDIS_NETWORKS: '10.1.0.0/24, 10.2.0.0/24', STORE_NETWORKS: '10.3.0.1/32' },
+      ...{
+        OVERLAY: 'large',
+        S3_ENDPOINT: 'https://s3.town.example',
+        REDIS_NETWORKS: '10.1.0.0/24, 10.2.0.0/24',
+        STORE_NETWORKS: '10.3.0.1/32',
+      },
     });
     expect(connectionsOut(await overlay.make()).filter((connection) => connection.startsWith('site '))).toEqual([
       ...['site -> 10.1.0.0/24:6379,26379', 'site -> 10.2.0.0/24:6379,26379', 'site -> 10.3.0.1/32:443'],
     ]);
   });
 
+  test('large: may reach the port of S3_ENDPOINT', async () => {
+    await using overlay = await Overlay.create({ ...large, S3_ENDPOINT: 'http://minio.lan:9000' });
+    expect(connectionsOut(await overlay.make())).toContain('sweeper -> 10.3.0.0/24:9000');
+  });
+
   test.for([
     ['nothing reads UPLOAD_BUFER_BYTES', { UPLOAD_BUFER_BYTES: '1' }],
     ['API_KEYS is a secret, put it into the Secret echodrop-secrets', { API_KEYS: 'town=1234' }],
     ['QUEUE_REDIS_URL is a secret', { QUEUE_REDIS_URL: 'redis://queue' }],
-    ['UPLOAD_URL must be an https address without a port', { UPLOAD_URL: 'http://up.example' }],
+    ['UPLOAD_URL must be an https address with a host name and without a port', { UPLOAD_URL: 'http://up.example' }],
+    ['UPLOAD_URL must be an https address with a host name', { UPLOAD_URL: 'https://10.1.2.3' }],
+    ['UPLOAD_URL must be an https address with a host name', { UPLOAD_URL: 'https://[fd00::1]' }],
+    ['INGRESS_CLASS must be a name', { INGRESS_CLASS: '"Foo Bar!"' }],
+    ['INGRESS_NAMESPACE must be a name', { INGRESS_NAMESPACE: 'Edge' }],
+    ['CLUSTER_ISSUER must be a name', { CLUSTER_ISSUER: 'a/b' }],
+    ['PROMETHEUS_RELEASE must be a name', { PROMETHEUS_RELEASE: "'a b c/$'" }],
+    ['REDIS_NETWORKS is required if OVERLAY is large', { ...large, REDIS_NETWORKS: '' }],
+    ['REDIS_NETWORKS must be comma-separated networks', { ...large, REDIS_NETWORKS: 'foo' }],
+    ['STORE_NETWORKS must be comma-separated networks', { ...large, STORE_NETWORKS: '10.0.0.1' }],
+    ['STORE_NETWORKS must be comma-separated networks', { ...large, STORE_NETWORKS: ',' }],
+    ['STORE_NETWORKS must be comma-separated networks', { ...large, STORE_NETWORKS: '10.0.0.0/33' }],
+    ['S3_ENDPOINT is required if OVERLAY is large', { ...large, S3_ENDPOINT: '' }],
+    ['large includes monitoring and keda: remove COMPONENTS', { ...large, COMPONENTS: 'monitoring,keda' }],
+    ['REDIS_NETWORKS and STORE_NETWORKS are for large', { STORE_NETWORKS: '10.3.0.0/24' }],
     ['must have different hosts', { UPLOAD_URL: 'https://media.example' }],
-    ['ECHODROP_REGISTRY must end with a slash', { ECHODROP_REGISTRY: 'registry.example' }],
+    ['ECHODROP_REGISTRY must be a registry', { ECHODROP_REGISTRY: 'registry.example' }],
+    ['ECHODROP_REGISTRY must be a registry', { ECHODROP_REGISTRY: 'https://Registry.example/' }],
     ['auth-verifier/auth-verifier: IDENTITY_PROVIDERS', { IDENTITY_PROVIDERS: 'mastodon social.example' }],
     ['gateway is killed before it may have stopped', { SHUTDOWN_GRACE_SECONDS: '300' }],
   ] as const)('refused: %s', async ([fault, settings]) => {
