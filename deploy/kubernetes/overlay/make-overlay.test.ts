@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidSettings } from '@echodrop/service/env';
@@ -13,6 +13,7 @@ import { makeOverlay } from './make-overlay.ts';
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
 const example = readFileSync(join(import.meta.dirname, 'settings.example.env'), 'utf8');
+const main = join(import.meta.dirname, 'main.ts');
 const large = {
   ...{ OVERLAY: 'large', S3_ENDPOINT: 'https://s3.town.example' },
   ...{ REDIS_NETWORKS: '10.1.0.0/24', STORE_NETWORKS: '10.3.0.0/24' },
@@ -36,6 +37,33 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     const first = await overlay.kustomization();
     await makeOverlay(overlay.path);
     expect(await overlay.kustomization()).toBe(first);
+  });
+
+  test.for(['kustomization.yaml', 'kustomization.yml', 'Kustomization'])(
+    'does not replace own changes of %s',
+    async (name) => {
+      await using overlay = await Overlay.create({});
+      await makeOverlay(overlay.path);
+      const path = join(overlay.path, name);
+      const changed = `${await overlay.kustomization()}namePrefix: my-\n`;
+      await writeFile(path, changed);
+      await expect(makeOverlay(overlay.path)).rejects.toThrow(`${name} has own changes`);
+      expect(await readFile(path, 'utf8')).toBe(changed);
+    },
+  );
+
+  test('a file that cannot be read is one line of output', async () => {
+    await using overlay = await Overlay.create();
+    const file = join(overlay.path, 'file');
+    await writeFile(file, '');
+    const { exitCode, stderr } = await execa(process.execPath, [main, file], { reject: false });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(/^EEXIST: .*file'$/) });
+  });
+
+  test('ignores the byte order mark of an editor', async () => {
+    await using overlay = await Overlay.create({});
+    await writeFile(join(overlay.path, 'gateway.env'), '\uFEFFLOG_LEVEL=debug\n');
+    expect(mapsWith(await overlay.make(), 'LOG_LEVEL')).toMatchObject({ gateway: 'debug' });
   });
 
   test('Ingresses have the hosts of the public addresses, the class and the issuer', async () => {
@@ -173,15 +201,19 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     expect(error.message).toContain(fault);
   });
 
-  test('an overlay without settings is only checked', async () => {
-    await using overlay = await Overlay.create({});
-    await makeOverlay(overlay.path);
-    const wrong = (await overlay.kustomization()).replace('WEB_UPLOAD: "1"', 'WEB_UPLOAD: "2"');
-    await using other = await Overlay.create();
-    await writeFile(join(other.path, 'kustomization.yaml'), wrong);
-    await expect(makeOverlay(other.path)).rejects.toThrow('site/site: WEB_UPLOAD must be one of 0, 1');
-    expect(await other.kustomization()).toBe(wrong);
-  });
+  test.for(['kustomization.yaml', 'kustomization.yml', 'Kustomization'])(
+    'an overlay without settings is only checked: %s',
+    async (name) => {
+      await using overlay = await Overlay.create({});
+      await makeOverlay(overlay.path);
+      const wrong = (await overlay.kustomization()).replace('WEB_UPLOAD: "1"', 'WEB_UPLOAD: "2"');
+      await using other = await Overlay.create();
+      await writeFile(join(other.path, name), wrong);
+      await expect(makeOverlay(other.path)).rejects.toThrow('site/site: WEB_UPLOAD must be one of 0, 1');
+      expect(await readdir(other.path)).toEqual([name]);
+      expect(await readFile(join(other.path, name), 'utf8')).toBe(wrong);
+    },
+  );
 });
 
 /** A folder for one overlay. */
