@@ -27,7 +27,7 @@ try {
   if (error instanceof InvalidSettings) process.stderr.write(`${folder} has faults:\n  ${error.faults.join('\n  ')}\n`);
   else if (error instanceof ExecaError && error.code === 'ENOENT') process.stderr.write('Install kubectl.\n');
   else if (error instanceof ExecaError) process.stderr.write(`${error.shortMessage}\n${error.stderr}\n`);
-  else if (error instanceof Error && 'syscall' in error) process.stderr.write(`${error.message}\n`);
+  else if (error instanceof Error && 'syscall' in error) process.stderr.write(`${folder}: ${error.message}\n`);
   else throw error;
   process.exitCode = 1;
 }

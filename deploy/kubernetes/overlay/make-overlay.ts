@@ -8,7 +8,7 @@ import { buildOverlay, checkManifests, overlayFolder } from '../checks/check-man
 import { kustomizationOf, type OverlayFiles, readClusterSettings } from './kustomization.ts';
 
 /** A line of an env file that `parseEnv` and Compose read alike: nothing, or a setting, and then perhaps a comment. */
-const clearLine = /^\s*(?:#.*|(?:export\s+)?\w+\s*=\s*(?:'[^']*'|"[^"\\$]*"|(?!['"`])[^#$]*)\s*(?:(?<= )#.*)?)?$/;
+const clearLine = /^\s*(?:#.*|(?:export\s+)?\w+\s*=\s*(?:'[^']*'|"[^"\\$]*"|(?!\s*['"`])[^#$]*)\s*(?:(?<= )#.*)?)?$/;
 const howToWrite = 'write NAME=value on one line, with single quotes around a value that contains #, $ or other quotes';
 
 /** What `makeOverlay` did: copied the example of the settings, made kustomization.yaml of them, or checked one without settings. */
