@@ -31,6 +31,8 @@ const mistakes: Record<string, readonly Mistake[]> = {
       `${container}.env.6`,
       { name: 'LOG_LEVEL', value: 'info' },
     ],
+    ['gateway: LOG_LEVEL is set twice', 'ConfigMap/store', 'data.LOG_LEVEL', 'info'],
+    ['gateway: VERIFIER_URL is set twice', 'ConfigMap/gateway', 'data.VERIFIER_URL', 'http://auth-verifier:8082'],
     [
       'gateway: no secret is mounted at /run/secrets/echodrop/API_KEYS',
       'Deployment/gateway',

@@ -30,12 +30,16 @@ export function serviceOf({ image }: Container): string | undefined {
 /** Reads a container's environment with the real `readConfig` of its service. */
 export function settingsOf(container: Container, pod: PodSpec, manifests: readonly Manifest[]): ContainerSettings {
   const faults: string[] = [];
+  const maps = configMapsOf(container).map((mapName) => {
+    const map = ofKind(manifests, 'ConfigMap').find(({ metadata }) => metadata.name === mapName);
+    if (!map) faults.push(`there is no ConfigMap ${mapName}`);
+    return map?.data ?? {};
+  });
+  // The last map is the service's own: it may override the shared ones.
+  const own = maps.pop() ?? {};
   const entries = [
-    ...configMapsOf(container).flatMap((mapName) => {
-      const map = ofKind(manifests, 'ConfigMap').find(({ metadata }) => metadata.name === mapName);
-      if (!map) faults.push(`there is no ConfigMap ${mapName}`);
-      return Object.entries(map?.data ?? {});
-    }),
+    ...maps.flatMap((map) => Object.entries(map)).filter(([name]) => !(name in own)),
+    ...Object.entries(own),
     ...(container.env ?? []).map((variable) => settingIn(variable, container, pod, faults)),
   ];
   const names = entries.map(([name]) => name);

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { InvalidSettings, isSecret, readSettings } from '@echodrop/service/env';
+import { stringify } from 'yaml';
 import { type ServiceName, serviceConfigs } from '../../local/services.ts';
-import type { Manifest } from '../checks/manifests.ts';
+import { faultsIf, type Manifest } from '../checks/manifests.ts';
 import { type ClusterSettings, clusterSettings } from './cluster-settings.ts';
 import { clusterPatches } from './patches.ts';
 
@@ -23,24 +24,21 @@ const services = (Object.keys(serviceConfigs) as ServiceName[]).filter((name) =>
 
 /** Reads the settings of the cluster. @throws InvalidSettings, which lists every invalid or unknown setting */
 export function readClusterSettings({ settings, ofServices }: OverlayFiles): ClusterSettings {
-  const faults = [
-    ...Object.keys(settings).flatMap((name) =>
-      name in clusterSettings ? [] : faultOf(name, 'settings.env', readersOf(name).length > 0),
-    ),
-    ...Object.entries(ofServices).flatMap(([service, values]) =>
-      Object.keys(values).flatMap((name) =>
-        faultOf(
-          name,
-          `${service}.env`,
-          readersOf(name).some((reader) => reader === service),
-        ),
-      ),
-    ),
-  ];
+  const faults = Object.entries({ settings, ...ofServices }).flatMap(([file, values]) =>
+    Object.keys(values).flatMap((name) => faultOf(name, file)),
+  );
   try {
     const cluster = readSettings(clusterSettings, settings);
-    if (new URL(cluster.PUBLIC_SITE_URL).host === new URL(cluster.UPLOAD_URL).host)
-      faults.push('PUBLIC_SITE_URL and UPLOAD_URL must have different hosts');
+    const isLarge = cluster.OVERLAY === 'large';
+    faults.push(
+      ...faultsIf({
+        'PUBLIC_SITE_URL and UPLOAD_URL must have different hosts':
+          new URL(cluster.PUBLIC_SITE_URL).host === new URL(cluster.UPLOAD_URL).host,
+        'large includes monitoring and keda: remove COMPONENTS': isLarge && cluster.COMPONENTS.size > 0,
+        'REDIS_NETWORKS and STORE_NETWORKS are for large: remove them':
+          !isLarge && Boolean(cluster.REDIS_NETWORKS ?? cluster.STORE_NETWORKS),
+      }),
+    );
     if (faults.length === 0) return cluster;
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error;
@@ -77,14 +75,15 @@ export function kustomizationOf(
       name: `echodrop/${name}`,
       newName: `${cluster.ECHODROP_REGISTRY}echodrop/${name}`,
     })),
-    configMapGenerator: generatorsOf(files, cluster, base),
-    patches: clusterPatches(cluster),
+    patches: [...settingPatches(files, cluster, base), ...clusterPatches(cluster)],
   };
 }
 
-function faultOf(name: string, file: string, isRead: boolean): string[] {
-  if (!isRead) return [`${file}: nothing reads ${name}`];
-  return isSecretName(name) ? [`${file}: ${name} is a secret, put it into the Secret echodrop-secrets`] : [];
+function faultOf(name: string, file: string): string[] {
+  if (name in clusterSettings) return file === 'settings' ? [] : [`${file}.env: ${name} belongs in settings.env`];
+  const isRead = readersOf(name).some((service) => file === 'settings' || service === file);
+  if (!isRead) return [`${file}.env: nothing reads ${name}`];
+  return isSecretName(name) ? [`${file}.env: ${name} is a secret, put it into the Secret echodrop-secrets`] : [];
 }
 
 function readersOf(setting: string): ServiceName[] {
@@ -98,7 +97,7 @@ function isSecretName(setting: string): boolean {
 }
 
 /** A setting goes into the ConfigMaps that have it already, else into those of the services that read it. */
-function generatorsOf(
+function settingPatches(
   { settings, ofServices }: OverlayFiles,
   { PUBLIC_SITE_URL }: ClusterSettings,
   base: readonly Manifest[],
@@ -114,10 +113,13 @@ function generatorsOf(
     Object.entries(values).map(([name, value]) => ({ map, name, value })),
   );
   return [...Map.groupBy([...ofAll, ...ofOne], ({ map }) => map)].map(([name, entries]) => ({
-    name,
-    behavior: 'merge',
-    literals: Object.entries(Object.fromEntries(entries.map((each) => [each.name, each.value]))).map(
-      ([setting, value]) => `${setting}=${value}`,
+    // Not literals of a generator: kustomize removes quotes around their values.
+    patch: stringify(
+      {
+        ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } },
+        data: Object.fromEntries(entries.map((each) => [each.name, each.value])),
+      },
+      { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' },
     ),
   }));
 }

@@ -20,13 +20,14 @@ try {
   const messages = {
     example: `Made ${folder}/settings.env. Edit it, then run this command again.`,
     made: `Made ${folder}/kustomization.yaml and found no faults. To apply it: kubectl apply -k ${folder}`,
-    checked: `Found no faults in ${folder}. It has no settings.env, so kustomization.yaml is unchanged.`,
+    checked: `Found no faults in ${folder}. It has no settings.env, so the command changed nothing.`,
   };
   process.stdout.write(`${messages[outcome]}\n`);
 } catch (error) {
   if (error instanceof InvalidSettings) process.stderr.write(`${folder} has faults:\n  ${error.faults.join('\n  ')}\n`);
   else if (error instanceof ExecaError && error.code === 'ENOENT') process.stderr.write('Install kubectl.\n');
   else if (error instanceof ExecaError) process.stderr.write(`${error.shortMessage}\n${error.stderr}\n`);
+  else if (error instanceof Error && 'syscall' in error) process.stderr.write(`${folder}: ${error.message}\n`);
   else throw error;
   process.exitCode = 1;
 }

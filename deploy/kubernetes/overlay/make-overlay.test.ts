@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidSettings } from '@echodrop/service/env';
@@ -13,6 +13,11 @@ import { makeOverlay } from './make-overlay.ts';
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
 const example = readFileSync(join(import.meta.dirname, 'settings.example.env'), 'utf8');
+const main = join(import.meta.dirname, 'main.ts');
+const large = {
+  ...{ OVERLAY: 'large', S3_ENDPOINT: 'https://s3.town.example' },
+  ...{ REDIS_NETWORKS: '10.1.0.0/24', STORE_NETWORKS: '10.3.0.0/24' },
+};
 
 await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'kubeconform'], () => {
   test('the first run makes an example, from which the second makes a valid overlay', async () => {
@@ -32,6 +37,33 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     const first = await overlay.kustomization();
     await makeOverlay(overlay.path);
     expect(await overlay.kustomization()).toBe(first);
+  });
+
+  test.for(['kustomization.yaml', 'kustomization.yml', 'Kustomization'])(
+    'does not replace own changes of %s',
+    async (name) => {
+      await using overlay = await Overlay.create({});
+      await makeOverlay(overlay.path);
+      const path = join(overlay.path, name);
+      const changed = `${await overlay.kustomization()}namePrefix: my-\n`;
+      await writeFile(path, changed);
+      await expect(makeOverlay(overlay.path)).rejects.toThrow(`${name} has own changes`);
+      expect(await readFile(path, 'utf8')).toBe(changed);
+    },
+  );
+
+  test('a file that cannot be read is one line of output', async () => {
+    await using overlay = await Overlay.create();
+    const file = join(overlay.path, 'file');
+    await writeFile(file, '');
+    const { exitCode, stderr } = await execa(process.execPath, [main, file], { reject: false });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(/^.*: EEXIST: .*file'$/) });
+  });
+
+  test('ignores the byte order mark of an editor', async () => {
+    await using overlay = await Overlay.create({});
+    await writeFile(join(overlay.path, 'gateway.env'), '\uFEFFLOG_LEVEL=debug\n');
+    expect(mapsWith(await overlay.make(), 'LOG_LEVEL')).toMatchObject({ gateway: 'debug' });
   });
 
   test('Ingresses have the hosts of the public addresses, the class and the issuer', async () => {
@@ -64,13 +96,40 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     expect(mapsWith(manifests, 'CORS_ORIGINS')).toEqual({ gateway: 'https://media.example' });
   });
 
-  test("a service's own file sets its settings only", async () => {
+  test.for([
+    [`"'quoted'"`, "'quoted'"],
+    [`'Rock # Pop $1'`, 'Rock # Pop $1'],
+    [`"Bob's" # of Bob`, "Bob's"],
+    [`Rock & "Pop" # of the town`, 'Rock & "Pop"'],
+    ['0x1F', '0x1F'],
+  ] as const)('the value %s arrives as Compose reads it', async ([SITE_NAME, value]) => {
+    await using overlay = await Overlay.create({ SITE_NAME });
+    expect(mapsWith(await overlay.make(), 'SITE_NAME')).toEqual({ site: value });
+  });
+
+  test.for(['Rock#Pop', '#1', '"A" and B', ' "A" and B', "'it's'", '`a`', "'open", '$HOME', String.raw`"\t"`])(
+    'a value that Compose reads otherwise is refused: %s',
+    async (SITE_NAME) => {
+      await using overlay = await Overlay.create({ SITE_NAME });
+      const line = example.split('\n').length;
+      await expect(makeOverlay(overlay.path)).rejects.toThrow(
+        `settings.env, line ${line}: write NAME=value on one line`,
+      );
+    },
+  );
+
+  test("a service's own file sets its settings only, also those that all services share", async () => {
+    await using overlay = await Overlay.create({ LOG_LEVEL: 'warn' });
+    await writeFile(join(overlay.path, 'probe-worker.env'), 'CONCURRENCY=4\nLOG_LEVEL=debug\n');
+    const manifests = await overlay.make();
+    expect(mapsWith(manifests, 'CONCURRENCY')).toMatchObject({ 'probe-worker': '4', 'rendition-worker': '1' });
+    expect(mapsWith(manifests, 'LOG_LEVEL')).toEqual({ 'every-process': 'warn', 'probe-worker': 'debug' });
+  });
+
+  test("a service's own file has no settings of the cluster", async () => {
     await using overlay = await Overlay.create({});
-    await writeFile(join(overlay.path, 'probe-worker.env'), 'CONCURRENCY=4\n');
-    expect(mapsWith(await overlay.make(), 'CONCURRENCY')).toMatchObject({
-      'probe-worker': '4',
-      'rendition-worker': '1',
-    });
+    await writeFile(join(overlay.path, 'site.env'), 'UPLOAD_URL=https://other.example\n');
+    await expect(makeOverlay(overlay.path)).rejects.toThrow('site.env: UPLOAD_URL belongs in settings.env');
   });
 
   test('own changes are a component, which stays as it is', async () => {
@@ -92,25 +151,47 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     expect(sets.map(({ name, replicas }) => `${name} ${replicas}`).sort()).toEqual(['queue-redis 3', 'store 3']);
   });
 
-  test('large: needs the networks of Redis and the store, and may reach only these', async () => {
-    const large = { OVERLAY: 'large', S3_ENDPOINT: 'https://s3.town.example' };
-    await using incomplete = await Overlay.create(large);
-    await expect(makeOverlay(incomplete.path)).rejects.toThrow('REDIS_NETWORKS is required if OVERLAY is large');
+  test('large: may reach only the networks of Redis and the store', async () => {
     await using overlay = await Overlay.create({
-      ...{ ...large, REDIS_NETWORKS: '10.1.0.0/24, 10.2.0.0/24', STORE_NETWORKS: '10.3.0.1/32' },
+      ...{
+        OVERLAY: 'large',
+        S3_ENDPOINT: 'https://s3.town.example',
+        REDIS_NETWORKS: '10.1.0.0/24, 10.2.0.0/24',
+        STORE_NETWORKS: '10.3.0.1/32',
+      },
     });
     expect(connectionsOut(await overlay.make()).filter((connection) => connection.startsWith('site '))).toEqual([
       ...['site -> 10.1.0.0/24:6379,26379', 'site -> 10.2.0.0/24:6379,26379', 'site -> 10.3.0.1/32:443'],
     ]);
   });
 
+  test('large: may reach the port of S3_ENDPOINT', async () => {
+    await using overlay = await Overlay.create({ ...large, S3_ENDPOINT: 'http://minio.lan:9000' });
+    expect(connectionsOut(await overlay.make())).toContain('sweeper -> 10.3.0.0/24:9000');
+  });
+
   test.for([
     ['nothing reads UPLOAD_BUFER_BYTES', { UPLOAD_BUFER_BYTES: '1' }],
     ['API_KEYS is a secret, put it into the Secret echodrop-secrets', { API_KEYS: 'town=1234' }],
     ['QUEUE_REDIS_URL is a secret', { QUEUE_REDIS_URL: 'redis://queue' }],
-    ['UPLOAD_URL must be an https address without a port', { UPLOAD_URL: 'http://up.example' }],
+    ['UPLOAD_URL must be an https address with a host name and without a port', { UPLOAD_URL: 'http://up.example' }],
+    ['UPLOAD_URL must be an https address with a host name', { UPLOAD_URL: 'https://10.1.2.3' }],
+    ['UPLOAD_URL must be an https address with a host name', { UPLOAD_URL: 'https://[fd00::1]' }],
+    ['INGRESS_CLASS must be a name', { INGRESS_CLASS: '"Foo Bar!"' }],
+    ['INGRESS_NAMESPACE must be a name', { INGRESS_NAMESPACE: 'Edge' }],
+    ['CLUSTER_ISSUER must be a name', { CLUSTER_ISSUER: 'a/b' }],
+    ['PROMETHEUS_RELEASE must be a name', { PROMETHEUS_RELEASE: "'a b c/$'" }],
+    ['REDIS_NETWORKS is required if OVERLAY is large', { ...large, REDIS_NETWORKS: '' }],
+    ['REDIS_NETWORKS must be comma-separated networks', { ...large, REDIS_NETWORKS: 'foo' }],
+    ['STORE_NETWORKS must be comma-separated networks', { ...large, STORE_NETWORKS: '10.0.0.1' }],
+    ['STORE_NETWORKS must be comma-separated networks', { ...large, STORE_NETWORKS: ',' }],
+    ['STORE_NETWORKS must be comma-separated networks', { ...large, STORE_NETWORKS: '10.0.0.0/33' }],
+    ['S3_ENDPOINT is required if OVERLAY is large', { ...large, S3_ENDPOINT: '' }],
+    ['large includes monitoring and keda: remove COMPONENTS', { ...large, COMPONENTS: 'monitoring,keda' }],
+    ['REDIS_NETWORKS and STORE_NETWORKS are for large', { STORE_NETWORKS: '10.3.0.0/24' }],
     ['must have different hosts', { UPLOAD_URL: 'https://media.example' }],
-    ['ECHODROP_REGISTRY must end with a slash', { ECHODROP_REGISTRY: 'registry.example' }],
+    ['ECHODROP_REGISTRY must be a registry', { ECHODROP_REGISTRY: 'registry.example' }],
+    ['ECHODROP_REGISTRY must be a registry', { ECHODROP_REGISTRY: 'https://Registry.example/' }],
     ['auth-verifier/auth-verifier: IDENTITY_PROVIDERS', { IDENTITY_PROVIDERS: 'mastodon social.example' }],
     ['gateway is killed before it may have stopped', { SHUTDOWN_GRACE_SECONDS: '300' }],
   ] as const)('refused: %s', async ([fault, settings]) => {
@@ -120,15 +201,19 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     expect(error.message).toContain(fault);
   });
 
-  test('an overlay without settings is only checked', async () => {
-    await using overlay = await Overlay.create({});
-    await makeOverlay(overlay.path);
-    const wrong = (await overlay.kustomization()).replace('WEB_UPLOAD=1', 'WEB_UPLOAD=2');
-    await using other = await Overlay.create();
-    await writeFile(join(other.path, 'kustomization.yaml'), wrong);
-    await expect(makeOverlay(other.path)).rejects.toThrow('site/site: WEB_UPLOAD must be one of 0, 1');
-    expect(await other.kustomization()).toBe(wrong);
-  });
+  test.for(['kustomization.yaml', 'kustomization.yml', 'Kustomization'])(
+    'an overlay without settings is only checked: %s',
+    async (name) => {
+      await using overlay = await Overlay.create({});
+      await makeOverlay(overlay.path);
+      const wrong = (await overlay.kustomization()).replace('WEB_UPLOAD: "1"', 'WEB_UPLOAD: "2"');
+      await using other = await Overlay.create();
+      await writeFile(join(other.path, name), wrong);
+      await expect(makeOverlay(other.path)).rejects.toThrow('site/site: WEB_UPLOAD must be one of 0, 1');
+      expect(await readdir(other.path)).toEqual([name]);
+      expect(await readFile(join(other.path, name), 'utf8')).toBe(wrong);
+    },
+  );
 });
 
 /** A folder for one overlay. */

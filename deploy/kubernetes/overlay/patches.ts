@@ -19,7 +19,7 @@ export function clusterPatches(cluster: ClusterSettings): object[] {
       },
     ),
     ...networkPatches('to-(queue|cache)', cluster.REDIS_NETWORKS),
-    ...networkPatches('to-store', cluster.STORE_NETWORKS),
+    ...networkPatches('to-store', cluster.STORE_NETWORKS, cluster.S3_ENDPOINT),
   ];
 }
 
@@ -38,13 +38,15 @@ function ingressPatches(name: string, address: string, { INGRESS_CLASS, CLUSTER_
   ];
 }
 
-function networkPatches(name: string, networks: readonly string[] | undefined): object[] {
+function networkPatches(name: string, networks: readonly string[] | undefined, address?: string): object[] {
   if (!networks) return [];
+  const { port, protocol } = address ? new URL(address) : {};
   return [
     replace(
       { kind: 'NetworkPolicy', name },
       {
         '/spec/egress/0/to': networks.map((cidr) => ({ ipBlock: { cidr } })),
+        ...(address && { '/spec/egress/0/ports/0/port': Number(port) || (protocol === 'https:' ? 443 : 80) }),
       },
     ),
   ];
