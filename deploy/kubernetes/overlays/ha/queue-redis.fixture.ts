@@ -100,8 +100,8 @@ async function copyScripts({ secrets, port, sentinelPort }: Place, folder: strin
     'queue-$': `${network}.$`,
     'redis-server': server,
     '--sentinel': `--sentinel --bind ${address}`,
-    // A later -h counts.
-    'redis-cli': `${server.replace('server', 'cli')} -h ${address}`,
+    // A later -h or -p counts.
+    'redis-cli': `${server.replace('server', 'cli')} -h ${address} -p ${port}`,
   };
   for (const path of ['data', 'start']) await mkdir(join(folder, path), { recursive: true });
   for (const name of await readdir(scripts)) {
