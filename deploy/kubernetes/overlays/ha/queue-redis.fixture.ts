@@ -59,7 +59,9 @@ async function startPod(place: Place, n: number, parts: AsyncDisposableStack): P
   const env = { POD_NAME: `queue-redis-${n}` };
   const acl = ['--aclfile', join(secrets.folder, 'QUEUE_REDIS_ACL')];
   const own = ['--bind', address, '--port', `${port}`, '--dir', join(folder, 'data')];
-  const settings = [...acl, ...own, '--appendonly', 'yes', '--repl-diskless-sync-delay', '0'];
+  // Of replicas that it could promote, a sentinel chooses the lowest number instead of a random one.
+  const priority = ['--replica-priority', `${100 + n}`];
+  const settings = [...acl, ...own, ...priority, '--appendonly', 'yes', '--repl-diskless-sync-delay', '0'];
   const start = async (command: readonly [string, ...string[]], isReady: () => Promise<boolean>) =>
     parts.use(await ServerProcess.start({ command, env, isReady }));
   const [redis, sentinel] = await Promise.all([
