@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { execa } from 'execa';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type RedisPod, startRedisPods } from './queue-redis.fixture.ts';
+
+test('address-of names a Service that it cannot resolve', async () => {
+  const addressOf = join(import.meta.dirname, 'queue-redis/address-of');
+  const { exitCode, stderr } = await execa(addressOf, ['0.invalid'], { reject: false });
+  expect([exitCode, stderr]).toEqual([1, 'Cannot resolve queue-0.invalid']);
+});
+
+describe('an outage of all pods, one of which stopped before a failover and an acknowledged write', () => {
+  let running: AsyncDisposable | undefined;
+  let pods: readonly RedisPod[];
+  let stale: RedisPod;
+  let master: RedisPod;
+  let replica: RedisPod;
+
+  beforeEach(async () => {
+    const set = await startRedisPods();
+    running = set;
+    const [first, ...others] = set.pods;
+    [stale, pods] = [first, [first, ...others]];
+    await waitUntil('the first master', 20_000, () => isMasterOf(stale, pods));
+    await stale.handOver();
+    await stale.powerOff();
+    master = await agreedMaster(others);
+    replica = others.find((pod) => pod !== master) ?? expect.fail('no replica');
+    expect(await master.command('SET', 'job', 'acknowledged')).toBe('OK');
+    expect(await master.command('WAIT', '1', '5000')).toBe('1');
+    for (const pod of others) await pod.powerOff();
+  });
+  afterEach(() => running?.[Symbol.asyncDispose]());
+
+  test('a pod that missed a failover and starts first does not replace newer data with its own', async () => {
+    for (const pod of [stale, master, replica]) await pod.powerOn();
+    await expect.poll(() => jobs(pods)).toEqual(pods.map(() => 'acknowledged'));
+    await expect.poll(() => isMasterOf(master, pods)).toBe(true);
+  });
+
+  test('if the last master stays away, the pod with its data becomes the master', async () => {
+    const started = [stale, replica];
+    for (const pod of started) await pod.powerOn();
+    await expect.poll(() => isMasterOf(replica, started), { timeout: 45_000 }).toBe(true);
+    await expect.poll(() => jobs(started)).toEqual(['acknowledged', 'acknowledged']);
+  });
+});
+
+function jobs(of: readonly RedisPod[]): Promise<string[]> {
+  return Promise.all(of.map((pod) => pod.command('GET', 'job').catch(() => 'no Redis')));
+}
+
+/** Whether a Redis is the master with all others as replicas. */
+async function isMasterOf(pod: RedisPod, all: readonly RedisPod[]): Promise<boolean> {
+  const [role, , ...replicas] = (await pod.command('ROLE')).split('\n');
+  const others = all.filter((each) => each !== pod);
+  return role === 'master' && others.every(({ address }) => replicas.includes(address));
+}
+
+/** The pod that is the master with the others as replicas, when all sentinels know it. */
+async function agreedMaster(all: readonly RedisPod[]): Promise<RedisPod> {
+  let agreed: RedisPod | undefined;
+  await waitUntil('a master', 20_000, async () => {
+    const known = new Set(await Promise.all(all.map((pod) => pod.masterOfSentinel())));
+    agreed = all.find(({ address }) => known.size === 1 && known.has(address));
+    return agreed !== undefined && isMasterOf(agreed, all);
+  });
+  return agreed ?? expect.fail('no master');
+}
