@@ -5,7 +5,6 @@ import { verifierSecret } from '@echodrop/contracts/secret-settings';
 import { identityProviders } from '@echodrop/identity-provider/provider';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import type { TestUser } from '@echodrop/provider-doctor/test-user';
-import { identityProvidersAt } from '@echodrop/sandbox-provider/profiles/profiles';
 import { httpAddress, InvalidSettings, readSettings, secret, wholeNumber } from '@echodrop/service/env';
 
 const forgetSettings = { VERIFIER_URL: httpAddress(), ...verifierSecret };
@@ -76,7 +75,7 @@ export function readProviderTestConfig(env: NodeJS.ProcessEnv) {
 
 /**
  * Adds to `env` the settings of `npm start` with the same environment: `AUTH_VERIFIER_<NAME>` as `<NAME>`, the verifier's address, the store's
- * folder, the generated secrets and the sandbox's providers. In a container only VERIFIER_URL gets a default, the same as the gateway's.
+ * folder and the generated secrets. In a container only VERIFIER_URL gets a default, the same as the gateway's.
  */
 function withLocalDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const prefix = variableOf('auth-verifier', '');
@@ -96,9 +95,6 @@ function withLocalDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     VERIFIER_URL: localAddress('auth-verifier', env),
     ...Object.fromEntries(secretFiles),
     ...(isLocal && { OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: store }),
-    ...(existsSync(join(dataDir, 'secrets')) && {
-      IDENTITY_PROVIDERS: identityProvidersAt(localAddress('sandbox-provider', env)).join(),
-    }),
     ...settings,
   };
 }

@@ -23,7 +23,7 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     )
     .argument(
       '[provider...]',
-      'an entry for IDENTITY_PROVIDERS (docs/reference/identity-providers.md), or the URL of a configured one; default: all of IDENTITY_PROVIDERS, or those of a local `npm start`',
+      'an entry for IDENTITY_PROVIDERS (docs/reference/identity-providers.md), or the URL of one in it; default: all in IDENTITY_PROVIDERS',
     )
     .action(async (words: string[], _options: unknown, command: Command) => {
       const { user, ...config } = readProviderTestConfig(env);

@@ -28,11 +28,15 @@ async function byProbe(bytes: Buffer): Promise<string> {
 const turned = (orientation: number) => segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), exif({ orientation })]));
 
 const plain = () => canvas(40, 30).jpeg().toBuffer();
-const after = async (at: number, ...parts: Buffer[]) => {
-  const bytes = await plain();
-  return Buffer.concat([bytes.subarray(0, at), ...parts, bytes.subarray(at)]);
-};
+const inserted = (bytes: Buffer, at: number, ...parts: Buffer[]) =>
+  Buffer.concat([bytes.subarray(0, at), ...parts, bytes.subarray(at)]);
+const after = async (at: number, ...parts: Buffer[]) => inserted(await plain(), at, ...parts);
+// Sizes of Huffman tables, and so this offset, depend on the random noise.
 const scanOf = (bytes: Buffer) => bytes.indexOf(Buffer.from([0xff, 0xda]));
+const beforeScan = async (...parts: Buffer[]) => {
+  const bytes = await plain();
+  return inserted(bytes, scanOf(bytes), ...parts);
+};
 
 const frame = (precision: number, height: number) => Buffer.from([precision, 0, height, 0, 9, 1, 1, 0x11, 0]);
 const framed = async (marker: number, content: Buffer) =>
@@ -69,7 +73,7 @@ test.each<[string, () => Promise<Buffer>]>([
   ['large EXIF', async () => jpegWithExif(await plain(), { orientation: 6, padding: 60_000 })],
   ['two EXIF segments', () => after(2, turned(6), turned(1))],
   ['two EXIF segments in reverse order', () => after(2, turned(1), turned(6))],
-  ['EXIF right before its pixels', async () => after(scanOf(await plain()), turned(8))],
+  ['EXIF right before its pixels', () => beforeScan(turned(8))],
   ['EXIF that says it has more entries than it has', () => after(2, exifOf(9, [274, 3, 1, 6]))],
   ['EXIF that gives its orientation twice', () => after(2, exifOf(2, [274, 3, 1, 6], [274, 3, 1, 1]))],
   ['EXIF that gives its orientation twice, upright first', () => after(2, exifOf(2, [274, 3, 1, 1], [274, 3, 1, 6]))],
@@ -83,13 +87,19 @@ test.each<[string, () => Promise<Buffer>]>([
   ['a second beginning', () => after(2, Buffer.from([0xff, 0xd8]))],
   ['an end before its frame', () => after(2, Buffer.from([0xff, 0xd9]))],
   ['a segment of one byte', () => after(2, Buffer.from([0xff, 0xe5, 0, 1]))],
-  ['two frames', async () => after(scanOf(await plain()), segment(0xc0, frame(8, 9)))],
+  ['two frames', () => beforeScan(segment(0xc0, frame(8, 9)))],
   ['a frame without height', () => framed(0xc0, frame(8, 0))],
   ...framesToTry.map(([marker, precision]): [string, () => Promise<Buffer>] => [
     `frame ${marker.toString(16)} of ${precision} bits`,
     () => framed(marker, frame(precision, 9)),
   ]),
-  ['no pixels', async () => (await plain()).subarray(0, scanOf(await plain()))],
+  [
+    'no pixels',
+    async () => {
+      const bytes = await plain();
+      return bytes.subarray(0, scanOf(bytes));
+    },
+  ],
   ['an end within its frame', async () => (await plain()).subarray(0, 170)],
   ['pixels cut off', async () => (await plain()).subarray(0, -200)],
 ])('finds the same size as sharp for a JPEG, %s', async (_, make) => {
