@@ -29,7 +29,7 @@ export const credentialsMissingSentences = {
 export const credentialsRefusedSentences = {
   provider: 'The identity provider rejected the credentials.',
   unsupported_scheme:
-    'The identity provider does not support this authorization scheme. It supports the other one, OAuth or Bearer.',
+    'The identity provider does not support this authorization scheme. Send Bearer instead of OAuth, or OAuth instead of Bearer.',
   replay: 'These credentials were used before, or may have been. Sign each request again.',
 } as const;
 

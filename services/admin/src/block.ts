@@ -10,9 +10,11 @@ const recentUploads = 200;
 export async function blockUploads(store: ObjectStore, target: Blockable, audit: Audit): Promise<string> {
   audit({ action: 'block', ...auditedTarget(target) });
   await block(store, target, new Date());
+  const searched =
+    target.kind === 'user' ? 'No uploads found' : `None of the newest ${recentUploads} uploads is from it`;
   const hint = (await hasUploaded(store, target))
     ? ''
-    : ' No uploads found; compare the spelling with the output of `admin list`.';
+    : ` ${searched}; compare the spelling with the output of \`admin list\`.`;
   return `Blocked ${describe(target)}, effective within 10 seconds.${hint} Existing uploads stay.`;
 }
 

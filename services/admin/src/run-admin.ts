@@ -9,8 +9,8 @@ import { addUploadCommands } from './upload-commands.ts';
 const help = `
 Exit status:
   0    success
-  1    failure, or faults found
-  2    invalid arguments or settings
+  1    failure (also an unknown cursor or an empty user id), or faults found
+  2    invalid options, number of arguments, or settings
   141  the program that reads the output exited, as with \`| head -1\`
 `;
 

@@ -88,7 +88,7 @@ function createUploadEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Uploads and requests for own uploads that a limit refused before verification. Limits on concurrent requests: slots (all), unverified ' +
+    'Uploads, and requests to list or delete own uploads, that a limit refused before verification. Limits on concurrent requests: slots (all), unverified ' +
       '(those not verified yet), anonymous (uploads of version 1 not verified yet). The same for one client IP address: address_unverified, ' +
       'address_anonymous. address_rate: requests per minute of one client IP address that end without a verified user.',
     ['limit'],

@@ -47,7 +47,7 @@ export function addAccountCommands(program: Command, context: CommandContext, is
   const sign = program
     .command('sign')
     .description(
-      'print the value of the header X-Verify-Credentials-Authorization for one upload. With a bearer token it is the token itself: keep it secret',
+      'print the value of the header X-Verify-Credentials-Authorization: a signature for one upload, or `Bearer` and the token, which is a secret',
     )
     .addHelpText(
       'after',

@@ -37,8 +37,9 @@ Examples:
   echodrop upload boats.mp4 --json | jq -r .record.url
 
 Server and user come from the first of these that is given:
-  1. --profile. Together with credentials as options it is an error.
-  2. Credentials: --provider or ECHODROP_PROVIDER, with the rest of that group. An option overrides its variable.
+  1. --profile, which excludes --provider and options with credentials, and ignores their variables
+  2. --provider or ECHODROP_PROVIDER, with the other options or variables under "Server and credentials";
+     an option overrides its variable
   3. ECHODROP_PROFILE
   4. the profile \`default\`
 \`echodrop whoami\` shows the result.
