@@ -38,7 +38,7 @@ export function adminProgram(env: NodeJS.ProcessEnv, { stdout, stderr }: Output)
     .description(
       'Commands for operators. Settings come from the environment; any secret NAME can be read from a file: set NAME_FILE to its path. ' +
         'For the system of `npm start`, set only the variables that you set for `npm start`, if any. ' +
-        'provider-test also needs a provider, or IDENTITY_PROVIDERS.',
+        'provider-test needs, in addition, a provider as an argument or in IDENTITY_PROVIDERS.',
     )
     .helpCommand(false)
     .showHelpAfterError('(--help shows usage)')

@@ -88,9 +88,10 @@ function createUploadEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Uploads, and requests to list or delete own uploads, that a limit refused before verification. Limits on concurrent requests: slots (all), unverified ' +
-      '(those not verified yet), anonymous (uploads of version 1 not verified yet). The same for one client IP address: address_unverified, ' +
-      'address_anonymous. address_rate: requests per minute of one client IP address that end without a verified user.',
+    'Requests (uploads, lists and deletions of own uploads) that a limit refused before verification. Values of `limit` for concurrent ' +
+      'requests: slots (all requests), unverified (not verified yet), anonymous (version 1 uploads not verified yet); address_unverified and ' +
+      'address_anonymous are the last two per client IP address. address_rate limits the requests per minute from one client IP address that ' +
+      'end without a verified user.',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);

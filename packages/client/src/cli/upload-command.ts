@@ -37,7 +37,7 @@ Examples:
   echodrop upload boats.mp4 --json | jq -r .record.url
 
 Server and user come from the first of these that is given:
-  1. --profile, which excludes --provider and options with credentials, and ignores their variables
+  1. --profile. It cannot be combined with --provider or credential options, and their variables are ignored
   2. --provider or ECHODROP_PROVIDER, with the other options or variables under "Server and credentials";
      an option overrides its variable
   3. ECHODROP_PROFILE
