@@ -5,6 +5,7 @@ import { type BucketItem, Client } from 'minio';
 import { type ListedObject, StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
 import { fromStore } from '../store-body.ts';
 import { type StoreDeadlines, transportWithDeadline } from './deadlines.ts';
+import { MultipartRequests } from './multipart-requests.ts';
 import { ObjectRequests } from './object-requests.ts';
 import { SignedRequests } from './signed-requests.ts';
 
@@ -24,6 +25,7 @@ const maxEmptyPages = 100;
 /** S3 calls on one bucket. Those of MinIO's client are sent once. Each request has a deadline; lists may need several. @throws StoreUnavailable */
 export class MinioBucket implements AsyncDisposable {
   readonly objects: ObjectRequests;
+  readonly multipart: MultipartRequests;
   readonly #requests: SignedRequests;
   readonly #bucket: string;
   readonly #region: string;
@@ -53,6 +55,7 @@ export class MinioBucket implements AsyncDisposable {
     });
     this.#requests = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
     this.objects = new ObjectRequests(this.#requests, deadlines, requiresChecksums);
+    this.multipart = new MultipartRequests(this.#requests, deadlines);
   }
 
   /** Creates the bucket if it is missing; another process may do the same. */

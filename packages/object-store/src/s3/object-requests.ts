@@ -7,14 +7,11 @@ import type { StoreDeadlines } from './deadlines.ts';
 import type { SignedRequests, StoreResponse } from './signed-requests.ts';
 import {
   checksumHeader,
-  hasOtherPartCount,
   hasOtherTag,
   readChecksum,
   readChecksumHex,
-  readCompletion,
   readSize,
   readTag,
-  readUploadId,
   responseError,
 } from './store-response.ts';
 
@@ -25,12 +22,6 @@ export interface Content {
 }
 
 type OpenedObject = Omit<ObjectReading, 'key'>;
-
-/** A part of a multipart upload: its tag, and its CRC-32 in Base64. */
-export interface WrittenPart {
-  readonly etag: string;
-  readonly crc32: string;
-}
 
 interface GetOptions {
   /** Value of the Range header. */
@@ -77,43 +68,6 @@ export class ObjectRequests {
     // A repeated request may conflict with its own first try, so only the tag proves the object.
     const isOther = isRepeated ? readTag(headers) !== etag : hasOtherTag(headers, etag);
     if (status === 200 || isOther) throw new StoreUnavailable('object missing after a confirmed write');
-  }
-
-  /** Begins a multipart upload. @returns its id */
-  async createUpload(key: string, contentType: string): Promise<string> {
-    const request = {
-      query: { uploads: '' },
-      headers: { 'content-type': contentType },
-      // AWS refuses checksums of parts unless they are announced here.
-      signedHeaders: { 'x-amz-checksum-algorithm': 'CRC32' },
-      body: '',
-    };
-    const response = await this.#requests.send('POST', key, request, this.#deadlines.partMs);
-    const uploadId = readUploadId(response.body);
-    if (response.status !== 200 || uploadId === undefined) throw responseError(response.status, response.body);
-    return uploadId;
-  }
-
-  /**
-   * Joins the parts, in order, into one object. `crc32` is that of all bytes, in Base64.
-   * @returns the object's tag
-   * @throws StoreUnavailable, also if the response describes an object of other parts
-   */
-  async completeUpload(key: string, uploadId: string, parts: readonly WrittenPart[], crc32: string): Promise<string> {
-    const request = {
-      query: { uploadId },
-      headers: { 'content-type': 'application/xml' },
-      body: completionXml(parts),
-    };
-    const response = await this.#requests.send('POST', key, request, this.#deadlines.partMs);
-    const joined = readCompletion(response.body);
-    // S3 may send status 200 before it knows the result.
-    if (response.status !== 200 || joined === undefined) throw responseError(response.status, response.body);
-    const partsChecksum = checksumOfParts(parts);
-    const known = [undefined, `${partsChecksum}-${parts.length}`, partsChecksum, crc32];
-    if (hasOtherPartCount(joined.etag, parts.length) || !known.includes(joined.crc32))
-      throw new StoreUnavailable('object store assembled the wrong parts');
-    return joined.etag;
   }
 
   /**
@@ -196,19 +150,4 @@ export class ObjectRequests {
     if (confirmed === undefined && !this.#supportsChecksums) return;
     throw new StoreUnavailable('object store did not confirm the checksum');
   }
-}
-
-/** What S3 calls a composite checksum, without the number of parts. */
-function checksumOfParts(parts: readonly WrittenPart[]): string {
-  const checksum = new Checksum();
-  for (const { crc32 } of parts) checksum.add(Buffer.from(crc32, 'base64'));
-  return checksum.base64;
-}
-
-function completionXml(parts: readonly WrittenPart[]): string {
-  const elements = parts.map(
-    ({ etag, crc32 }, index) =>
-      `<Part><PartNumber>${index + 1}</PartNumber><ETag>"${etag}"</ETag><ChecksumCRC32>${crc32}</ChecksumCRC32></Part>`,
-  );
-  return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${elements.join('')}</CompleteMultipartUpload>`;
 }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { consumeSource } from '../consume-source.ts';
 import type { PartMemory } from '../part-memory.ts';
 import type { MinioBucket } from './minio-bucket.ts';
-import type { WrittenPart } from './object-requests.ts';
+import type { WrittenPart } from './multipart-requests.ts';
 import { UploadPart } from './upload-part.ts';
 
 interface Upload {
@@ -66,7 +66,7 @@ class S3Target {
   }
 
   async sendPart(part: UploadPart): Promise<void> {
-    this.#uploadId ??= await this.#bucket.objects.createUpload(this.#key, this.#contentType);
+    this.#uploadId ??= await this.#bucket.multipart.create(this.#key, this.#contentType);
     const query = { uploadId: this.#uploadId, partNumber: `${this.#parts.length + 1}` };
     const etag = await this.#bucket.objects.put(this.#key, part, { query });
     this.#parts.push({ etag, crc32: part.checksum.base64 });
@@ -81,7 +81,7 @@ class S3Target {
     }
     await this.sendPart(last);
     this.#finishing = true;
-    return this.#bucket.objects.completeUpload(this.#key, this.#uploadId, this.#parts, last.checksumOfAll.base64);
+    return this.#bucket.multipart.complete(this.#key, this.#uploadId, this.#parts, last.checksumOfAll.base64);
   }
 
   /** Removes what may have been written, except a replaced object. If the store cannot be reached, a later sweep does it. */
