@@ -7,7 +7,7 @@ import { Replies } from './replies.ts';
 
 const longestFailoverMs = 10_000;
 // Replies of a server that becomes master, or no longer is.
-const failoverReplies = /^(READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|UNBLOCKED)/;
+const failoverReplies = /^(READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)/;
 
 /** Whether a command failed because of the connection or the server's role, and not because of the command. */
 export function mayEndWithFailover(error: unknown): boolean {

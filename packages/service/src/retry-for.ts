@@ -13,7 +13,7 @@ export async function retryFor<T>(
     try {
       return await work();
     } catch (error) {
-      if (!isTransient(error) || performance.now() > end) throw error;
+      if (!isTransient(error) || performance.now() >= end) throw error;
       await sleep(pauseMs);
     }
   }

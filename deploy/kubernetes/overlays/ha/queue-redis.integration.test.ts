@@ -10,7 +10,7 @@ test('address-of names a Service that it cannot resolve', async () => {
   expect([exitCode, stderr]).toEqual([1, 'Cannot resolve queue-0.invalid']);
 });
 
-describe('an outage of all pods, one of which stopped before a failover and an acknowledged write', () => {
+describe('after a power loss of all pods, one of which has outdated data', () => {
   let running: AsyncDisposable | undefined;
   let pods: readonly RedisPod[];
   let stale: RedisPod;
@@ -33,13 +33,13 @@ describe('an outage of all pods, one of which stopped before a failover and an a
   });
   afterEach(() => running?.[Symbol.asyncDispose]());
 
-  test('a pod that missed a failover and starts first does not replace newer data with its own', async () => {
+  test('the outdated pod starts first, and keeps the newer data of the others', async () => {
     for (const pod of [stale, master, replica]) await pod.powerOn();
     await expect.poll(() => jobs(pods)).toEqual(pods.map(() => 'acknowledged'));
     await expect.poll(() => isMasterOf(master, pods)).toBe(true);
   });
 
-  test('if the last master stays away, the pod with its data becomes the master', async () => {
+  test('the last master does not return, and its replica becomes the master', async () => {
     const started = [stale, replica];
     for (const pod of started) await pod.powerOn();
     await expect.poll(() => isMasterOf(replica, started), { timeout: 45_000 }).toBe(true);
