@@ -97,6 +97,8 @@ await describeWithBrowser('signing in', (browser) => {
   const signInAt = (tab: Page, name: string) => press(tab, `Sign in with ${name}`);
   const waitForSignedOut = (tab: Page, name: string) =>
     tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
+  // The upload page shows its form once its script listens.
+  const waitForForm = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).waitFor(soon);
   // Until its style sheet applies, a page has the text that appears late, if its scripts do not.
   const alert = (tab: Page) => tab.getByRole('alert').filter({ hasText: /./ }).and(tab.locator(':not(.late)'));
   const missing = (tab: Page) => tab.getByRole('alert').filter({ hasText: /^This page could not load its scripts\. / });
@@ -118,8 +120,7 @@ await describeWithBrowser('signing in', (browser) => {
 
   /** Uploads a photo. @returns the user name on its page */
   async function upload(tab: Page): Promise<string> {
-    // Its script shows it once it listens.
-    await tab.getByRole('button', { name: 'Upload', exact: true }).waitFor(soon);
+    await waitForForm(tab);
     await tab
       .getByLabel('Photos and videos', { exact: true })
       .setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: photo });
@@ -143,6 +144,7 @@ await describeWithBrowser('signing in', (browser) => {
       expect(await fill('allow')).not.toBe(await fill('deny'));
       await press(tab, 'Allow');
       await expectSignedIn(tab, `Signed in as Robin (sandbox) at ${name}.`);
+      await waitForForm(tab);
       expect(await axeViolations(tab)).toEqual([]);
       const fields = await tab.locator('input:visible, textarea:visible, summary:visible').all();
       expect(await Promise.all(fields.map((field) => field.getAttribute('name')))).toEqual([null]);

@@ -37,7 +37,7 @@ export function adminProgram(env: NodeJS.ProcessEnv, { stdout, stderr }: Output)
   const admin = new Command('admin')
     .description(
       'Commands for operators. Settings come from the environment; any secret NAME can be read from a file: set NAME_FILE to its path. ' +
-        'For the system of `npm start`, set only the variables that you set for `npm start`, if any. ' +
+        'Without settings, commands use the system of `npm start`. If you set variables for `npm start`, set the same for admin. ' +
         'provider-test needs, in addition, a provider as an argument or in IDENTITY_PROVIDERS.',
     )
     .helpCommand(false)

@@ -88,9 +88,9 @@ function createUploadEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Requests (uploads, lists and deletions of own uploads) that a limit refused before verification. Values of `limit` for concurrent ' +
-      'requests: slots (all requests), unverified (not verified yet), anonymous (version 1 uploads not verified yet); address_unverified and ' +
-      'address_anonymous are the last two per client IP address. address_rate limits the requests per minute from one client IP address that ' +
+    'Requests (uploads, lists and deletions of own uploads) that a limit refused before verification. Three values of `limit` count ' +
+      'concurrent requests: slots (all), unverified (not verified yet) and anonymous (version 1 uploads not verified yet). ' +
+      'address_unverified and address_anonymous count those of one client IP address. address_rate counts its requests per minute that ' +
       'end without a verified user.',
     ['limit'],
   );

@@ -5,7 +5,11 @@ import type { Probe } from '@echodrop/media/outcomes';
 import { probeMedia } from '@echodrop/media/probe';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { retryFor } from '@echodrop/service/retry-for';
 import type { ProbeEvents } from './events.ts';
+
+/** How long a read is worth another try, in milliseconds. A replicated store that lost a node fails reads, or misses objects, for seconds. */
+const readRetryMs = 15_000;
 
 interface ProbeDeps {
   readonly store: ObjectStore;
@@ -26,7 +30,7 @@ export async function probe(
   { store, scratchDir, maxPixels, typesOff, events }: ProbeDeps,
 ): Promise<Probe> {
   const costs = { reads: 0, bytesRead: 0 };
-  const read = async (offset: number, length: number, signal: AbortSignal) => {
+  const readOnce = async (offset: number, length: number, signal: AbortSignal) => {
     const object = await store.read(mediaObjectKey(request.mediaKey), { range: { offset, length }, signal });
     if (object === undefined) throw new Error('media not found in object store');
     const bytes = await buffer(object.body);
@@ -34,6 +38,12 @@ export async function probe(
     costs.bytesRead += bytes.length;
     return bytes;
   };
+  const read = (offset: number, length: number, signal: AbortSignal) =>
+    retryFor(
+      readRetryMs,
+      () => readOnce(offset, length, signal),
+      () => !signal.aborted,
+    );
   const source = { size: request.size, head: request.head, read };
   const result = await probeMedia(source, { scratchDir, maxPixels, typesOff, signal });
   events.probed(request, result, costs);

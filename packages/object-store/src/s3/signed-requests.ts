@@ -9,8 +9,8 @@ import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { responseError } from './store-response.ts';
 
 const maxSockets = 1024;
-/** Before the second and third try: a node of the store that stops cuts its requests, and the next try reaches another. */
-const pausesMs = [250, 1000];
+/** Before the second try; each further pause is twice as long. */
+const firstPauseMs = 250;
 
 interface SignedRequest {
   readonly query?: Record<string, string>;
@@ -28,8 +28,9 @@ export interface StoreResponse extends HttpResponse {
 }
 
 /**
- * Sends signed requests. Repeats one if its connection breaks or the store responds with 5xx, as a store does that stops or has just lost a
- * node. MinIO's client would hash or buffer the bodies. @throws StoreUnavailable
+ * Sends signed requests. Repeats one until its deadline if its connection breaks, the store responds with 5xx, or half of the time passes
+ * without a response: a store of several nodes does all three for seconds after it lost one.
+ * MinIO's client would hash or buffer the bodies. @throws StoreUnavailable
  */
 export class SignedRequests implements AsyncDisposable {
   readonly #signer: S3Signer;
@@ -53,10 +54,9 @@ export class SignedRequests implements AsyncDisposable {
 
   /** Sends a request and reads the whole response, within `ms` over all tries. The response has no status from 500 on. */
   async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<StoreResponse> {
-    const end = performance.now() + ms;
     try {
-      return await withRepeats(end, async (isRepeated) => {
-        const response = await exchange(this.#pool, this.#sign(method, key, request), end - performance.now());
+      return await withRepeats(ms, async (isRepeated, tryMs) => {
+        const response = await exchange(this.#pool, this.#sign(method, key, request), tryMs);
         if (response.status >= 500) throw responseError(response.status, response.body);
         return { ...response, isRepeated };
       });
@@ -73,23 +73,25 @@ export class SignedRequests implements AsyncDisposable {
     read: (response: Dispatcher.ResponseData) => Promise<T>,
   ): Promise<T> {
     const { callMs, idleMs } = this.#deadlines;
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new Error(`no response within ${callMs} ms`)), callMs);
-    const ended = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
-    const options = { signal: ended, bodyTimeout: idleMs };
-    const tryOnce = async () => {
-      const response = await this.#pool.request({ ...this.#sign('GET', key, request), ...options });
+    // Until the whole response is read or its body has a reader.
+    const timers: NodeJS.Timeout[] = [];
+    const tryOnce = async (_: boolean, tryMs: number) => {
+      const late = new AbortController();
+      timers.push(setTimeout(() => late.abort(new Error(`no response within ${tryMs} ms`)), tryMs));
+      const ended = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
+      const signed = this.#sign('GET', key, request);
+      const response = await this.#pool.request({ ...signed, signal: ended, bodyTimeout: idleMs });
       const { statusCode: status, body } = response;
       if (status >= 500) throw responseError(status, await body.bytes());
       return response;
     };
     try {
-      return await read(await withRepeats(performance.now() + callMs, tryOnce, ended));
+      return await read(await withRepeats(callMs, tryOnce, signal));
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw toStoreUnavailable(error);
     } finally {
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
     }
   }
 
@@ -113,21 +115,21 @@ export class SignedRequests implements AsyncDisposable {
   }
 }
 
-/** Repeats `attempt` if it throws and `end` is far enough. @throws the last error */
+/** Repeats `attempt`, which takes at most `tryMs`, if it throws and `ms` leave time for a pause. @throws the last error */
 async function withRepeats<T>(
-  end: number,
-  attempt: (isRepeated: boolean) => Promise<T>,
+  ms: number,
+  attempt: (isRepeated: boolean, tryMs: number) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  for (const [index, pauseMs] of pausesMs.entries()) {
+  const end = performance.now() + ms;
+  for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
     try {
-      return await attempt(index > 0);
+      return await attempt(pauseMs > firstPauseMs, Math.min(ms / 2, end - performance.now()));
     } catch (error) {
       if (signal?.aborted || performance.now() + pauseMs >= end) throw error;
     }
     await sleep(pauseMs, undefined, { signal });
   }
-  return attempt(true);
 }
 
 // RFC 3986, as AWS requires; encodeURIComponent leaves more characters as they are.
