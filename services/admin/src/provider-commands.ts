@@ -23,7 +23,7 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     )
     .argument(
       '[provider...]',
-      'an entry for IDENTITY_PROVIDERS (docs/reference/identity-providers.md), or the URL of one in it; default: all in IDENTITY_PROVIDERS',
+      'a new entry, in the form of IDENTITY_PROVIDERS (docs/reference/identity-providers.md), or the URL of an entry that is set there; default: all entries',
     )
     .action(async (words: string[], _options: unknown, command: Command) => {
       const { user, ...config } = readProviderTestConfig(env);

@@ -12,7 +12,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .summary('find orphans and incomplete multipart uploads; delete them with --yes')
     .description(
       'Find orphans (media and renditions without a record), incomplete multipart uploads, leftovers of interrupted deletions, and published uploads ' +
-        'that are missing from the listings (by user and by time). With --yes, delete the first three and add the uploads to the listings. ' +
+        'that are missing from the listings (by user and by time). With --yes, add those uploads to the listings and delete everything else found. ' +
         'Without --yes, a dry run. Safe while uploads run; never run it while a backup is being restored. If a record is unreadable, nothing is deleted.',
     )
     .option('--yes', 'apply the changes (default: dry run)')

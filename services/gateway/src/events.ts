@@ -88,10 +88,10 @@ function createUploadEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Requests (uploads, lists and deletions of own uploads) that a limit refused before verification. Three values of `limit` count ' +
-      'concurrent requests: slots (all), unverified (not verified yet) and anonymous (version 1 uploads not verified yet). ' +
-      'address_unverified and address_anonymous count those of one client IP address. address_rate counts its requests per minute that ' +
-      'end without a verified user.',
+    'Requests (uploads, lists and deletions of own uploads) that a limit refused before verification. Values of `limit`: ' +
+      'slots (too many concurrent requests), unverified (too many whose user is not verified yet), anonymous (too many version 1 uploads ' +
+      'whose user is not verified yet), address_unverified and address_anonymous (too many of these from one client IP address), address_rate ' +
+      '(too many requests per minute from one client IP address that ended without a verified user).',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);
