@@ -91,7 +91,7 @@ function createAdmissionEvents(log: Log, metrics: Metrics) {
     'Requests (uploads, lists and deletions of own uploads) that a limit refused before verification. Values of `limit`: ' +
       'slots (too many concurrent requests), unverified (too many whose user is not verified yet), anonymous (too many version 1 uploads ' +
       'whose user is not verified yet), address_unverified and address_anonymous (too many of these from one client IP address), address_rate ' +
-      '(too many requests per minute from one client IP address that ended without a verified user).',
+      '(one client IP address sent too many requests per minute without a verified user).',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);
