@@ -47,7 +47,7 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
       const path = join(overlay.path, name);
       const changed = `${await overlay.kustomization()}namePrefix: my-\n`;
       await writeFile(path, changed);
-      await expect(makeOverlay(overlay.path)).rejects.toThrow(`${name} has own changes`);
+      await expect(makeOverlay(overlay.path)).rejects.toThrow(`${name} was edited by hand`);
       expect(await readFile(path, 'utf8')).toBe(changed);
     },
   );

@@ -48,7 +48,8 @@ async function writeKustomization(folder: string, files: OverlayFiles): Promise<
 async function assertUnchanged(path: string): Promise<void> {
   const [, checksum = '', content = ''] = /^#[^\n]* (\w+)\n(.*)$/s.exec(await readFile(path, 'utf8')) ?? [];
   if (checksum === checksumOf(content)) return;
-  throw new InvalidSettings([`${basename(path)} has own changes: move them to the folder own, then delete the file`]);
+  const advice = 'move them to its subfolder `own`, then delete the file';
+  throw new InvalidSettings([`${basename(path)} was edited by hand; to keep the changes, ${advice}`]);
 }
 
 function checksumOf(content: string): string {

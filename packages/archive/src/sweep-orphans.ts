@@ -35,7 +35,7 @@ export class RecordsMissing extends Error {
 
   constructor(unreferenced: number, keys: number) {
     super(
-      `${unreferenced} of ${keys} media have no record, so records are probably lost. None of them was deleted. Restore the records from a backup. Only if you do not need these uploads, use --force: it deletes their media for good.`,
+      `${unreferenced} of ${keys} media have no record, so records are probably lost. No media was deleted. Restore the records from a backup. Only if you do not need these uploads, use --force: it deletes their media for good.`,
     );
   }
 }
