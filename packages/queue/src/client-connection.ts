@@ -5,7 +5,7 @@ import { JobSeals } from './job-seals.ts';
 import type { QueueOptions } from './queue-connection.ts';
 import { Replies } from './replies.ts';
 
-const longestFailoverMs = 10_000;
+const longestFailoverMs = 15_000;
 // Replies of a server that becomes master, or no longer is.
 const failoverReplies = /^(READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)/;
 

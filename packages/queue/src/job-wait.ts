@@ -2,15 +2,13 @@ import type { End } from './replies.ts';
 
 const pollMs = 2000;
 
-/** What a poll finds: the end of the job, that it has none yet, that there is no such job, or undefined if Redis did not respond. */
-export type JobState<R> = End<R> | 'running' | 'missing' | undefined;
+/** What a poll finds: the end of the job, that it has none yet, or undefined if nothing is known. */
+export type JobState<R> = End<R> | 'running' | undefined;
 
 interface WaitOptions<R> {
   readonly waitMs: number;
   readonly signal: AbortSignal | undefined;
   readonly poll: () => Promise<JobState<R>>;
-  /** The wait fails after this many polls in a row that find no such job. */
-  readonly maxMissing: number;
 }
 
 /** Waits for the end of a job, with one timer and one listener: for `settle`, a poll that finds it, the time limit, or the signal. */
@@ -20,7 +18,6 @@ export class JobWait<R> implements Disposable {
   readonly #deadline: number;
   #timer: NodeJS.Timeout | undefined;
   #isPolling = false;
-  #missing = 0;
 
   constructor(options: WaitOptions<R>) {
     this.#options = options;
@@ -43,8 +40,6 @@ export class JobWait<R> implements Disposable {
     this.#isPolling = true;
     const state = await this.#options.poll().catch(() => undefined);
     this.#isPolling = false;
-    this.#missing = state === 'missing' ? this.#missing + 1 : 0;
-    if (this.#missing === this.#options.maxMissing) this.settle({ failure: 'job no longer exists' });
     if (typeof state === 'object') this.settle(state);
   }
 

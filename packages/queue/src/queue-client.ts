@@ -110,10 +110,15 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     signal?.throwIfAborted();
     const isShared = jobId !== undefined;
     const id = jobId ?? randomUUID();
+    const deadline = Date.now() + deadlineMs;
     let isAdded = false;
-    const poll = async () => (isAdded ? this.#poll(id, isShared) : undefined);
-    // A shared job may be missing for a moment, while another client replaces it.
-    using wait = new JobWait<R>({ waitMs, signal, poll, maxMissing: isShared ? 2 : 1 });
+    const poll = async () => {
+      const state = isAdded ? await this.#poll(id, isShared) : undefined;
+      // A failover loses the latest jobs, and a wiped Redis all.
+      if (isAdded && state === undefined) await addOnce();
+      return state;
+    };
+    using wait = new JobWait<R>({ waitMs, signal, poll });
     // Ignores a forged reply: the worker's own may still come. A failure has no seal, so the job itself is read.
     const receive = (received: WireEnd<R>) => {
       if ('failure' in received) return wait.poll();
@@ -124,14 +129,14 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     using subscription = isShared
       ? this.#connection.replies.receiveShared(sharedChannel(this.#queue.name, id), receive)
       : this.#connection.replies.receiveOwn(id, receive);
-    const add = () => this.#producer.add({ id, request, deadlineMs, reply: subscription.channel, owner });
-    const addUnlessKnown = async () => {
-      if (!(await this.#hasJob(id, owner))) await add();
+    const addOnce = async () => {
+      if (isShared && (await this.#hasJob(id, owner))) return;
+      await this.#producer.add({ id, request, deadlineMs: deadline - Date.now(), reply: subscription.channel, owner });
     };
     const addForWhile = () =>
       retryFor(
         Math.min(this.#connection.failoverMs, waitMs),
-        isShared ? addUnlessKnown : add,
+        addOnce,
         (error) => !signal?.aborted && mayEndWithFailover(error),
       );
     const added = Promise.all([isShared && subscription.established, addForWhile()]);
@@ -169,10 +174,10 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     return job !== undefined;
   }
 
-  // The second way to learn the end: a reply is lost if a connection was.
+  // The second way to learn the end: a reply is lost if a connection was. Undefined if the queue does not have the job.
   async #poll(jobId: string, isShared: boolean): Promise<JobState<R>> {
     const job = await this.#queue.getJob(jobId);
-    if (!job) return 'missing';
+    if (!job) return undefined;
     if (!job.finishedOn) return 'running';
     if (!isShared) this.#connection.replies.resubscribe();
     // No later end can follow the one in Redis.

@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { Queue } from 'bullmq';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { msUntilSettled, RedisView, readyClient, type TestQueue, testQueue } from './queue.fixture.ts';
 import { QueueUnavailable } from './queue-client.ts';
 import { sharedChannel } from './replies.ts';
@@ -431,32 +429,4 @@ describe.concurrent('a queue', () => {
     );
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'echo', stderr: '' });
   });
-});
-
-// Not concurrent: a spy counts the polls.
-test.each([
-  ['reappears: its end is received', 'completed'],
-  ['stays missing: the request fails', 'refused'],
-])('a shared job that a poll does not find %s', async (_, end) => {
-  await using queue = testQueue(redis.url);
-  const [first, second] = [await readyClient(queue), await readyClient(queue)];
-  const waiting = { deadlineMs: 10_000, jobId: randomUUID() };
-  const getJob = vi.spyOn(Queue.prototype, 'getJob');
-  const polls = () => getJob.mock.calls.filter(([jobId]) => jobId === waiting.jobId).length;
-  const reply = first.request('small', waiting);
-  await jobsReach(queue, 'wait', 1);
-  // Once before it is added, and once after.
-  await waitUntil('the first poll', 2000, async () => polls() === 2);
-  await first.ready();
-  await view.redis.del(view.key(queue.name, waiting.jobId), view.key(queue.name, 'wait'));
-  const refused = end === 'refused' ? expect(reply).rejects.toThrow('job did not complete') : undefined;
-  const replied = end === 'completed' ? expect(reply).resolves.toBe('SMALL') : undefined;
-  await waitUntil('an unsuccessful poll', 4000, async () => polls() === 3);
-  await first.ready();
-  if (end === 'completed') {
-    queue.worker();
-    expect(await second.request('small', waiting)).toBe('SMALL');
-  }
-  await Promise.all([refused, replied]);
-  if (end === 'refused') expect(polls()).toBe(4);
 });
