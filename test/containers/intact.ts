@@ -33,11 +33,10 @@ export async function expectAllShown(
 }
 
 async function expectShown({ site }: Pick<ComposeSystem, 'site'>, { id, message }: Acknowledged): Promise<void> {
-  const page = await fetch(`${site}/${id}`);
-  expect({ id, status: page.status, text: await page.text() }).toMatchObject({
-    id,
-    status: 200,
-    text: expect.stringContaining(message),
+  // A node of MinIO that returns does not find at once what was written without it.
+  await waitUntil(`the page of ${id}`, 30_000, async () => {
+    const page = await fetch(`${site}/${id}`);
+    return page.status === 200 && (await page.text()).includes(message);
   });
   await waitUntil(`the picture of ${id}`, 60_000, async () => {
     const picture = await fetch(`${site}/${id}/large.jpg`);

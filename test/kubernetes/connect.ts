@@ -3,18 +3,15 @@ import type { Cluster } from './cluster.ts';
 
 /** The output of a script for Node in a new pod outside of the namespace, which no policy restricts. */
 export async function runOutside({ kubectl }: Cluster, script: string): Promise<string> {
-  const words = [`--image=echodrop/admin:${version}`, '--restart=Never', '--rm', '--attach', '--quiet'];
-  return kubectl(
-    'run',
-    `outside-${Date.now()}`,
-    '--namespace=default',
-    ...words,
-    '--command',
-    '--',
-    'node',
-    '-e',
-    script,
-  );
+  const name = `outside-${Date.now()}`;
+  const inDefault = (...words: string[]) => kubectl('--namespace=default', ...words);
+  const image = `--image=echodrop/admin:${version}`;
+  await inDefault('run', name, image, '--restart=Never', '--command', '--', 'node', '-e', script);
+  // Not `--attach`: it misses the output of a container that ends at once.
+  await inDefault('wait', `pod/${name}`, '--for=jsonpath={.status.phase}=Succeeded', '--timeout=60s');
+  const output = await inDefault('logs', name);
+  await inDefault('delete', 'pod', name);
+  return output;
 }
 
 /** A script that tries each `host:port`, and prints those that accept a connection within three seconds. */
