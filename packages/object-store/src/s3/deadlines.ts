@@ -4,15 +4,15 @@ import { rememberedLookup } from '@echodrop/service/remembered-lookup';
 
 /** In milliseconds. */
 export interface StoreDeadlines {
-  /** For a request without data, and until the first byte of a read. */
+  /** For a request that writes nothing, and until the first byte of a read. */
   readonly callMs: number;
-  /** For a request of up to one part, and for joining the parts. */
-  readonly partMs: number;
+  /** For a request that writes up to one part, or joins parts. */
+  readonly writeMs: number;
   /** For the next bytes of a read, while its consumer waits. */
   readonly idleMs: number;
 }
 
-export const defaultDeadlines: StoreDeadlines = { callMs: 5000, partMs: 20_000, idleMs: 10_000 };
+export const defaultDeadlines: StoreDeadlines = { callMs: 5000, writeMs: 20_000, idleMs: 10_000 };
 
 /** Node's HTTP(S) for MinIO's client, which has no timeouts (docs/why/dependencies.md): destroys a request at its deadline. */
 export function transportWithDeadline(

@@ -10,7 +10,7 @@ import { PartMemory, partBytes } from '../part-memory.ts';
 import { inChunks } from '../sources.fixture.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
-const deadlines = { callMs: 500, partMs: 700, idleMs: 500 };
+const deadlines = { callMs: 500, writeMs: 700, idleMs: 500 };
 // One deadline for the failed request, one for the cleanup, and a margin for a busy machine.
 const soon = 3000;
 

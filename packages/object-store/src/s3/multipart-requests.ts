@@ -29,7 +29,7 @@ export class MultipartRequests {
       signedHeaders: { 'x-amz-checksum-algorithm': 'CRC32' },
       body: '',
     };
-    const response = await this.#requests.send('POST', key, request, this.#deadlines.partMs);
+    const response = await this.#requests.send('POST', key, request, this.#deadlines.writeMs);
     const uploadId = readUploadId(response.body);
     if (response.status !== 200 || uploadId === undefined) throw responseError(response.status, response.body);
     return uploadId;
@@ -46,7 +46,7 @@ export class MultipartRequests {
       headers: { 'content-type': 'application/xml' },
       body: completionXml(parts),
     };
-    const response = await this.#requests.send('POST', key, request, this.#deadlines.partMs);
+    const response = await this.#requests.send('POST', key, request, this.#deadlines.writeMs);
     const joined = readCompletion(response.body);
     // S3 may send status 200 before it knows the result.
     if (response.status !== 200 || joined === undefined) throw responseError(response.status, response.body);

@@ -46,7 +46,7 @@ export class ObjectRequests {
   /** Writes an object, or the part of one that `query` names. @returns its tag */
   async put(key: string, content: Content, { query = {}, contentType = '' } = {}): Promise<string> {
     const headers = contentType ? { 'content-type': contentType } : {};
-    const response = await this.#put(key, content, this.#deadlines.partMs, headers, query);
+    const response = await this.#put(key, content, headers, query);
     if (response.status !== 200) throw responseError(response.status, response.body);
     this.#requireChecksum(response.headers, content.checksum);
     return readTag(response.headers);
@@ -104,7 +104,7 @@ export class ObjectRequests {
    */
   async supportsChecksums(key: string): Promise<boolean> {
     const content = { size: 1, checksum: new Checksum(), bytes: () => [Buffer.from('x')] };
-    const response = await this.#put(key, content, this.#deadlines.partMs);
+    const response = await this.#put(key, content);
     const error = responseError(response.status, response.body);
     if (response.status !== 200 && !/Digest|Checksum/.test(error.message)) throw error;
     this.#supportsChecksums = response.status !== 200;
@@ -119,7 +119,7 @@ export class ObjectRequests {
     return now;
   }
 
-  #put(key: string, content: Content, ms: number, headers = {}, query = {}): Promise<StoreResponse> {
+  #put(key: string, content: Content, headers = {}, query = {}): Promise<StoreResponse> {
     const blocks = [...content.bytes()];
     // A single block goes out with the head, in one write.
     const [body] = blocks.length === 1 ? blocks : [blocks];
@@ -129,7 +129,7 @@ export class ObjectRequests {
       signedHeaders: { [checksumHeader]: content.checksum.base64 },
       body: content.size === 0 || body === undefined ? '' : body,
     };
-    return this.#requests.send('PUT', key, request, ms);
+    return this.#requests.send('PUT', key, request, this.#deadlines.writeMs);
   }
 
   /** @returns the response: status 200 for a created object, or 412 with headers that describe the existing one */
@@ -137,7 +137,7 @@ export class ObjectRequests {
     const checksum = new Checksum();
     checksum.add(bytes);
     const content = { size: bytes.length, checksum, bytes: () => [bytes] };
-    const response = await this.#put(key, content, this.#deadlines.callMs, { 'if-none-match': '*' });
+    const response = await this.#put(key, content, { 'if-none-match': '*' });
     if (response.status === 412) return response;
     if (response.status !== 200) throw responseError(response.status, response.body);
     this.#requireChecksum(response.headers, checksum);

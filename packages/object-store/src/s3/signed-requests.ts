@@ -9,6 +9,8 @@ import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { responseError } from './store-response.ts';
 
 const maxSockets = 1024;
+/** MinIO completes requests after 5 s while it waits for the drives of a lost node: shorter tries would all fail. */
+const minTryMs = 6000;
 /** Before the second try; each further pause is twice as long. */
 const firstPauseMs = 250;
 
@@ -28,8 +30,8 @@ export interface StoreResponse extends HttpResponse {
 }
 
 /**
- * Sends signed requests. Repeats one until its deadline if its connection breaks, the store responds with 5xx, or half of the time passes
- * without a response: a store of several nodes does all three for seconds after it lost one.
+ * Sends signed requests. Repeats one until its deadline if its connection breaks, the store responds with 5xx, or it does not respond within
+ * half of the time: a store of several nodes does all three for seconds after it lost one.
  * MinIO's client would hash or buffer the bodies. @throws StoreUnavailable
  */
 export class SignedRequests implements AsyncDisposable {
@@ -124,7 +126,8 @@ async function withRepeats<T>(
   const end = performance.now() + ms;
   for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
     try {
-      return await attempt(pauseMs > firstPauseMs, Math.min(ms / 2, end - performance.now()));
+      const tryMs = Math.min(Math.max(ms / 2, minTryMs), end - performance.now());
+      return await attempt(pauseMs > firstPauseMs, tryMs);
     } catch (error) {
       if (signal?.aborted || performance.now() + pauseMs >= end) throw error;
     }

@@ -225,7 +225,7 @@ test('the claim of a dead gateway stays in use for its maximum time; then one re
   const added = await counting();
   await age(30_000);
   await expect(send(one, { key })).rejects.toThrow('idempotency_key_in_use');
-  await age(36_000);
+  await age(51_000);
   const release = Promise.withResolvers<void>();
   looking = () => release.promise;
   const both = [send(one, { key }), send(await gateway(), { key })];

@@ -26,7 +26,7 @@ import {
 } from './commit-record.ts';
 
 // The longest that the last try may take in the store.
-const lastTryMs = 15_000;
+const lastTryMs = 30_000;
 
 /** The record may have been written, or may be written later. */
 export class OutcomeUnknown extends Error {
