@@ -28,8 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts.disposeAsync());
 
-async function store(bytes: Buffer): Promise<string> {
-  const mediaKey = newMediaKey();
+async function store(bytes: Buffer, mediaKey = newMediaKey()): Promise<string> {
   await new FilesystemObjectStore(folder).put(mediaObjectKey(mediaKey), Readable.from([bytes]));
   return mediaKey;
 }
@@ -63,6 +62,16 @@ test('reads ranges of a video from the store', async () => {
   const [, read] = /echodrop_probe_read_bytes_sum{[^}]*outcome="media"[^}]*} (\d+)/.exec(metrics) ?? [];
   expect(Number(read)).toBeGreaterThan(0);
   expect(Number(read)).toBeLessThan(bytes.length / 2);
+});
+
+test('waits for media that the store does not find yet', async () => {
+  const bytes = await sampleVideo('mp4', { width: 640, height: 360 });
+  const mediaKey = newMediaKey();
+  const reply = probe(mediaKey, bytes, 'mp4');
+  using view = new RedisView(stack.redis.url);
+  await expect.poll(() => view.jobs('probe-films', 'active'), { timeout: 10_000 }).toHaveLength(1);
+  await store(bytes, mediaKey);
+  expect(await reply).toMatchObject({ outcome: 'media', type: 'mp4' });
 });
 
 test('returns a result for a file that is not media', async () => {
