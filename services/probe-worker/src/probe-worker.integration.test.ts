@@ -68,8 +68,8 @@ test('waits for media that the store does not find yet', async () => {
   const bytes = await sampleVideo('mp4', { width: 640, height: 360 });
   const mediaKey = newMediaKey();
   const reply = probe(mediaKey, bytes, 'mp4');
-  using view = new RedisView(stack.redis.url);
-  await expect.poll(() => view.jobs('probe-films', 'active'), { timeout: 10_000 }).toHaveLength(1);
+  const absent = /echodrop_store_call_seconds_count{[^}]*operation="read",outcome="absent"} [1-9]/;
+  await expect.poll(() => stack.metrics('probe-worker'), { timeout: 10_000 }).toMatch(absent);
   await store(bytes, mediaKey);
   expect(await reply).toMatchObject({ outcome: 'media', type: 'mp4' });
 });
