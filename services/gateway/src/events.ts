@@ -88,10 +88,7 @@ function createUploadEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Requests (uploads, lists and deletions of own uploads) that a limit refused before verification. Values of `limit`: ' +
-      'slots (too many concurrent requests), unverified (too many whose user is not verified yet), anonymous (too many version 1 uploads ' +
-      'whose user is not verified yet), address_unverified and address_anonymous (too many of these from one client IP address), address_rate ' +
-      '(one client IP address sent too many requests per minute without a verified user).',
+    'Requests (uploads, lists and deletions of own uploads) that a limit refused before verification. docs/reference/metrics.md describes the limits.',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);
