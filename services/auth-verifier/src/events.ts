@@ -22,9 +22,7 @@ export type VerifierEvents = ReturnType<typeof createVerifierEvents>;
 export function createVerifierEvents(log: Log, metrics: Metrics) {
   const verifications = metrics.counter(
     'echodrop_verifications_total',
-    'Verifications by provider, outcome and source. Source: provider, cache, or the reason for neither: unsupported_scheme; ' +
-      'replay (the proof was used before); undecided (another auth-verifier already sent this proof to the provider and got no verdict); circuit_open; token_rate_limited (429 for this token); ' +
-      'busy (too many concurrent requests to the provider).',
+    'Verifications by provider, outcome and source of the verdict. docs/reference/metrics.md describes the sources.',
     ['provider', 'outcome', 'source'],
   );
   const providerSeconds = metrics.histogram(
