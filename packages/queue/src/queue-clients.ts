@@ -48,8 +48,8 @@ export function registerBacklogMetrics(
 ): void {
   const helps = {
     echodrop_queue_waiting_jobs:
-      'Jobs waiting for a worker, by queue. Uploads wait for probe-photos and probe-films (videos). Rendition jobs start in ' +
-      'rendition-pictures or rendition-films (videos). Those that cost too much move to rendition-medium, then rendition-slow.',
+      'Jobs waiting for a worker, by queue. The response to an upload waits for its job in probe-photos or probe-films (videos), not for rendition jobs. ' +
+      'These start in rendition-pictures or rendition-films (videos). Those that cost too much move to rendition-medium, then rendition-slow.',
     echodrop_queue_oldest_job_age_seconds:
       'Age of the oldest waiting job; 0 if none waits. In rendition queues, which serve users in turn: age of the job that runs next; ' +
       'others may be older.',
