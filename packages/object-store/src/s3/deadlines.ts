@@ -10,9 +10,11 @@ export interface StoreDeadlines {
   readonly writeMs: number;
   /** For the next bytes of a read, while its consumer waits. */
   readonly idleMs: number;
+  /** For one try of several, unless the whole is shorter. MinIO responds after 5 s while it waits for the drives of a lost node. */
+  readonly tryMs: number;
 }
 
-export const defaultDeadlines: StoreDeadlines = { callMs: 5000, writeMs: 20_000, idleMs: 10_000 };
+export const defaultDeadlines: StoreDeadlines = { callMs: 5000, writeMs: 20_000, idleMs: 10_000, tryMs: 6000 };
 
 /** Node's HTTP(S) for MinIO's client, which has no timeouts (docs/why/dependencies.md): destroys a request at its deadline. */
 export function transportWithDeadline(

@@ -2,15 +2,14 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchange, type HttpResponse } from '@echodrop/service/exchange';
 import { rememberedLookup } from '@echodrop/service/remembered-lookup';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { toStoreUnavailable } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
+import { RenewedPool } from './renewed-pool.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { responseError } from './store-response.ts';
 
 const maxSockets = 1024;
-/** MinIO completes requests after 5 s while it waits for the drives of a lost node: shorter tries would all fail. */
-const minTryMs = 6000;
 /** Before the second try; each further pause is twice as long. */
 const firstPauseMs = 250;
 
@@ -38,7 +37,7 @@ export class SignedRequests implements AsyncDisposable {
   readonly #signer: S3Signer;
   readonly #bucket: string;
   readonly #deadlines: StoreDeadlines;
-  readonly #pool: Pool;
+  readonly #pool: RenewedPool;
 
   constructor(endpoint: string, bucket: string, credentials: Omit<S3Credentials, 'host'>, deadlines: StoreDeadlines) {
     const { origin, host } = new URL(endpoint);
@@ -46,7 +45,7 @@ export class SignedRequests implements AsyncDisposable {
     this.#bucket = bucket;
     this.#deadlines = deadlines;
     // Undici's timeouts start when a socket is free; the deadlines here include the wait for one.
-    this.#pool = new Pool(origin, {
+    this.#pool = new RenewedPool(origin, {
       connections: maxSockets,
       connect: { timeout: deadlines.callMs, lookup: rememberedLookup },
       headersTimeout: 0,
@@ -57,8 +56,9 @@ export class SignedRequests implements AsyncDisposable {
   /** Sends a request and reads the whole response, within `ms` over all tries. The response has no status from 500 on. */
   async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<StoreResponse> {
     try {
-      return await withRepeats(ms, async (isRepeated, tryMs) => {
-        const response = await exchange(this.#pool, this.#sign(method, key, request), tryMs);
+      return await this.#withRepeats(ms, async (isRepeated, tryMs) => {
+        const signed = this.#sign(method, key, request);
+        const response = await this.#pool.run((pool) => exchange(pool, signed, tryMs));
         if (response.status >= 500) throw responseError(response.status, response.body);
         return { ...response, isRepeated };
       });
@@ -79,16 +79,18 @@ export class SignedRequests implements AsyncDisposable {
     const timers: NodeJS.Timeout[] = [];
     const tryOnce = async (_: boolean, tryMs: number) => {
       const late = new AbortController();
-      timers.push(setTimeout(() => late.abort(new Error(`no response within ${tryMs} ms`)), tryMs));
+      const lateness = new DOMException(`no response within ${tryMs} ms`, 'TimeoutError');
+      timers.push(setTimeout(() => late.abort(lateness), tryMs));
       const ended = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
       const signed = this.#sign('GET', key, request);
-      const response = await this.#pool.request({ ...signed, signal: ended, bodyTimeout: idleMs });
+      const options = { ...signed, signal: ended, bodyTimeout: idleMs };
+      const response = await this.#pool.run((pool) => pool.request(options));
       const { statusCode: status, body } = response;
       if (status >= 500) throw responseError(status, await body.bytes());
       return response;
     };
     try {
-      return await read(await withRepeats(callMs, tryOnce, signal));
+      return await read(await this.#withRepeats(callMs, tryOnce, signal));
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw toStoreUnavailable(error);
@@ -98,7 +100,25 @@ export class SignedRequests implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#pool.destroy();
+    await this.#pool[Symbol.asyncDispose]();
+  }
+
+  /** Repeats `attempt`, which takes at most `tryMs`, if it throws and `ms` leave time for a pause. @throws the last error */
+  async #withRepeats<T>(
+    ms: number,
+    attempt: (isRepeated: boolean, tryMs: number) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const end = performance.now() + ms;
+    for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+      try {
+        const tryMs = Math.min(Math.max(ms / 2, this.#deadlines.tryMs), end - performance.now());
+        return await attempt(pauseMs > firstPauseMs, tryMs);
+      } catch (error) {
+        if (signal?.aborted || performance.now() + pauseMs >= end) throw error;
+      }
+      await sleep(pauseMs, undefined, { signal });
+    }
   }
 
   // Keys need no encoding (object-keys.ts).
@@ -114,24 +134,6 @@ export class SignedRequests implements AsyncDisposable {
       // Undici takes any iterable; its types know only streams.
       ...(body !== undefined && { body: body as string | Buffer | Readable }),
     };
-  }
-}
-
-/** Repeats `attempt`, which takes at most `tryMs`, if it throws and `ms` leave time for a pause. @throws the last error */
-async function withRepeats<T>(
-  ms: number,
-  attempt: (isRepeated: boolean, tryMs: number) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> {
-  const end = performance.now() + ms;
-  for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
-    try {
-      const tryMs = Math.min(Math.max(ms / 2, minTryMs), end - performance.now());
-      return await attempt(pauseMs > firstPauseMs, tryMs);
-    } catch (error) {
-      if (signal?.aborted || performance.now() + pauseMs >= end) throw error;
-    }
-    await sleep(pauseMs, undefined, { signal });
   }
 }
 
