@@ -115,7 +115,7 @@ export class ObjectRequests {
   async clock(): Promise<Date> {
     const { status, headers, body } = await this.#requests.send('GET', 'clock', {}, this.#deadlines.callMs);
     const now = new Date(String(headers['date']));
-    if (status >= 500 || Number.isNaN(now.getTime())) throw responseError(status, body);
+    if (Number.isNaN(now.getTime())) throw responseError(status, body);
     return now;
   }
 

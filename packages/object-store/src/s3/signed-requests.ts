@@ -29,7 +29,7 @@ export interface StoreResponse extends HttpResponse {
 }
 
 /**
- * Sends signed requests. Repeats one until its deadline if its connection breaks, the store responds with 5xx, or it does not respond within
+ * Sends signed requests. Repeats one until its deadline if its connection breaks, the store responds with 499 or more, or it does not respond within
  * half of the time: a store of several nodes does all three for seconds after it lost one.
  * MinIO's client would hash or buffer the bodies. @throws StoreUnavailable
  */
@@ -53,13 +53,13 @@ export class SignedRequests implements AsyncDisposable {
     });
   }
 
-  /** Sends a request and reads the whole response, within `ms` over all tries. The response has no status from 500 on. */
+  /** Sends a request and reads the whole response, within `ms` over all tries. The response has no status from 499 on. */
   async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<StoreResponse> {
     try {
       return await this.#withRepeats(ms, async (isRepeated, tryMs) => {
         const signed = this.#sign(method, key, request);
         const response = await this.#pool.run((pool) => exchange(pool, signed, tryMs));
-        if (response.status >= 500) throw responseError(response.status, response.body);
+        if (isTemporary(response.status)) throw responseError(response.status, response.body);
         return { ...response, isRepeated };
       });
     } catch (error) {
@@ -86,7 +86,7 @@ export class SignedRequests implements AsyncDisposable {
       const options = { ...signed, signal: ended, bodyTimeout: idleMs };
       const response = await this.#pool.run((pool) => pool.request(options));
       const { statusCode: status, body } = response;
-      if (status >= 500) throw responseError(status, await body.bytes());
+      if (isTemporary(status)) throw responseError(status, await body.bytes());
       return response;
     };
     try {
@@ -135,6 +135,11 @@ export class SignedRequests implements AsyncDisposable {
       ...(body !== undefined && { body: body as string | Buffer | Readable }),
     };
   }
+}
+
+// A MinIO that stops cancels its requests, with 499.
+function isTemporary(status: number): boolean {
+  return status >= 499;
 }
 
 // RFC 3986, as AWS requires; encodeURIComponent leaves more characters as they are.
