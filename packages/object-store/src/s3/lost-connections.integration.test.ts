@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { expect, test } from 'vitest';
 import { minioStore } from './minio-store.fixture.ts';
+import { RenewedPool } from './renewed-pool.ts';
 
 /** A TCP proxy. `loseConnections` makes the open connections hang, as those to a lost node; new ones work. */
 async function startProxy(endpoint: string) {
@@ -27,6 +29,25 @@ async function startProxy(endpoint: string) {
     },
   };
 }
+
+test.each([
+  [-1, 3],
+  [60_000, 1],
+])('with a maximum age of %i ms, three requests take %i connections', async (maxAgeMs, connections) => {
+  let opened = 0;
+  const server = createHttpServer((_request, response) => response.end()).on('connection', () => {
+    opened += 1;
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await using pool = new RenewedPool(maxAgeMs, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+    connections: 1,
+  });
+  for (let n = 0; n < 3; n += 1)
+    await pool.run(async (each) => (await each.request({ method: 'GET', path: '/' })).body.dump());
+  server.close();
+  expect(opened).toBe(connections);
+});
 
 describeWithMinio('connections to a lost node', {}, (start) => {
   test('each request gets through at its second try, although more connections hang than requests wait', async () => {

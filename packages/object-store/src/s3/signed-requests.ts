@@ -10,6 +10,8 @@ import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { responseError } from './store-response.ts';
 
 const maxSockets = 1024;
+/** A stopping pod of MinIO leaves the Service 15 s before it stops (deploy/kubernetes/overlays/ha/store.yaml). */
+const maxConnectionMs = 5000;
 /** Before the second try; each further pause is twice as long. */
 const firstPauseMs = 250;
 
@@ -45,7 +47,7 @@ export class SignedRequests implements AsyncDisposable {
     this.#bucket = bucket;
     this.#deadlines = deadlines;
     // Undici's timeouts start when a socket is free; the deadlines here include the wait for one.
-    this.#pool = new RenewedPool(origin, {
+    this.#pool = new RenewedPool(maxConnectionMs, origin, {
       connections: maxSockets,
       connect: { timeout: deadlines.callMs, lookup: rememberedLookup },
       headersTimeout: 0,
