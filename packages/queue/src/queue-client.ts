@@ -112,10 +112,12 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     const id = jobId ?? randomUUID();
     const deadline = Date.now() + deadlineMs;
     let isAdded = false;
+    let isOver = false;
     const poll = async () => {
-      const state = isAdded ? await this.#poll(id, isShared) : undefined;
+      if (!isAdded) return undefined;
+      const state = await this.#poll(id, isShared);
       // A failover loses the latest jobs, and a wiped Redis all.
-      if (isAdded && state === undefined) await addOnce();
+      if (state === undefined && !isOver) await addOnce();
       return state;
     };
     using wait = new JobWait<R>({ waitMs, signal, poll });
@@ -150,6 +152,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
       if ('failure' in end) throw new Error(end.failure);
       return end.reply;
     } catch (error) {
+      isOver = true;
       if (!isShared) added.finally(() => this.#queue.remove(id)).catch(() => {});
       if (signal?.aborted) throw signal.reason;
       throw new QueueUnavailable('job did not complete', { cause: error });
