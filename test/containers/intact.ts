@@ -20,21 +20,25 @@ export async function expectIntact(system: ComposeSystem, acknowledged: readonly
   await expectAllShown(system, acknowledged);
 }
 
-/** Expects the page and the picture of each upload. */
+/** Expects the page of each upload, at the latest after `pageMs`, and its picture. */
 export async function expectAllShown(
   system: Pick<ComposeSystem, 'site'>,
   acknowledged: readonly Acknowledged[],
+  pageMs = 0,
 ): Promise<void> {
   const remaining = [...acknowledged];
   const checks = Array.from({ length: concurrency }, async () => {
-    for (let upload = remaining.pop(); upload; upload = remaining.pop()) await expectShown(system, upload);
+    for (let upload = remaining.pop(); upload; upload = remaining.pop()) await expectShown(system, upload, pageMs);
   });
   await Promise.all(checks);
 }
 
-async function expectShown({ site }: Pick<ComposeSystem, 'site'>, { id, message }: Acknowledged): Promise<void> {
-  // A node of MinIO that returns does not find at once what was written without it.
-  await waitUntil(`the page of ${id}`, 30_000, async () => {
+async function expectShown(
+  { site }: Pick<ComposeSystem, 'site'>,
+  { id, message }: Acknowledged,
+  pageMs: number,
+): Promise<void> {
+  await waitUntil(`the page of ${id}`, pageMs, async () => {
     const page = await fetch(`${site}/${id}`);
     return page.status === 200 && (await page.text()).includes(message);
   });

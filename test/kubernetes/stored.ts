@@ -5,6 +5,9 @@ import type { Load } from '../containers/load.ts';
 import type { Cluster } from './cluster.ts';
 import type { DeployedSystem } from './deployed-system.ts';
 
+// A node of MinIO that returns does not find at once what was written without it.
+const healingMs = 10_000;
+
 interface Job {
   metadata: object;
   spec: { backoffLimit: number; template: { spec: { containers: [{ args: string[] }]; volumes: Volume[] } } };
@@ -16,7 +19,7 @@ interface Volume {
 /** Expects page and picture of each acknowledged upload, and of every stored upload all bytes. */
 export async function expectNoneLost(cluster: Cluster, system: DeployedSystem, { acknowledged }: Load): Promise<void> {
   expect(acknowledged.length).toBeGreaterThan(0);
-  await expectAllShown(system, acknowledged);
+  await expectAllShown(system, acknowledged, healingMs);
   const checked = await admin(cluster, 'verify-store', '--bytes');
   expect(checked).toMatch(/^Checked \d+ records/m);
   expect(checked).not.toMatch(/FAULT: (media|record)/);
