@@ -10,11 +10,22 @@ export interface StoreDeadlines {
   readonly writeMs: number;
   /** For the next bytes of a read, while its consumer waits. */
   readonly idleMs: number;
-  /** For one try of several, unless the whole is shorter. MinIO responds after 5 s while it waits for the drives of a lost node. */
+  /** One try of several takes no less, unless the whole does. MinIO responds after 5 s while it waits for the drives of a lost node. */
   readonly tryMs: number;
+  /**
+   * How long a connection is used. A pod of MinIO leaves its Service 15 s before it stops (deploy/kubernetes/overlays/ha/store.yaml). Shorter than a
+   * try, so that the next one uses no other connection to a lost node.
+   */
+  readonly connectionMs: number;
 }
 
-export const defaultDeadlines: StoreDeadlines = { callMs: 5000, writeMs: 20_000, idleMs: 10_000, tryMs: 6000 };
+export const defaultDeadlines: StoreDeadlines = {
+  callMs: 5000,
+  writeMs: 20_000,
+  idleMs: 10_000,
+  tryMs: 6000,
+  connectionMs: 5000,
+};
 
 /** Node's HTTP(S) for MinIO's client, which has no timeouts (docs/why/dependencies.md): destroys a request at its deadline. */
 export function transportWithDeadline(

@@ -2,16 +2,13 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchange, type HttpResponse } from '@echodrop/service/exchange';
 import { rememberedLookup } from '@echodrop/service/remembered-lookup';
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { toStoreUnavailable } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
-import { RenewedPool } from './renewed-pool.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { responseError } from './store-response.ts';
 
 const maxSockets = 1024;
-/** A stopping pod of MinIO leaves the Service 15 s before it stops (deploy/kubernetes/overlays/ha/store.yaml). */
-const maxConnectionMs = 5000;
 /** Before the second try; each further pause is twice as long. */
 const firstPauseMs = 250;
 
@@ -31,15 +28,14 @@ export interface StoreResponse extends HttpResponse {
 }
 
 /**
- * Sends signed requests. Repeats one until its deadline if its connection breaks, the store responds with 499 or more, or it does not respond within
- * half of the time: a store of several nodes does all three for seconds after it lost one.
- * MinIO's client would hash or buffer the bodies. @throws StoreUnavailable
+ * Sends signed requests. Repeats one until its deadline if its connection breaks, the store responds with 499 or more, or it does not respond
+ * within half of the time: a store of several nodes does all three for seconds after it lost one. MinIO's client would hash or buffer the bodies. @throws StoreUnavailable
  */
 export class SignedRequests implements AsyncDisposable {
   readonly #signer: S3Signer;
   readonly #bucket: string;
   readonly #deadlines: StoreDeadlines;
-  readonly #pool: RenewedPool;
+  readonly #pool: Pool;
 
   constructor(endpoint: string, bucket: string, credentials: Omit<S3Credentials, 'host'>, deadlines: StoreDeadlines) {
     const { origin, host } = new URL(endpoint);
@@ -47,8 +43,9 @@ export class SignedRequests implements AsyncDisposable {
     this.#bucket = bucket;
     this.#deadlines = deadlines;
     // Undici's timeouts start when a socket is free; the deadlines here include the wait for one.
-    this.#pool = new RenewedPool(maxConnectionMs, origin, {
+    this.#pool = new Pool(origin, {
       connections: maxSockets,
+      clientTtl: deadlines.connectionMs,
       connect: { timeout: deadlines.callMs, lookup: rememberedLookup },
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -60,7 +57,7 @@ export class SignedRequests implements AsyncDisposable {
     try {
       return await this.#withRepeats(ms, async (isRepeated, tryMs) => {
         const signed = this.#sign(method, key, request);
-        const response = await this.#pool.run((pool) => exchange(pool, signed, tryMs));
+        const response = await exchange(this.#pool, signed, tryMs);
         if (isTemporary(response.status)) throw responseError(response.status, response.body);
         return { ...response, isRepeated };
       });
@@ -81,12 +78,10 @@ export class SignedRequests implements AsyncDisposable {
     const timers: NodeJS.Timeout[] = [];
     const tryOnce = async (_: boolean, tryMs: number) => {
       const late = new AbortController();
-      const lateness = new DOMException(`no response within ${tryMs} ms`, 'TimeoutError');
-      timers.push(setTimeout(() => late.abort(lateness), tryMs));
+      timers.push(setTimeout(() => late.abort(new Error(`no response within ${tryMs} ms`)), tryMs));
       const ended = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
       const signed = this.#sign('GET', key, request);
-      const options = { ...signed, signal: ended, bodyTimeout: idleMs };
-      const response = await this.#pool.run((pool) => pool.request(options));
+      const response = await this.#pool.request({ ...signed, signal: ended, bodyTimeout: idleMs });
       const { statusCode: status, body } = response;
       if (isTemporary(status)) throw responseError(status, await body.bytes());
       return response;
@@ -102,7 +97,7 @@ export class SignedRequests implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#pool[Symbol.asyncDispose]();
+    await this.#pool.destroy();
   }
 
   /** Repeats `attempt`, which takes at most `tryMs`, if it throws and `ms` leave time for a pause. @throws the last error */
