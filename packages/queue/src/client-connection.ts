@@ -1,25 +1,16 @@
+import { failoverMsOf } from '@echodrop/service/redis/failover';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
-import { readRedisAddress } from '@echodrop/service/redis/redis-address';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { JobSeals } from './job-seals.ts';
 import type { QueueOptions } from './queue-connection.ts';
 import { Replies } from './replies.ts';
-
-const longestFailoverMs = 15_000;
-// Replies of a server that becomes master, or no longer is.
-const failoverReplies = /^(READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)/;
-
-/** Whether a command failed because of the connection or the server's role, and not because of the command. */
-export function mayEndWithFailover(error: unknown): boolean {
-  return !(error instanceof Error && error.name === 'ReplyError') || failoverReplies.test(error.message);
-}
 
 /** Shared by several queue clients: one connection for commands and replies, and the seals of their jobs. */
 export class ClientConnection implements AsyncDisposable {
   readonly redis: RedisClient & AsyncDisposable;
   readonly replies: Replies;
   readonly seals: JobSeals;
-  /** How long a job that Redis refuses is worth another try. A failover takes about a second if a master stops in order, and eight if it dies. */
+  /** How long a job that Redis refuses is worth another try. */
   readonly failoverMs: number;
 
   constructor({ url, log, ...sealing }: QueueOptions) {
@@ -27,7 +18,7 @@ export class ClientConnection implements AsyncDisposable {
     this.redis = connectRedis(url, { ...failFast, autoResubscribe: false }, log.child({ redis: 'queue' }));
     this.replies = new Replies(this.redis);
     this.seals = new JobSeals(sealing);
-    this.failoverMs = readRedisAddress(url.reveal()).kind === 'server' ? 0 : longestFailoverMs;
+    this.failoverMs = failoverMsOf(url);
   }
 
   /** @throws Error if Redis is out of reach */

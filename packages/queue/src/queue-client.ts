@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { mayEndWithFailover } from '@echodrop/service/redis/failover';
 import { retryFor } from '@echodrop/service/retry-for';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import type { Job, Queue } from 'bullmq';
-import { type ClientConnection, mayEndWithFailover } from './client-connection.ts';
+import type { ClientConnection } from './client-connection.ts';
 import { lockLost } from './job-outcome.ts';
 import { JobProducer } from './job-producer.ts';
 import type { SealedReply } from './job-seals.ts';

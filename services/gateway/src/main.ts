@@ -6,6 +6,7 @@ import { objectStoreFromSettings } from '@echodrop/object-store/object-store-fro
 import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { PartMemory } from '@echodrop/object-store/part-memory';
 import { registerBacklogMetrics } from '@echodrop/queue/queue-clients';
+import { failoverMsOf } from '@echodrop/service/redis/failover';
 import { cacheRedisUrl, connectRedis, failFast, queueRedisUrl } from '@echodrop/service/redis/redis';
 import { registerQueueMemoryMetrics } from '@echodrop/service/redis/redis-memory';
 import { runService } from '@echodrop/service/run-service';
@@ -69,7 +70,12 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   const { PROBE_TIMEOUT_MS: probeTimeoutMs } = config;
   const mediaLimits = { maxPixels: config.MAX_PIXELS, typesOff: config.MEDIA_TYPES_OFF };
   const publisher = new Publisher({ store, probes, probeTimeoutMs, mediaLimits, renditions, events });
-  const claims = new IdempotencyClaims(claimsRedis, publisher.maxMs, config.VERIFIER_SECRET, forgeries);
+  const claims = new IdempotencyClaims(claimsRedis, {
+    maxHoldMs: publisher.maxMs,
+    failoverMs: failoverMsOf(queueRedisUrl(config)),
+    secret: config.VERIFIER_SECRET,
+    forgeries,
+  });
   const blocks = resources.use(new BlockList(store, events.blockListFailed));
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
   const admission = new Admission(

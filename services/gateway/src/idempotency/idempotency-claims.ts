@@ -1,7 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import { newMediaId } from '@echodrop/record';
 import type { RotatedSecret } from '@echodrop/service/env';
+import { mayEndWithFailover } from '@echodrop/service/redis/failover';
 import type { connectRedis } from '@echodrop/service/redis/redis';
+import { retryFor } from '@echodrop/service/retry-for';
 import type { Forgeries } from '@echodrop/service/seals/forgeries';
 import { Sealer } from '@echodrop/service/seals/sealer';
 import { z } from 'zod';
@@ -29,9 +31,10 @@ const claimShape = z.object({
   takenOver: z.boolean(),
 });
 
-// Only if the claim is still ARGV[1], with at most ARGV[2] ms to live.
+// Only if the claim is still ARGV[1], with at most ARGV[2] ms to live, or is ARGV[3] already: the reply to an earlier try was lost.
 const replaceScript = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then return 0 end
+local claim = redis.call('GET', KEYS[1])
+if claim ~= ARGV[3] and (claim ~= ARGV[1] or redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2])) then return 0 end
 redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
 return 1`;
 
@@ -40,22 +43,28 @@ const expireScript = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
+interface ClaimsOptions {
+  /** The longest that an attempt works after it made a claim. */
+  readonly maxHoldMs: number;
+  /** How long a failed command is repeated. */
+  readonly failoverMs: number;
+  /** Known to all gateways, and to no worker. */
+  readonly secret: RotatedSecret;
+  readonly forgeries: Pick<Forgeries, 'report'>;
+}
+
 /** Claims on idempotency keys in Redis, shared by all gateways, sealed for their key, kept for 24 hours. Errors of Redis reject. */
 export class IdempotencyClaims {
   readonly #redis: ReturnType<typeof connectRedis>;
   readonly #maxHoldMs: number;
+  readonly #failoverMs: number;
   readonly #sealer: Sealer;
   readonly #forgeries: Pick<Forgeries, 'report'>;
 
-  /** `maxHoldMs`: the longest that an attempt works after it made a claim. `secret`: known to all gateways, and to no worker. */
-  constructor(
-    redis: ReturnType<typeof connectRedis>,
-    maxHoldMs: number,
-    secret: RotatedSecret,
-    forgeries: Pick<Forgeries, 'report'>,
-  ) {
+  constructor(redis: ReturnType<typeof connectRedis>, { maxHoldMs, failoverMs, secret, forgeries }: ClaimsOptions) {
     this.#redis = redis;
     this.#maxHoldMs = maxHoldMs;
+    this.#failoverMs = failoverMs;
     this.#sealer = new Sealer(secret, 'idempotency claims');
     this.#forgeries = forgeries;
   }
@@ -64,10 +73,10 @@ export class IdempotencyClaims {
   async claim(scope: KeyScope, fingerprint: string): Promise<{ readonly isNew: boolean; readonly claim: Claim }> {
     const name = nameOf(scope);
     const claim = this.#seal(name, { fingerprint, mediaId: newMediaId(), holder: randomUUID(), takenOver: false });
-    const earlier = await this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET').catch((cause: unknown) => {
-      throw new Error('queue Redis unavailable', { cause });
-    });
+    const earlier = await this.#repeat(() => this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET'));
     if (earlier === null) return { isNew: true, claim };
+    // An earlier try made it, maybe a while ago.
+    if (earlier === claim.text && (await this.#replace(name, earlier, claim, keptMs))) return { isNew: true, claim };
     const text = this.#sealer.unwrap([name], earlier);
     if (text !== undefined) return { isNew: false, claim: { ...claimShape.parse(JSON.parse(text)), text: earlier } };
     this.#forgeries.report('claim', { name });
@@ -85,7 +94,7 @@ export class IdempotencyClaims {
 
   /** Seconds until a repeat should try again: the age of the claim, but no longer than until it can be taken over. */
   async retryAfterSeconds(scope: KeyScope): Promise<number> {
-    const leftMs = (await this.#redis.pttl(nameOf(scope))) - (keptMs - this.#maxHoldMs);
+    const leftMs = (await this.#repeat(() => this.#redis.pttl(nameOf(scope)))) - (keptMs - this.#maxHoldMs);
     const ageMs = this.#maxHoldMs - leftMs;
     return Math.max(2, Math.ceil(Math.min(ageMs, leftMs) / 1000));
   }
@@ -93,11 +102,19 @@ export class IdempotencyClaims {
   /** Ends an attempt. Frees the key, or, if the record may exist, lets the claim be taken over at once. */
   async release(scope: KeyScope, claim: Claim, mayExist: boolean): Promise<void> {
     const ms = mayExist ? keptMs - this.#maxHoldMs : 0;
-    await this.#redis.eval(expireScript, 1, nameOf(scope), claim.text, ms);
+    await this.#repeat(() => this.#redis.eval(expireScript, 1, nameOf(scope), claim.text, ms));
   }
 
   async #replace(name: string, text: string, claim: Claim, maxMs: number): Promise<boolean> {
-    return (await this.#redis.eval(replaceScript, 1, name, text, maxMs, claim.text, keptMs)) === 1;
+    const replace = () => this.#redis.eval(replaceScript, 1, name, text, maxMs, claim.text, keptMs);
+    return (await this.#repeat(replace)) === 1;
+  }
+
+  // Each command may be repeated after it took effect.
+  #repeat<T>(command: () => Promise<T>): Promise<T> {
+    return retryFor(this.#failoverMs, command, mayEndWithFailover).catch((cause: unknown) => {
+      throw new Error('queue Redis unavailable', { cause });
+    });
   }
 
   #seal(name: string, claim: z.infer<typeof claimShape>): Claim {

@@ -63,9 +63,10 @@ beforeEach(() => {
 /** The forged claims that gateways found. */
 const forged: string[] = [];
 
-function claimsIn(connection: ReturnType<typeof connectRedis>, heldMs: number): IdempotencyClaims {
+function claimsIn(connection: ReturnType<typeof connectRedis>, heldMs: number, failoverMs = 0): IdempotencyClaims {
   const secret = [new Secret('a secret of all gateways')] as const;
-  return new IdempotencyClaims(connection, heldMs, secret, { report: (_, { name = '' }) => forged.push(name) });
+  const forgeries = { report: (_: string, { name = '' }) => forged.push(name) };
+  return new IdempotencyClaims(connection, { maxHoldMs: heldMs, failoverMs, secret, forgeries });
 }
 
 /** The number of earlier uploads with missing listing entries. */
@@ -316,6 +317,28 @@ test('only the attempt with the current value of a claim can take it over or rel
   expect(await claims.takeOver(scope, first)).toBeUndefined();
   await claims.release(scope, first, false);
   expect(await claims.claim(scope, 'another')).toEqual({ isNew: false, claim: second });
+});
+
+test('a claim whose reply was lost in a failover belongs to its attempt', async () => {
+  const connection = parts.use(connectRedis(new Secret(redis.url), failFast, log));
+  await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
+  const lost = new Set<string>();
+  const lossy = new Proxy(connection, {
+    get:
+      (_, name: 'set' | 'eval') =>
+      async (...parameters: Parameters<typeof connection.set>) => {
+        const reply = await Reflect.apply(connection[name], connection, parameters);
+        if (!lost.has(name)) throw new Error(`connection lost after ${lost.add(name).size}`);
+        return reply;
+      },
+  });
+  const claims = claimsIn(lossy, 1000, 10_000);
+  const scope = { provider: 'p', subject: 's', application: 'a', key: randomUUID() };
+  const { claim, isNew } = await claims.claim(scope, 'fingerprint');
+  expect(isNew).toBe(true);
+  await age(2000);
+  lost.clear();
+  expect(await claims.takeOver(scope, claim)).toMatchObject({ mediaId: claim.mediaId, takenOver: true });
 });
 
 /** The claim of `key` in Redis. */
