@@ -34,6 +34,10 @@ async function uploadsOfAllKinds(): Promise<void> {
     { version: 2, format: 'json', media: photo },
   ];
   await Promise.all(uploads.map(uploadAndView));
+  // Pages need no re-encoded video, so it may come later.
+  const isVideoDone = (series: string) =>
+    /^echodrop_rendition_job_seconds_count\{.*queue="rendition-films"/.test(series);
+  await waitUntil('a re-encoded video', 30_000, async () => (await seriesOf('rendition-worker')).some(isVideoDone));
 }
 
 async function uploadAndView(options: UploadOptions): Promise<void> {

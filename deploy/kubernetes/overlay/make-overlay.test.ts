@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { InvalidSettings } from '@echodrop/service/env';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { execa } from 'execa';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildOverlay } from '../checks/check-manifests.ts';
 import { type Manifest, workloadsOf } from '../checks/manifests.ts';
 import { connectionsIn, connectionsOut } from '../checks/network.ts';
@@ -14,13 +14,14 @@ import { makeOverlay } from './make-overlay.ts';
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
 const example = readFileSync(join(import.meta.dirname, 'settings.example.env'), 'utf8');
 const main = join(import.meta.dirname, 'main.ts');
+const kustomizationNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'];
 const large = {
   ...{ OVERLAY: 'large', S3_ENDPOINT: 'https://s3.town.example' },
   ...{ REDIS_NETWORKS: '10.1.0.0/24', STORE_NETWORKS: '10.3.0.0/24' },
 };
 
 await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'kubeconform'], () => {
-  test('the first run makes an example, from which the second makes a valid overlay', async () => {
+  test('the first run makes an example, from which the second makes a valid overlay, which a third leaves as it is', async () => {
     await using overlay = await Overlay.create();
     expect(await makeOverlay(overlay.path)).toBe('example');
     expect(await makeOverlay(overlay.path)).toBe('made');
@@ -29,28 +30,10 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     await execa('kubeconform', ['-strict', '-summary', '-skip', 'Middleware', '-'], { input: yaml });
     const images = workloadsOf(manifests).flatMap(({ pod }) => pod.containers.map(({ image }) => image));
     expect(images).toContain(`registry.example/echodrop/gateway:${version}`);
-  });
-
-  test('another run changes nothing', async () => {
-    await using overlay = await Overlay.create({});
-    await makeOverlay(overlay.path);
     const first = await overlay.kustomization();
     await makeOverlay(overlay.path);
     expect(await overlay.kustomization()).toBe(first);
   });
-
-  test.for(['kustomization.yaml', 'kustomization.yml', 'Kustomization'])(
-    'does not replace own changes of %s',
-    async (name) => {
-      await using overlay = await Overlay.create({});
-      await makeOverlay(overlay.path);
-      const path = join(overlay.path, name);
-      const changed = `${await overlay.kustomization()}namePrefix: my-\n`;
-      await writeFile(path, changed);
-      await expect(makeOverlay(overlay.path)).rejects.toThrow(`${name} was edited by hand`);
-      expect(await readFile(path, 'utf8')).toBe(changed);
-    },
-  );
 
   test('a file that cannot be read is one line of output', async () => {
     await using overlay = await Overlay.create();
@@ -60,51 +43,79 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(/^.*: EEXIST: .*file'$/) });
   });
 
-  test('ignores the byte order mark of an editor', async () => {
-    await using overlay = await Overlay.create({});
-    await writeFile(join(overlay.path, 'gateway.env'), '\uFEFFLOG_LEVEL=debug\n');
-    expect(mapsWith(await overlay.make(), 'LOG_LEVEL')).toMatchObject({ gateway: 'debug' });
-  });
-
-  test('Ingresses have the hosts of the public addresses, the class and the issuer', async () => {
-    await using overlay = await Overlay.create({
-      ...{ PUBLIC_SITE_URL: 'https://photos.town.example', UPLOAD_URL: 'https://up.town.example/media' },
-      ...{ INGRESS_CLASS: 'haproxy', INGRESS_NAMESPACE: 'edge', CLUSTER_ISSUER: 'town' },
+  describe('with many settings', () => {
+    // Several services read S3_REGION, which may be any text.
+    const regions = {
+      gateway: [`'Rock # Pop $1'`, 'Rock # Pop $1'],
+      'probe-worker': [`"Bob's" # of Bob`, "Bob's"],
+      'rendition-worker': ['0x1F', '0x1F'],
+      site: [`Rock & "Pop" # of the town`, 'Rock & "Pop"'],
+    } as const;
+    let overlay: Overlay;
+    let manifests: Manifest[];
+    beforeAll(async () => {
+      overlay = await Overlay.create({
+        ...{ PUBLIC_SITE_URL: 'https://photos.town.example', UPLOAD_URL: 'https://up.town.example/media' },
+        ...{ INGRESS_CLASS: 'haproxy', INGRESS_NAMESPACE: 'edge', CLUSTER_ISSUER: 'town' },
+        ...{ MEDIA_TYPES_OFF: 'avif', LOG_LEVEL: 'warn', MAX_MEDIA_BYTES: '1048576', SITE_NAME: `"'quoted'"` },
+      });
+      const more: Record<string, string> = { 'probe-worker': 'CONCURRENCY=4\nLOG_LEVEL=debug\n' };
+      for (const [service, [written]] of Object.entries(regions))
+        await writeFile(join(overlay.path, `${service}.env`), `\uFEFFS3_REGION=${written}\n${more[service] ?? ''}`);
+      const patch = JSON.stringify([{ op: 'replace', path: '/spec/schedule', value: '5 5 * * *' }]);
+      const component = {
+        ...{ apiVersion: 'kustomize.config.k8s.io/v1alpha1', kind: 'Component' },
+        patches: [{ target: { kind: 'CronJob' }, patch }],
+      };
+      await mkdir(join(overlay.path, 'own'));
+      await writeFile(join(overlay.path, 'own/kustomization.yaml'), JSON.stringify(component));
+      manifests = await overlay.make();
     });
-    const manifests = await overlay.make();
-    const ingresses = manifests.filter(({ kind }) => kind === 'Ingress');
-    expect(ingresses).toMatchObject(
-      ['up.town.example', 'photos.town.example'].map((host) => ({
-        metadata: { annotations: { 'cert-manager.io/cluster-issuer': 'town' } },
-        spec: { ingressClassName: 'haproxy', rules: [{ host }], tls: [{ hosts: [host] }] },
-      })),
-    );
-    expect(manifests.filter(({ kind }) => kind === 'Middleware')).toEqual([]);
-    expect(connectionsIn(manifests)).toContain('edge -> gateway:8080');
-  });
+    afterAll(() => overlay[Symbol.asyncDispose]());
 
-  test('a setting reaches every service that reads it, and pages of the site may upload', async () => {
-    await using overlay = await Overlay.create({
-      ...{ MEDIA_TYPES_OFF: 'avif', LOG_LEVEL: 'debug', MAX_MEDIA_BYTES: '1048576' },
+    test('Ingresses have the hosts of the public addresses, the class and the issuer', () => {
+      const ingresses = manifests.filter(({ kind }) => kind === 'Ingress');
+      expect(ingresses).toMatchObject(
+        ['up.town.example', 'photos.town.example'].map((host) => ({
+          metadata: { annotations: { 'cert-manager.io/cluster-issuer': 'town' } },
+          spec: { ingressClassName: 'haproxy', rules: [{ host }], tls: [{ hosts: [host] }] },
+        })),
+      );
+      expect(manifests.filter(({ kind }) => kind === 'Middleware')).toEqual([]);
+      expect(connectionsIn(manifests)).toContain('edge -> gateway:8080');
     });
-    const manifests = await overlay.make();
-    expect(mapsWith(manifests, 'MEDIA_TYPES_OFF')).toEqual({
-      ...{ gateway: 'avif', 'probe-worker': 'avif', 'rendition-worker': 'avif' },
-    });
-    expect(mapsWith(manifests, 'LOG_LEVEL')).toEqual({ 'every-process': 'debug' });
-    expect(mapsWith(manifests, 'MAX_MEDIA_BYTES')).toEqual({ gateway: '1048576', site: '1048576' });
-    expect(mapsWith(manifests, 'CORS_ORIGINS')).toEqual({ gateway: 'https://media.example' });
-  });
 
-  test.for([
-    [`"'quoted'"`, "'quoted'"],
-    [`'Rock # Pop $1'`, 'Rock # Pop $1'],
-    [`"Bob's" # of Bob`, "Bob's"],
-    [`Rock & "Pop" # of the town`, 'Rock & "Pop"'],
-    ['0x1F', '0x1F'],
-  ] as const)('the value %s arrives as Compose reads it', async ([SITE_NAME, value]) => {
-    await using overlay = await Overlay.create({ SITE_NAME });
-    expect(mapsWith(await overlay.make(), 'SITE_NAME')).toEqual({ site: value });
+    test('a setting reaches every service that reads it, and pages of the site may upload', () => {
+      expect(mapsWith(manifests, 'MEDIA_TYPES_OFF')).toEqual({
+        ...{ gateway: 'avif', 'probe-worker': 'avif', 'rendition-worker': 'avif' },
+      });
+      expect(mapsWith(manifests, 'MAX_MEDIA_BYTES')).toEqual({ gateway: '1048576', site: '1048576' });
+      expect(mapsWith(manifests, 'CORS_ORIGINS')).toEqual({ gateway: 'https://photos.town.example' });
+    });
+
+    test("a service's own file sets its settings only, also those that all services share", () => {
+      expect(mapsWith(manifests, 'CONCURRENCY')).toMatchObject({ 'probe-worker': '4', 'rendition-worker': '1' });
+      expect(mapsWith(manifests, 'LOG_LEVEL')).toEqual({ 'every-process': 'warn', 'probe-worker': 'debug' });
+    });
+
+    test('values arrive as Compose reads them, also after the byte order mark of an editor', () => {
+      const read = Object.entries(regions).map(([service, [, value]]) => [service, value]);
+      expect(mapsWith(manifests, 'S3_REGION')).toMatchObject(Object.fromEntries(read));
+      expect(mapsWith(manifests, 'SITE_NAME')).toEqual({ site: "'quoted'" });
+    });
+
+    test('own changes are a component, which stays as it is', () => {
+      expect(manifests.find(({ kind }) => kind === 'CronJob')).toMatchObject({ spec: { schedule: '5 5 * * *' } });
+    });
+
+    test.for(kustomizationNames)('own changes of %s are not replaced', async (name) => {
+      await using edited = await Overlay.create({});
+      const path = join(edited.path, name);
+      const changed = `${await overlay.kustomization()}namePrefix: my-\n`;
+      await writeFile(path, changed);
+      await expect(makeOverlay(edited.path)).rejects.toThrow(`${name} was edited by hand`);
+      expect(await readFile(path, 'utf8')).toBe(changed);
+    });
   });
 
   test.for(['Rock#Pop', '#1', '"A" and B', ' "A" and B', "'it's'", '`a`', "'open", '$HOME', String.raw`"\t"`])(
@@ -118,31 +129,10 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     },
   );
 
-  test("a service's own file sets its settings only, also those that all services share", async () => {
-    await using overlay = await Overlay.create({ LOG_LEVEL: 'warn' });
-    await writeFile(join(overlay.path, 'probe-worker.env'), 'CONCURRENCY=4\nLOG_LEVEL=debug\n');
-    const manifests = await overlay.make();
-    expect(mapsWith(manifests, 'CONCURRENCY')).toMatchObject({ 'probe-worker': '4', 'rendition-worker': '1' });
-    expect(mapsWith(manifests, 'LOG_LEVEL')).toEqual({ 'every-process': 'warn', 'probe-worker': 'debug' });
-  });
-
   test("a service's own file has no settings of the cluster", async () => {
     await using overlay = await Overlay.create({});
     await writeFile(join(overlay.path, 'site.env'), 'UPLOAD_URL=https://other.example\n');
     await expect(makeOverlay(overlay.path)).rejects.toThrow('site.env: UPLOAD_URL belongs in settings.env');
-  });
-
-  test('own changes are a component, which stays as it is', async () => {
-    await using overlay = await Overlay.create({});
-    const patch = JSON.stringify([{ op: 'replace', path: '/spec/schedule', value: '5 5 * * *' }]);
-    const component = {
-      ...{ apiVersion: 'kustomize.config.k8s.io/v1alpha1', kind: 'Component' },
-      patches: [{ target: { kind: 'CronJob' }, patch }],
-    };
-    await mkdir(join(overlay.path, 'own'));
-    await writeFile(join(overlay.path, 'own/kustomization.yaml'), JSON.stringify(component));
-    const manifests = await overlay.make();
-    expect(manifests.find(({ kind }) => kind === 'CronJob')).toMatchObject({ spec: { schedule: '5 5 * * *' } });
   });
 
   test('ha: has no faults', async () => {
@@ -201,19 +191,18 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     expect(error.message).toContain(fault);
   });
 
-  test.for(['kustomization.yaml', 'kustomization.yml', 'Kustomization'])(
-    'an overlay without settings is only checked: %s',
-    async (name) => {
-      await using overlay = await Overlay.create({});
-      await makeOverlay(overlay.path);
-      const wrong = (await overlay.kustomization()).replace('WEB_UPLOAD: "1"', 'WEB_UPLOAD: "2"');
+  test('an overlay without settings is only checked', async () => {
+    await using overlay = await Overlay.create({});
+    await makeOverlay(overlay.path);
+    const wrong = (await overlay.kustomization()).replace('WEB_UPLOAD: "1"', 'WEB_UPLOAD: "2"');
+    for (const name of kustomizationNames) {
       await using other = await Overlay.create();
       await writeFile(join(other.path, name), wrong);
       await expect(makeOverlay(other.path)).rejects.toThrow('site/site: WEB_UPLOAD must be one of 0, 1');
       expect(await readdir(other.path)).toEqual([name]);
       expect(await readFile(join(other.path, name), 'utf8')).toBe(wrong);
-    },
-  );
+    }
+  });
 });
 
 /** A folder for one overlay. */
