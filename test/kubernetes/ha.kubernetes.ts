@@ -41,7 +41,7 @@ test.each(['queue-redis', 'store'])('a restart of %s fails no upload, and loses 
   await expectNoneLost(cluster, system, load);
 });
 
-test.each(nodes)('a drain of %s fails no upload', async (node) => {
+test.each(nodes)('a drain of %s fails no upload, and loses none', async (node) => {
   await using load = await Load.start(system);
   await load.waitForProgress();
   await drain(cluster, node);
@@ -50,6 +50,7 @@ test.each(nodes)('a drain of %s fails no upload', async (node) => {
   await allReady();
   report(`a drain of ${node}`, load);
   expect(load.failures).toEqual([]);
+  await expectNoneLost(cluster, system, load);
 });
 
 test.each(nodes)('60 seconds after the power-off of %s uploads work, and no acknowledged one is lost', async (node) => {
