@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 
+/** The address of the queue Redis of the overlay `ha`. */
+export const queueRedisOfHa = 'redis+sentinel://queue-0:26379,queue-1:26379,queue-2:26379/queue';
+
 /** The secrets of `deploy/make-secrets` in a temporary folder. Disposing removes it. */
 export interface MadeSecrets extends AsyncDisposable {
   readonly folder: string;

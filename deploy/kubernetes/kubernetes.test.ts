@@ -3,7 +3,7 @@ import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-che
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { serviceNames } from '../local/services.ts';
-import { makeSecrets } from '../made-secrets.fixture.ts';
+import { makeSecrets, queueRedisOfHa } from '../made-secrets.fixture.ts';
 import { buildOverlay, checkManifests, overlayFolder } from './checks/check-manifests.ts';
 import { type Manifest, workloadsOf } from './checks/manifests.ts';
 import { connectionsBetween, connectionsIn, connectionsOut } from './checks/network.ts';
@@ -13,7 +13,6 @@ import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
 const documented = readDocs('kubernetes-tasks');
 const restarts = readDocs('restarts');
 const overlays = ['small', 'ha', 'large'];
-const queueRedisOfHa = 'redis+sentinel://queue-0:26379,queue-1:26379,queue-2:26379/queue';
 const workers = ['probe-worker', 'rendition-worker'];
 
 await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => {

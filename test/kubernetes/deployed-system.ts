@@ -5,7 +5,8 @@ import { freePort } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { sandbox } from '@echodrop/testkit/start-stack';
 import { stringify } from 'yaml';
-import { makeSecrets } from '../../deploy/made-secrets.fixture.ts';
+import { ownImages } from '../../deploy/kubernetes/overlay/kustomization.ts';
+import { makeSecrets, queueRedisOfHa } from '../../deploy/made-secrets.fixture.ts';
 import { root, version } from '../containers/compose-system.ts';
 import { startBalancer } from './balancer.ts';
 import type { Cluster } from './cluster.ts';
@@ -14,16 +15,11 @@ import type { Cluster } from './cluster.ts';
 const machine = '10.89.0.254';
 const machineNetwork = '10.89.0.0/24';
 
-export const images = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'admin'].map(
-  (name) => `echodrop/${name}`,
-);
+export const images = ownImages.map((name) => `echodrop/${name}`);
 /** Those of docker-compose.yml that the overlays use. */
 export const otherImages = ['redis:8-bookworm', 'docker.io/pgsty/silo:RELEASE.2026-09-03T13-18-01Z'];
 export const deployments = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'cache-redis'];
 export const statefulSets = ['store', 'queue-redis'];
-
-/** The address of the queue Redis of `ha`, for deploy/make-secrets. */
-export const sentinels = 'redis+sentinel://queue-0:26379,queue-1:26379,queue-2:26379/queue';
 
 /** An overlay in the cluster. Disposing removes it with its volumes. */
 export interface DeployedSystem extends AsyncDisposable {
@@ -72,7 +68,7 @@ export async function deploy(cluster: Cluster, overlay: 'small' | 'ha'): Promise
 }
 
 async function createSecrets({ kubectl }: Cluster, overlay: 'small' | 'ha'): Promise<void> {
-  await using made = await makeSecrets(overlay === 'ha' ? { QUEUE_REDIS_ADDRESS: sentinels } : {});
+  await using made = await makeSecrets(overlay === 'ha' ? { QUEUE_REDIS_ADDRESS: queueRedisOfHa } : {});
   await kubectl('create', 'secret', 'generic', 'echodrop-secrets', `--from-file=${made.folder}`);
   const key = { stringData: { API_KEYS: sandbox.apiKey } };
   await kubectl('patch', 'secret', 'echodrop-secrets', '--patch', JSON.stringify(key));

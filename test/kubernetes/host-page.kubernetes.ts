@@ -1,9 +1,12 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from '../containers/compose-system.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { startProvider } from './deployed-system.ts';
 import { followHostPage } from './host-page.ts';
+import { restoreIntoNewInstallation } from './host-tasks.ts';
 import { installResourceDefinitions } from './resource-definitions.ts';
 import { startTraefik } from './traefik.ts';
 
@@ -15,14 +18,16 @@ beforeAll(async () => {
 });
 afterAll(() => parts.disposeAsync());
 
-test('the commands of the page lead to an upload over HTTPS, through Traefik', async () => {
+test('the commands of the page lead to an upload over HTTPS, through Traefik, and a backup to a new installation', async () => {
   const traefik = parts.use(await startTraefik(cluster));
   const { origin: provider } = await startProvider(parts);
   parts.defer(async () => {
     await cluster.kubectl('delete', 'namespace', 'echodrop', '--ignore-not-found', '--timeout=9m');
   });
-  const { id, url } = await followHostPage(cluster, { ingress: traefik.address, provider });
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-host-page-'))).path;
+  const { id, url } = await followHostPage(cluster, { folder, ingress: traefik.address, provider });
   expect(url).toBe(`https://media.example/${id}`);
+  await restoreIntoNewInstallation(cluster, folder);
 });
 
 test('the API server accepts the overlay large, with KEDA and the Prometheus Operator', async () => {

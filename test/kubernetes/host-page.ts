@@ -1,16 +1,18 @@
-import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
+import { ownImages } from '../../deploy/kubernetes/overlay/kustomization.ts';
 import { root, version } from '../containers/compose-system.ts';
 import { examplesOf } from '../docs/examples.ts';
 import type { Cluster } from './cluster.ts';
+import { commandsOf, placesIn } from './page-commands.ts';
 
-const services = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'admin'];
 const hosts = ['upload.example', 'media.example'];
 
 interface Surroundings {
+  /** For the secrets and the overlay. */
+  readonly folder: string;
   /** The IP address of Traefik. */
   readonly ingress: string;
   /** The address of a sandbox provider on this machine: `http://IP:PORT`. */
@@ -23,34 +25,27 @@ interface Surroundings {
  * @returns the response to the upload
  */
 export async function followHostPage(
-  { env, kubectl, load }: Cluster,
-  { ingress, provider }: Surroundings,
+  cluster: Cluster,
+  { folder, ingress, provider }: Surroundings,
 ): Promise<{ readonly id: string; readonly url: string }> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-host-page-'));
-  const overlay = join(folder.path, 'mine');
+  const { kubectl, load } = cluster;
+  const overlay = join(folder, 'mine');
   const advertised = `${provider}/api/v1/accounts/verify_credentials`;
-  const examples = await examplesOf('host/kubernetes', {
-    '/secure/echodrop': join(folder.path, 'secrets'),
-    'deploy/kubernetes/overlays/mine': overlay,
+  const run = await commandsOf('host/kubernetes', cluster, {
+    ...placesIn(folder),
     'https://mastodon.example/api/v1/accounts/verify_credentials': advertised,
     'your-access-token': 'sandbox-bearer',
-    'curl -F': `curl --silent --show-error --cacert ${folder.path}/ca.crt ${hosts.map((host) => `--resolve ${host}:443:${ingress}`).join(' ')} -F`,
+    'curl -F': `curl --silent --show-error --cacert ${folder}/ca.crt ${hosts.map((host) => `--resolve ${host}:443:${ingress}`).join(' ')} -F`,
   });
-  const commands = examples.filter(({ language }) => language === 'sh').map(({ code }) => code);
   const { version: released } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  const run = async (word: string): Promise<string> => {
-    const found = commands.filter((code) => code.includes(word));
-    if (found.length !== 1) throw new Error(`docs/host/kubernetes.md has ${found.length} blocks with ${word}`);
-    return (await execa('bash', ['-ec', found.join()], { cwd: root, env, timeout: 15 * 60_000 })).stdout;
-  };
-  const images = services.map(
+  const images = ownImages.map(
     (name) => [`echodrop/${name}:${version}`, `registry.example/echodrop/${name}:${released}`] as const,
   );
   for (const [built, pushed] of images) await execa('docker', ['tag', built, pushed]);
   await load(images.map(([, pushed]) => pushed));
 
   await run('deploy/make-secrets');
-  await makeCertificates(folder.path, kubectl);
+  await makeCertificates(folder, kubectl);
   await run('npm run overlay');
   await writeFile(join(overlay, 'settings.env'), settings(advertised), { flag: 'a' });
   await allowProvider(overlay, new URL(provider));
@@ -80,7 +75,8 @@ async function allowProvider(overlay: string, { hostname, port }: URL): Promise<
   await writeFile(join(overlay, 'own/kustomization.yaml'), `${find('kind: Component')}resources: [provider.yaml]\n`);
 }
 
-async function makeCertificates(folder: string, kubectl: Cluster['kubectl']): Promise<void> {
+/** In place of cert-manager. */
+export async function makeCertificates(folder: string, kubectl: Cluster['kubectl']): Promise<void> {
   const [key, certificate] = [join(folder, 'ca.key'), join(folder, 'ca.crt')];
   const names = `subjectAltName=${hosts.map((host) => `DNS:${host}`).join()}`;
   const subject = ['-subj', '/CN=upload.example', '-addext', names];

@@ -1,7 +1,9 @@
 import { type Manifest, ofKind, type PodSpec, quantity, type Workload, workloadsOf } from './manifests.ts';
 
-/** The smallest cluster that overlays with their own store support (docs/host/kubernetes.md). */
-export const minimumCluster = { nodes: 3, cpus: 2, gibibytes: 4 };
+// The smallest nodes of overlays with their own store, and of those without (docs/host/kubernetes.md).
+const smallNode = { cpus: 2, gibibytes: 4 };
+const largeNode = { cpus: 4, gibibytes: 4 };
+const nodeCount = 3;
 /** On each node: for the system, the Ingress controller and other add-ons. */
 const reserved = { cpus: 0.5, gibibytes: 1 };
 const gibibyte = 1024 ** 3;
@@ -22,8 +24,8 @@ interface HpaSpec {
 /** Finds pods that the minimum cluster could not start while one of its nodes is drained and every Deployment is updated. */
 export function checkClusterSize(manifests: readonly Manifest[]): string[] {
   const workloads = workloadsOf(manifests).filter(({ kind }) => kind !== 'CronJob');
-  if (!workloads.some(({ kind }) => kind === 'StatefulSet')) return [];
-  const nodes = Array.from({ length: minimumCluster.nodes - 1 }, () => new Node());
+  const size = workloads.some(({ kind }) => kind === 'StatefulSet') ? smallNode : largeNode;
+  const nodes = Array.from({ length: nodeCount - 1 }, () => new Node(size));
   // The largest first, as otherwise they may find only gaps.
   const pods = workloads
     .flatMap((workload) => podsOf(workload, manifests))
@@ -36,7 +38,12 @@ export function checkClusterSize(manifests: readonly Manifest[]): string[] {
 }
 
 class Node {
+  readonly #size: Size;
   readonly #pods: Pod[] = [];
+
+  constructor(size: Size) {
+    this.#size = size;
+  }
 
   has(name: string): boolean {
     return this.#pods.some((pod) => pod.name === name);
@@ -45,7 +52,7 @@ class Node {
   takes(pod: Pod): boolean {
     if (pod.isAlone && this.has(pod.name)) return false;
     const used = (part: keyof Size) => [...this.#pods, pod].reduce((sum, each) => sum + each[part], reserved[part]);
-    if (used('cpus') > minimumCluster.cpus || used('gibibytes') > minimumCluster.gibibytes) return false;
+    if (used('cpus') > this.#size.cpus || used('gibibytes') > this.#size.gibibytes) return false;
     this.#pods.push(pod);
     return true;
   }

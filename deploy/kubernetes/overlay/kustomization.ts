@@ -19,7 +19,8 @@ export interface OverlayFiles {
   readonly hasOwnComponent: boolean;
 }
 
-const images = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'admin'];
+/** Names of our images. */
+export const ownImages = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'admin'];
 const services = (Object.keys(serviceConfigs) as ServiceName[]).filter((name) => name !== 'sandbox-provider');
 
 /** Reads the settings of the cluster. @throws InvalidSettings, which lists every invalid or unknown setting */
@@ -71,7 +72,7 @@ export function kustomizationOf(
       ...(files.hasOwnComponent ? ['own'] : []),
     ],
     ...(cluster.PROMETHEUS_RELEASE && { labels: [{ pairs: { release: cluster.PROMETHEUS_RELEASE } }] }),
-    images: images.map((name) => ({
+    images: ownImages.map((name) => ({
       name: `echodrop/${name}`,
       newName: `${cluster.ECHODROP_REGISTRY}echodrop/${name}`,
     })),

@@ -6,7 +6,7 @@ import { redisCommand } from '@echodrop/testkit/servers/redis-command';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { pongs, redisProgram } from '@echodrop/testkit/servers/start-redis';
 import { execa } from 'execa';
-import { type MadeSecrets, makeSecrets } from '../../../made-secrets.fixture.ts';
+import { type MadeSecrets, makeSecrets, queueRedisOfHa } from '../../../made-secrets.fixture.ts';
 
 /** A pod of the overlay's queue Redis: Redis and a sentinel, started by the overlay's scripts. */
 export interface RedisPod {
@@ -36,13 +36,12 @@ interface Place {
 
 // Loopback addresses that end with the number of the pod.
 const network = '127.0.53';
-const queueRedis = 'redis+sentinel://queue-0:26379,queue-1:26379,queue-2:26379/queue';
 
 /** Starts three pods at once, as at an installation. Only Linux has their loopback addresses. */
 export async function startRedisPods(): Promise<RedisPods> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-redis-pods-'))).path;
-  const secrets = parts.use(await makeSecrets({ QUEUE_REDIS_ADDRESS: queueRedis }));
+  const secrets = parts.use(await makeSecrets({ QUEUE_REDIS_ADDRESS: queueRedisOfHa }));
   const place = { folder, secrets, port: await freePort(), sentinelPort: await freePort() };
   const start = (n: number) => startPod(place, n, parts);
   const pods = await Promise.all([start(0), start(1), start(2)]);

@@ -1,0 +1,30 @@
+import { expect } from 'vitest';
+import type { Cluster } from './cluster.ts';
+import { makeCertificates } from './host-page.ts';
+import { commandsOf, placesIn } from './page-commands.ts';
+
+/** Follows "Back up" of docs/host/kubernetes-tasks.md after the page of the first upload: a backup, and a new installation with its copy. */
+export async function restoreIntoNewInstallation(cluster: Cluster, folder: string): Promise<void> {
+  const { kubectl } = cluster;
+  const places = placesIn(folder);
+  const runPage = await commandsOf('host/kubernetes', cluster, places);
+  const runTask = await commandsOf('host/kubernetes-tasks', cluster, places);
+  const apply = () => kubectl('apply', '--kustomize', places['deploy/kubernetes/overlays/mine']);
+  const ready = (name: string) => kubectl('rollout', 'status', name, '--timeout=9m');
+
+  await runTask('copy-objects');
+  await kubectl('delete', 'namespace', 'echodrop', '--timeout=9m');
+  await runPage('deploy/make-secrets');
+  await makeCertificates(folder, kubectl);
+  await apply();
+  await kubectl('scale', 'deployment', '--all', '--replicas=0');
+  await ready('statefulset/store');
+  await runTask('copy-objects', { 'back-up': 'restore' });
+  await kubectl('scale', 'deployment', '--all', '--replicas=1');
+  await apply();
+  for (const name of ['gateway', 'site']) await ready(`deployment/${name}`);
+  await runTask('jq', { '["list"]': '["rebuild-listings"]' });
+  const checked = await runTask('jq', { '["list"]': '["verify-store", "--moved", "--bytes"]' });
+  expect(checked).toMatch(/^Checked 1 records?/m);
+  expect(checked).not.toMatch(/FAULT/);
+}
