@@ -8,25 +8,30 @@ import { startProvider } from './deployed-system.ts';
 import { followHostPage } from './host-page.ts';
 import { restoreIntoNewInstallation } from './host-tasks.ts';
 import { installResourceDefinitions } from './resource-definitions.ts';
-import { startTraefik } from './traefik.ts';
+import { startTraefik, type Traefik } from './traefik.ts';
 
 const parts = new AsyncDisposableStack();
 let cluster: Cluster;
+let traefik: Traefik;
+let folder: string;
 beforeAll(async () => {
   cluster = await startCluster();
   await installResourceDefinitions(cluster);
+  traefik = parts.use(await startTraefik(cluster));
+  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-host-page-'))).path;
 });
 afterAll(() => parts.disposeAsync());
 
-test('the commands of the page lead to an upload over HTTPS, through Traefik, and a backup to a new installation', async () => {
-  const traefik = parts.use(await startTraefik(cluster));
+test('the commands of the page lead to an upload over HTTPS, through Traefik', async () => {
   const { origin: provider } = await startProvider(parts);
   parts.defer(async () => {
     await cluster.kubectl('delete', 'namespace', 'echodrop', '--ignore-not-found', '--timeout=9m');
   });
-  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-host-page-'))).path;
   const { id, url } = await followHostPage(cluster, { folder, ingress: traefik.address, provider });
   expect(url).toBe(`https://media.example/${id}`);
+});
+
+test('a backup through the API server is restored into a new installation', async () => {
   await restoreIntoNewInstallation(cluster, folder);
 });
 
