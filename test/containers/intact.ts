@@ -7,8 +7,6 @@ import type { ComposeSystem } from './compose-system.ts';
 import { type Acknowledged, sha256 } from './load.ts';
 
 const concurrency = 8;
-// While a node was lost, pictures may not have been made.
-const pictureMs = 5 * 60_000;
 
 /** Expects record, exact media, page and picture of each upload. */
 export async function expectIntact(system: ComposeSystem, acknowledged: readonly Acknowledged[]): Promise<void> {
@@ -44,7 +42,7 @@ async function expectShown(
     const page = await fetch(`${site}/${id}`);
     return page.status === 200 && (await page.text()).includes(message);
   });
-  await waitUntil(`the picture of ${id}`, pictureMs, async () => {
+  await waitUntil(`the picture of ${id}`, 60_000, async () => {
     const picture = await fetch(`${site}/${id}/large.jpg`);
     await picture.body?.cancel();
     return picture.status === 200;

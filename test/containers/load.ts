@@ -68,7 +68,7 @@ export class Load implements AsyncDisposable {
     try {
       const response = await fetch(`${this.#system.gateway}${path}`, {
         method: 'POST',
-        // Half of them, in both versions and formats.
+        // Half of the uploads have a key, in both versions and formats.
         headers: turn % 8 < 4 ? { ...headers, 'Idempotency-Key': message.replaceAll(' ', '-') } : headers,
         body: isSlow ? inPieces(body) : body,
         duplex: 'half',

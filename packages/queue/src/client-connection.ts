@@ -10,7 +10,7 @@ export class ClientConnection implements AsyncDisposable {
   readonly redis: RedisClient & AsyncDisposable;
   readonly replies: Replies;
   readonly seals: JobSeals;
-  /** How long a job that Redis refuses is worth another try. */
+  /** How long a job that Redis refuses is repeated, in milliseconds. */
   readonly failoverMs: number;
 
   constructor({ url, log, ...sealing }: QueueOptions) {

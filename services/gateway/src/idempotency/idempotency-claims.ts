@@ -46,7 +46,7 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 interface ClaimsOptions {
   /** The longest that an attempt works after it made a claim. */
   readonly maxHoldMs: number;
-  /** How long a failed command is repeated. */
+  /** How long a failed command is repeated, except a release. */
   readonly failoverMs: number;
   /** Known to all gateways, and to no worker. */
   readonly secret: RotatedSecret;
@@ -102,7 +102,7 @@ export class IdempotencyClaims {
   /** Ends an attempt. Frees the key, or, if the record may exist, lets the claim be taken over at once. */
   async release(scope: KeyScope, claim: Claim, mayExist: boolean): Promise<void> {
     const ms = mayExist ? keptMs - this.#maxHoldMs : 0;
-    await this.#repeat(() => this.#redis.eval(expireScript, 1, nameOf(scope), claim.text, ms));
+    await this.#redis.eval(expireScript, 1, nameOf(scope), claim.text, ms);
   }
 
   async #replace(name: string, text: string, claim: Claim, maxMs: number): Promise<boolean> {
