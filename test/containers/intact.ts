@@ -26,9 +26,10 @@ export async function expectAllShown(
   acknowledged: readonly Acknowledged[],
   pageMs = 0,
 ): Promise<void> {
-  const remaining = [...acknowledged];
+  // Workers make pictures in this order: each has its time after those before it.
+  const remaining = acknowledged.values();
   const checks = Array.from({ length: concurrency }, async () => {
-    for (let upload = remaining.pop(); upload; upload = remaining.pop()) await expectShown(system, upload, pageMs);
+    for (const upload of remaining) await expectShown(system, upload, pageMs);
   });
   await Promise.all(checks);
 }

@@ -20,7 +20,7 @@ export type RunBlock = (word: string, replacements?: Readonly<Record<string, str
 export async function commandsOf(
   page: string,
   { env }: Pick<Cluster, 'env'>,
-  replacements: Record<string, string>,
+  replacements: Record<string, string> = {},
 ): Promise<RunBlock> {
   const examples = await examplesOf(page, replacements);
   const blocks = examples.filter(({ language }) => language === 'sh').map(({ code }) => code);
