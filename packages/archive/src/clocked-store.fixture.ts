@@ -69,6 +69,9 @@ export function clockedStore(store: ObjectStore, clock: TestClock, turn = async 
     async *listUnfinishedWrites() {
       for await (const each of store.listUnfinishedWrites()) yield convert(each);
     },
+    append: (...args) => inTurn(() => store.append(...args)),
+    completeWrite: (...args) => inTurn(() => store.completeWrite(...args)),
+    discardWrite: (...args) => inTurn(() => store.discardWrite(...args)),
     clock: async () => clock.now(),
     ready: () => store.ready(),
     [Symbol.asyncDispose]: async () => {},

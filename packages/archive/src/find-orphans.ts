@@ -8,6 +8,7 @@ import { type FoundRecord, listRecords } from './records.ts';
 export interface Orphan {
   readonly kind: 'media' | 'renditions';
   readonly object: ListedObject;
+  readonly mediaKey: string;
   /** The tombstone of an interrupted removal, or nothing. */
   readonly reference: Exclude<Reference, 'record'>;
 }
@@ -122,7 +123,7 @@ async function* listOrphans(store: ObjectStore, keys: MediaKeySet, range: KeyRan
   for (const [kind, objects] of kinds) {
     for await (const { mediaKey, object } of objects) {
       const reference = keys.referenceOf(mediaKey);
-      if (reference === 'nothing' || reference === 'tombstone') yield { kind, object, reference };
+      if (reference === 'nothing' || reference === 'tombstone') yield { kind, object, mediaKey, reference };
     }
   }
 }

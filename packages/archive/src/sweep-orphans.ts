@@ -8,6 +8,7 @@ import { addToListings } from './listing.ts';
 import { readListingIndex } from './listing-index.ts';
 import { type ListingEntry, listingEntryOf } from './listing-keys.ts';
 import type { FoundRecord } from './records.ts';
+import { findResumable, listResumableIds, removeResumable } from './resumable-uploads.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
 
 interface SweepOptions {
@@ -46,35 +47,41 @@ const maxUnsuspicious = 20;
 
 /**
  * Adds missing listing entries of published uploads. Removes unfinished writes, and media and renditions that no record references, if they
- * are old enough; at any age, what an interrupted removal left behind.
+ * are old enough; at any age, what an interrupted removal left behind. Removes expired resumable uploads, and keeps what others need.
  *
  * Removes nothing before all records have been read, and skips what it cannot remove.
  * @throws RecordsUnreadable, RecordsMissing, StoreUnavailable, or the signal's reason; objects removed until then stay removed
  */
 export async function sweep(store: ObjectStore, options: SweepOptions): Promise<SweepResult> {
-  const before = (await store.clock()).getTime() - options.olderThanMs;
-  return new Sweep(store, options, before, await readListingIndex(store, options.signal)).run();
+  const now = (await store.clock()).getTime();
+  return new Sweep(store, options, now, await readListingIndex(store, options.signal)).run();
 }
 
 class Sweep {
   readonly #store: ObjectStore;
   readonly #options: SweepOptions;
-  readonly #before: number;
+  readonly #now: number;
   readonly #isListed: (entry: ListingEntry) => boolean;
   readonly #listings = { missing: 0, added: 0 };
-  readonly #counts = { media: emptyCount(), renditions: emptyCount(), uploads: emptyCount() };
+  readonly #counts = {
+    ...{ media: emptyCount(), renditions: emptyCount() },
+    ...{ uploads: emptyCount(), resumable: emptyCount() },
+  };
+  /** What running resumable uploads may still need. */
+  readonly #needed = { mediaKeys: new Set<string>(), writes: new Set<string>() };
   #failure: unknown;
 
-  constructor(store: ObjectStore, options: SweepOptions, before: number, isListed: (entry: ListingEntry) => boolean) {
+  constructor(store: ObjectStore, options: SweepOptions, now: number, isListed: (entry: ListingEntry) => boolean) {
     this.#store = store;
     this.#options = options;
-    this.#before = before;
+    this.#now = now;
     this.#isListed = isListed;
   }
 
   async run(): Promise<SweepResult> {
     const { dryRun, force = false, keysPerBatch, signal } = this.#options;
     let recordsMissing: RecordsMissing | undefined;
+    await this.#forEach(listResumableIds(this.#store), (id) => this.#sweepResumable(id));
     const visit = (record: FoundRecord) => this.#relist(record);
     for await (const batch of findOrphans(this.#store, { keysPerBatch, signal, visit })) {
       if (!force) recordsMissing ??= await this.#checkMissing(batch);
@@ -95,12 +102,30 @@ class Sweep {
     if (await this.#attempt(() => addToListings(this.#store, entry))) this.#listings.added += 1;
   }
 
-  async #removeObject({ kind, object, reference }: Orphan): Promise<void> {
+  async #sweepResumable(id: string): Promise<void> {
+    try {
+      const upload = await findResumable(this.#store, id);
+      if (!upload) return;
+      const { expires, mediaKey, write } = upload.state;
+      if (expires.getTime() < this.#now) {
+        await this.#count('resumable', write.size, () => removeResumable(this.#store, upload));
+      } else {
+        this.#needed.mediaKeys.add(mediaKey);
+        if (write.id !== undefined) this.#needed.writes.add(write.id);
+      }
+    } catch (error) {
+      this.#failure ??= error;
+    }
+  }
+
+  async #removeObject({ kind, object, mediaKey, reference }: Orphan): Promise<void> {
+    if (this.#needed.mediaKeys.has(mediaKey)) return;
     if (reference === 'tombstone' || this.#isOld(object))
       await this.#count(kind, object.size, () => this.#store.remove(object.key));
   }
 
   async #abortWrite(write: UnfinishedWrite): Promise<void> {
+    if (this.#needed.writes.has(write.id)) return;
     if (this.#isOld(write) && (write.key === undefined || isOwnKey(write.key)))
       await this.#count('uploads', write.size ?? 0, () => this.#store.abortWrite(write));
   }
@@ -138,7 +163,7 @@ class Sweep {
   }
 
   #isOld({ writtenAt }: Pick<UnfinishedWrite, 'writtenAt'>): boolean {
-    return writtenAt.getTime() < this.#before;
+    return writtenAt.getTime() < this.#now - this.#options.olderThanMs;
   }
 }
 

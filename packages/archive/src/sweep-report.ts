@@ -6,8 +6,8 @@ import { z } from 'zod';
 
 const schemaVersion = 1;
 
-/** What a sweep removes: media and renditions without a record, and unfinished writes. */
-export const sweptKinds = ['media', 'renditions', 'uploads'] as const;
+/** What a sweep removes: media and renditions without a record, unfinished writes, and expired resumable uploads. */
+export const sweptKinds = ['media', 'renditions', 'uploads', 'resumable'] as const;
 
 export type SweptKind = (typeof sweptKinds)[number];
 
@@ -15,7 +15,11 @@ const countShape = z.object({ found: z.int(), removed: z.int(), bytes: z.int() }
 const reportShape = z.object({
   version: z.literal(schemaVersion),
   completed: z.iso.datetime().transform((time) => new Date(time)),
-  kinds: z.object({ media: countShape, renditions: countShape, uploads: countShape }),
+  kinds: z.object({
+    ...{ media: countShape, renditions: countShape, uploads: countShape },
+    // Earlier releases had none.
+    resumable: countShape.default({ found: 0, removed: 0, bytes: 0 }),
+  }),
   // Earlier releases wrote none.
   listings: z.object({ missing: z.int(), added: z.int() }).default({ missing: 0, added: 0 }),
 });

@@ -6,6 +6,7 @@ import { checkEntry } from './check-entry.ts';
 import { type CheckDepth, checkRecord } from './check-record.ts';
 import { findOrphans } from './find-orphans.ts';
 import { listingPrefixes } from './listing-keys.ts';
+import { findResumable, listResumableIds } from './resumable-uploads.ts';
 import type { Checked, StoreFinding } from './store-finding.ts';
 
 interface VerifyOptions extends CheckDepth {
@@ -59,13 +60,19 @@ async function* checkMedia(
   { olderThanMs, keysPerBatch, signal }: Pick<VerifyOptions, 'olderThanMs' | 'keysPerBatch' | 'signal'>,
 ): AsyncGenerator<Checked> {
   const before = (await store.clock()).getTime() - olderThanMs;
+  const inProgress = new Set<string>();
+  for await (const id of listResumableIds(store)) {
+    const upload = await findResumable(store, id);
+    if (upload) inProgress.add(upload.state.mediaKey);
+  }
   let cursor = after ?? mediaPrefix;
   const start = cursor.slice(mediaPrefix.length) || undefined;
   for await (const { to, orphans } of findOrphans(store, { keysPerBatch, signal, after: start })) {
-    for await (const { kind: leftover, object, reference } of orphans) {
+    for await (const { kind: leftover, object, mediaKey, reference } of orphans) {
       // The check of its record reports an unfinished removal.
       if (reference === 'tombstone') continue;
-      const age = object.writtenAt.getTime() < before ? 'sweepable' : 'young';
+      const isYoung = inProgress.has(mediaKey) || object.writtenAt.getTime() >= before;
+      const age = isYoung ? 'young' : 'sweepable';
       yield { cursor, findings: [{ leftover, key: object.key, size: object.size, age }] };
     }
     cursor = mediaObjectKey(to);

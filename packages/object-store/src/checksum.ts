@@ -5,7 +5,12 @@ const encoded = Buffer.alloc(4);
 
 /** Running CRC-32, the same as in zlib and S3's `x-amz-checksum-crc32`. */
 export class Checksum {
-  #value = 0;
+  #value: number;
+
+  /** `before`: the checksum of the bytes before, eight hexadecimal digits. */
+  constructor(before = '0') {
+    this.#value = Number.parseInt(before, 16);
+  }
 
   add(bytes: Buffer): void {
     this.#value = crc32(bytes, this.#value);

@@ -6,6 +6,14 @@ export const renditionsPrefix = 'renditions/';
 /** Holds the listings of the owners, one below the other. */
 export const ownersPrefix = 'by-user/';
 
+/** Holds the states of resumable uploads, each in a folder of its own. */
+export const resumablePrefix = 'resumable/';
+
+/** Prefix of the objects of one resumable upload. */
+export function resumablePrefixOf(id: string): string {
+  return `${resumablePrefix}${id}/`;
+}
+
 /** The report of the last sweep. */
 export const sweepReportKey = 'reports/sweep.json';
 
@@ -56,7 +64,7 @@ export function renditionKey(
   return `${renditionsPrefixOf(mediaKey)}${name}-${version}.${extension}`;
 }
 
-const ownFolders = ['media', 'records', 'renditions', 'by-time', 'by-user', 'blocks', 'reports'];
+const ownFolders = ['media', 'records', 'renditions', 'resumable', 'by-time', 'by-user', 'blocks', 'reports'];
 
 /** Whether Echodrop made the key; the bucket may hold objects of other applications. */
 export function isOwnKey(key: string): boolean {

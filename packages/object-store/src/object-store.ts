@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { AppendOptions, StagedWrite } from './staged-write.ts';
 
 export interface StoredObject {
   readonly key: string;
@@ -69,13 +70,18 @@ export class StoreUnavailable extends Error {
 /** The bytes read differ from their checksum: damaged in the store or on the way. */
 export class ChecksumMismatch extends StoreUnavailable {}
 
+/** A staged write was discarded, or its bytes are no longer those of its state. */
+export class StagedWriteLost extends Error {
+  override readonly name = 'StagedWriteLost';
+}
+
 /** Other uploads needed the part memory; the store itself is healthy. */
 export class CrowdedOut extends StoreUnavailable {}
 
 /**
  * Holds media, records and renditions. Keys come from object-keys.ts only.
  *
- * Every call to MinIO ends within the store's deadline (`put`: one per part), and every call throws StoreUnavailable if the
+ * Every call to MinIO ends within the store's deadline (`put`, `append`: one per part), and every call throws StoreUnavailable if the
  * store is at fault. Only `list`, `exists` and `listUnfinishedWrites` list, and no upload calls these.
  */
 export interface ObjectStore extends AsyncDisposable {
@@ -113,6 +119,19 @@ export interface ObjectStore extends AsyncDisposable {
 
   /** Removes an object, if it exists. */
   remove(key: string): Promise<void>;
+
+  /**
+   * Adds the bytes of `source` to a staged write, whose object appears with `completeWrite`. Only one call at a time may add to it. If the source
+   * or the signal ends it early, the bytes until then are kept. Memory: at most one part.
+   * @throws the source's error, the signal's reason, the error of `save`, StagedWriteLost or StoreUnavailable
+   */
+  append(write: StagedWrite, source: Readable, options: AppendOptions): Promise<void>;
+
+  /** Makes the object of a staged write. It may be called again with the same state, also after it succeeded. @throws StagedWriteLost, StoreUnavailable */
+  completeWrite(write: StagedWrite): Promise<WrittenObject>;
+
+  /** Removes what a staged write has stored; a finished object stays. */
+  discardWrite(write: StagedWrite): Promise<void>;
 
   /** Writes of all processes, running or interrupted, that the store reports (MinIO: those since its start). */
   listUnfinishedWrites(): AsyncIterable<UnfinishedWrite>;

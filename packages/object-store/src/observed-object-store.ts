@@ -3,7 +3,7 @@ import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { inSpan, setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { CrowdedOut, type ObjectStore, StoreUnavailable } from './object-store.ts';
 
-const operations = ['put', 'put_if_absent', 'read', 'read_body', 'stat', 'list', 'remove', 'ready'] as const;
+const operations = ['put', 'append', 'complete', 'discard', 'put_if_absent', 'read', 'read_body', 'stat', 'list', 'remove', 'ready'] as const;
 
 type Operation = (typeof operations)[number];
 
@@ -17,12 +17,15 @@ const buckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 300];
 
 /**
  * Measures and traces the calls of `store`, except those that only the sweeper makes. `read` ends when the body begins, `read_body` when
- * the body ends; `put` takes as long as its source. Disposing disposes `store`.
+ * the body ends; `put` and `append` take as long as their source. Disposing disposes `store`.
  */
 export function observeStore(store: ObjectStore, metrics: Metrics): ObjectStore {
   const observe = createObserver(metrics);
   return {
     put: (key, ...rest) => observe('put', key, () => store.put(key, ...rest)),
+    append: (write, ...rest) => observe('append', write.key, () => store.append(write, ...rest)),
+    completeWrite: (write) => observe('complete', write.key, () => store.completeWrite(write)),
+    discardWrite: (write) => observe('discard', write.key, () => store.discardWrite(write)),
     putIfAbsent: (key, bytes) => observe('put_if_absent', key, () => store.putIfAbsent(key, bytes)),
     async read(key, options) {
       const reading = await observe('read', key, () => store.read(key, options));

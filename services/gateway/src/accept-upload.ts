@@ -44,7 +44,7 @@ export async function acceptUpload(context: UploadContext, deps: UploadDeps): Pr
     if (verification.isRequested) return;
     verification.isRequested = true;
     const verified = verifier.verify({ credentials, clientAddress }, signal).then(requireCaller);
-    verified.then(admitted.admitCaller).then(verdict.resolve, verdict.reject);
+    verified.then((caller) => admitted.admitCaller(caller)).then(verdict.resolve, verdict.reject);
   };
   if (headerCredentials) verify(headerCredentials);
 
@@ -57,7 +57,6 @@ export async function acceptUpload(context: UploadContext, deps: UploadDeps): Pr
     stopOnRefusal: version === 2,
     openMemory: (crowdOut) => (verification.isRequested ? undefined : admitted.openMemory(crowdOut)),
     admitMedia: admitted.admitMedia,
-    hash: idempotencyKey !== undefined,
   });
 
   // Only of version 1: the headers of version 2 were read above.

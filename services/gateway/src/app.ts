@@ -8,6 +8,7 @@ import { acceptUpload, type UploadDeps } from './accept-upload.ts';
 import type { GatewayEvents } from './events.ts';
 import { serveOpenApi } from './openapi/openapi.ts';
 import { ownUploadRoutes } from './own-uploads/own-upload-routes.ts';
+import { type TusDeps, tusRoutes } from './resumable/tus-routes.ts';
 import { asRefusal, ClientGone, Refusal } from './response/refusal.ts';
 import { type Format, methodNotAllowed, requestedFormat, sendRecord, sendRefusal } from './response/send-response.ts';
 import { createUploadContext } from './upload-context.ts';
@@ -15,6 +16,7 @@ import { createUploadContext } from './upload-context.ts';
 interface Gateway {
   readonly uploads: UploadDeps;
   readonly ownUploads: Parameters<typeof ownUploadRoutes>[1];
+  readonly resumable: TusDeps;
   readonly events: Pick<GatewayEvents, 'uploadStarted' | 'uploadEnded'>;
   readonly basePaths: readonly string[];
   /** The site's address, without a final slash. */
@@ -51,6 +53,7 @@ export function gatewayApp(gateway: Gateway): Express {
       }
     }
     app.use(ownUploadRoutes(root, gateway.ownUploads, publicSite));
+    app.use(tusRoutes(root, gateway.resumable));
     const openApi = serveOpenApi(root, gateway.uploads.forms.maxMediaBytes);
     app.route(`${root}/openapi.json`).get(openApi).all(methodNotAllowed('GET, HEAD', 'json'));
   }
@@ -66,9 +69,18 @@ const preflightSeconds = 7200;
 function allowOrigins(origins: readonly string[]): RequestHandler {
   const allow = cors({
     origin: [...origins],
-    methods: ['GET', 'POST', 'DELETE'],
-    allowedHeaders: ['X-Verify-Credentials-Authorization', 'X-Auth-Service-Provider', 'Idempotency-Key'],
-    exposedHeaders: ['X-Request-Id', 'Retry-After'],
+    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    allowedHeaders: [
+      'X-Verify-Credentials-Authorization',
+      'X-Auth-Service-Provider',
+      'Idempotency-Key',
+      ...['Content-Type', 'Tus-Resumable', 'X-HTTP-Method-Override', 'Upload-Checksum'],
+      ...['Upload-Defer-Length', 'Upload-Length', 'Upload-Metadata', 'Upload-Offset'],
+    ],
+    exposedHeaders: [
+      ...['X-Request-Id', 'Retry-After', 'Location', 'Record-Location', 'Tus-Resumable', 'Tus-Version'],
+      ...['Upload-Defer-Length', 'Upload-Expires', 'Upload-Length', 'Upload-Metadata', 'Upload-Offset'],
+    ],
     maxAge: preflightSeconds,
   });
   return (request, response, next) => {

@@ -67,6 +67,9 @@ export const settings = {
     'how long an upload waits for its probe, then 503. If the oldest waiting photo (or video) has waited half of it, ' +
       'new photos (or videos) that need a probe-worker get 503 `overloaded`',
   ),
+  RESUMABLE_EXPIRY_HOURS: wholeNumber({ default: 24, min: 1, max: 24 * 30 }).describe(
+    'how long a resumable upload may take; then it gets 410, and the sweep removes its bytes',
+  ),
   TRUSTED_PROXIES: commaSeparated('')
     .refine((proxies) => proxies.every(isNetwork), 'must be addresses or networks (10.0.0.0/8)')
     .describe(

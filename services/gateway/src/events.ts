@@ -4,6 +4,7 @@ import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { type SlotLimit, slotLimits } from './admit/slots.ts';
+import type { ResumableUpload } from '@echodrop/archive/resumable-uploads';
 import type { UploadContext } from './upload-context.ts';
 
 export type GatewayEvents = ReturnType<typeof createGatewayEvents>;
@@ -18,6 +19,13 @@ const endMessages: Partial<Record<UploadOutcome, string>> = {
   published: 'Upload published',
   repeated: 'Repeated upload: sent the first record',
   client_gone: 'Upload aborted by client',
+};
+
+const resumableMessages: Partial<Record<UploadOutcome | 'ok', string>> = {
+  ok: 'Resumable upload: request completed',
+  published: 'Upload published',
+  repeated: 'Repeated upload: sent the first record',
+  client_gone: 'Resumable upload: connection lost',
 };
 
 const responseSecondsBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
@@ -38,11 +46,14 @@ function createUploadEvents(log: Log, metrics: Metrics) {
     'outcome',
   ]);
   // From the start, so that the first failure is an increase.
-  for (const version of [1, 2]) {
-    for (const format of ['xml', 'json']) {
-      for (const outcome of outcomes) uploads.inc({ version, format, outcome }, 0);
-    }
+  for (const [version, format] of [[1, 'xml'], [1, 'json'], [2, 'xml'], [2, 'json'], ['tus', 'json']] as const) {
+    for (const outcome of outcomes) uploads.inc({ version, format, outcome }, 0);
   }
+  const resumableRequests = metrics.counter(
+    'echodrop_resumable_requests_total',
+    'Requests of resumable uploads by method and outcome; ok: the request succeeded and the upload goes on.',
+    ['method', 'outcome'],
+  );
   const running = metrics.gauge('echodrop_uploads_in_flight', 'Uploads being received or published.');
   const uploadSeconds = metrics.histogram(
     'echodrop_upload_seconds',
@@ -60,6 +71,27 @@ function createUploadEvents(log: Log, metrics: Metrics) {
   return {
     uploadStarted(): void {
       running.inc();
+    },
+    /** A request of a resumable upload has ended: it counts as an upload if it published or was refused. */
+    resumableRequestEnded(
+      { requestId, startedAt, log: fields }: LoggedUpload,
+      method: string,
+      upload: ResumableUpload | undefined,
+      outcome: UploadOutcome | 'ok',
+      error?: unknown,
+    ): void {
+      running.dec();
+      const seconds = Math.round(performance.now() - startedAt) / 1000;
+      const attributes = { 'echodrop.media.id': fields.mediaId, 'echodrop.media.key': fields.mediaKey };
+      setSpanAttributes({ 'echodrop.outcome': outcome, ...attributes });
+      resumableRequests.inc({ method, outcome });
+      const isSending = method === 'POST' || method === 'PATCH';
+      if (outcome !== 'ok' && (isSending || outcome === 'published')) uploads.inc({ version: 'tus', format: 'json', outcome });
+      if (fields.bytes !== undefined) publishedBytes.inc(fields.bytes);
+      const state = { resumableId: upload?.id, offset: upload?.state.write.size, length: upload?.state.length };
+      const line = { requestId, version: 'tus', method, outcome, ...state, ...fields, seconds };
+      if (outcome === 'unavailable') log.error({ ...line, err: error }, 'Resumable upload: request failed');
+      else log.info(line, resumableMessages[outcome] ?? 'Resumable upload: request refused');
     },
     /** `error` is what made an upload `unavailable`. */
     uploadEnded(context: LoggedUpload, outcome: UploadOutcome, error?: unknown): void {

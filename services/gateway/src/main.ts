@@ -25,6 +25,7 @@ import { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
 import { createOwnUploadEvents } from './own-uploads/own-upload-events.ts';
 import { checksumCheck } from './publish/checksum-check.ts';
 import { Publisher } from './publish/publish.ts';
+import { WriterLeases } from './resumable/writer-leases.ts';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
 // Longer than the verifier's limit for a provider.
@@ -33,6 +34,7 @@ const verificationDeadlineMs = 10_000;
 const limitsTimeoutMs = 500;
 // A start waits no longer for the store.
 const storeCheckMs = 2000;
+const hourMs = 3_600_000;
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
   const events = createGatewayEvents(log, metrics);
@@ -93,13 +95,20 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
       onRefused: events.admissionRefused,
     },
   );
+  const uploads = {
+    ...{ admission, verifier, forms },
+    publisher: new OncePublisher(publisher, claims),
+    apiKeys: new ApiKeys(config.API_KEYS, config.WEB_UPLOAD_API_KEY),
+  };
   const app = gatewayApp({
-    uploads: {
-      admission,
-      verifier,
-      forms,
-      publisher: new OncePublisher(publisher, claims),
-      apiKeys: new ApiKeys(config.API_KEYS, config.WEB_UPLOAD_API_KEY),
+    uploads,
+    resumable: {
+      ...uploads,
+      ...{ store, events },
+      records: publisher,
+      expiryMs: config.RESUMABLE_EXPIRY_HOURS * hourMs,
+      leases: new WriterLeases(claimsRedis, failoverMsOf(queueRedisUrl(config))),
+      publicSite: config.PUBLIC_SITE_URL,
     },
     ownUploads: {
       ...{ admission, verifier, store, compatibility: config.CLIENT_COMPATIBILITY },

@@ -17,7 +17,7 @@ export interface RequestContext {
 /** One upload, from its request to its log line. */
 export interface UploadContext extends RequestContext {
   readonly request: Request;
-  readonly version: 1 | 2;
+  readonly version: 1 | 2 | 'tus';
   readonly format: Format;
   /** Sends `100 Continue` if the client waits for it. */
   readonly sendContinue: () => void;
@@ -50,7 +50,7 @@ export function createRequestContext(request: Request<object>, response: Respons
 export function createUploadContext(
   request: Request,
   response: Response,
-  version: 1 | 2,
+  version: UploadContext['version'],
   format: Format,
 ): UploadContext {
   // RFC 9110 section 10.1.1: HTTP/1.0 has no expectations.

@@ -5,6 +5,7 @@ import { bytesAt } from '../sources.fixture.ts';
 import type { OpenedStores } from './opened-stores.fixture.ts';
 import { putContract } from './put.contract.ts';
 import { readContract } from './read.contract.ts';
+import { stagedWritesContract } from './staged-writes.contract.ts';
 import { unfinishedWritesContract } from './unfinished-writes.contract.ts';
 
 /** Tests that every implementation of ObjectStore must pass. */
@@ -24,6 +25,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
   putContract(stores);
   readContract(stores);
   unfinishedWritesContract(stores);
+  stagedWritesContract(stores);
 
   test('remove deletes an object, and accepts a missing one', async () => {
     const key = mediaObjectKey(newMediaKey());

@@ -20,12 +20,7 @@ export class TemporaryFile implements AsyncDisposable {
 
   /** Once this resolves, the content survives a power failure. */
   async sync(): Promise<FileStats> {
-    const handle = await this.#open();
-    // The kernel's own timestamps may be milliseconds coarse; this one distinguishes any two writes.
-    const now = (performance.timeOrigin + performance.now()) / 1000;
-    await handle.utimes(now, now);
-    await handle.sync();
-    return handle.stat({ bigint: true });
+    return syncFile(await this.#open());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -41,6 +36,15 @@ export class TemporaryFile implements AsyncDisposable {
     }
     return this.#handle;
   }
+}
+
+/** Once this resolves, the content survives a power failure. */
+export async function syncFile(handle: FileHandle): Promise<FileStats> {
+  // The kernel's own timestamps may be milliseconds coarse; this one distinguishes any two writes.
+  const now = (performance.timeOrigin + performance.now()) / 1000;
+  await handle.utimes(now, now);
+  await handle.sync();
+  return handle.stat({ bigint: true });
 }
 
 /** Makes the name `path` survive a power failure: syncs its parent directories up to `root`. */

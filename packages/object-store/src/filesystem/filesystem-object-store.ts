@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { access, constants, type FileHandle, link, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -17,9 +18,11 @@ import {
   type UnfinishedWrite,
   type WrittenObject,
 } from '../object-store.ts';
+import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fromStore, storeBody } from '../store-body.ts';
 import { DirectoryWalks } from './directory-walks.ts';
 import { type FileStats, syncNames, TemporaryFile } from './durable-file.ts';
+import { StagedFile } from './staged-file.ts';
 
 /** Stores objects as `objects/<key>` in a directory. Finished writes are durable; unfinished ones are in `tmp/`. */
 export class FilesystemObjectStore implements ObjectStore {
@@ -122,6 +125,31 @@ export class FilesystemObjectStore implements ObjectStore {
     if (removed) await fromStore(syncNames(path, this.#root));
   }
 
+  async append(write: StagedWrite, source: Readable, options: AppendOptions): Promise<void> {
+    const staged = { ...write, id: write.id ?? randomUUID() };
+    await using file = await StagedFile.open(this.#stagedPath(staged), staged);
+    await file.append(staged, source, options);
+  }
+
+  async completeWrite(write: StagedWrite): Promise<WrittenObject> {
+    const path = this.#pathOf(write.key);
+    const { crc32 } = write;
+    const finished = await this.stat(write.key);
+    if (finished?.size === write.size) {
+      await fromStore(syncNames(path, this.#root));
+      return { ...finished, crc32 };
+    }
+    const staged = { ...write, id: write.id ?? randomUUID() };
+    await using file = await StagedFile.open(this.#stagedPath(staged), staged);
+    const stats = await file.finish(staged);
+    await fromStore(this.#addName(path, () => rename(this.#stagedPath(staged), path)));
+    return { ...storedObject(write.key, stats), crc32 };
+  }
+
+  async discardWrite({ id }: StagedWrite): Promise<void> {
+    if (id !== undefined) await this.abortWrite({ id });
+  }
+
   async *listUnfinishedWrites(): AsyncGenerator<UnfinishedWrite> {
     const directory = await fromStore(opendir(this.#temporary), 'ENOENT');
     for await (const { name: id } of directory ?? []) {
@@ -130,7 +158,7 @@ export class FilesystemObjectStore implements ObjectStore {
     }
   }
 
-  async abortWrite({ id }: UnfinishedWrite): Promise<void> {
+  async abortWrite({ id }: Pick<UnfinishedWrite, 'id'>): Promise<void> {
     assertObjectKey(id);
     await fromStore(unlink(join(this.#temporary, id)), 'ENOENT');
   }
@@ -165,6 +193,11 @@ export class FilesystemObjectStore implements ObjectStore {
   #pathOf(key: string): string {
     assertObjectKey(key);
     return join(this.#objects, key);
+  }
+
+  #stagedPath({ id }: { readonly id: string }): string {
+    assertObjectKey(id);
+    return join(this.#temporary, id);
   }
 
   async #addName<T>(path: string, add: () => Promise<T>): Promise<T> {

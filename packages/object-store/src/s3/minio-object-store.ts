@@ -5,6 +5,7 @@ import { PartMemory, partBytes } from '../part-memory.ts';
 import { defaultDeadlines, type StoreDeadlines } from './deadlines.ts';
 import { MinioBucket, type S3Address } from './minio-bucket.ts';
 import { uploadToS3 } from './s3-upload.ts';
+import { appendToS3, completeOnS3, discardOnS3 } from './staged-upload.ts';
 
 export interface StoreOptions {
   /** Shared by all uploads of the process; default: eight parts. */
@@ -69,6 +70,9 @@ export function minioObjectStore(
       assertObjectKey(key);
       await bucket.remove(key);
     },
+    append: (write, source, options) => appendToS3({ bucket, memory }, write, source, options),
+    completeWrite: (write) => completeOnS3({ bucket, memory }, write),
+    discardWrite: (write) => discardOnS3(bucket, write),
     listUnfinishedWrites: () => bucket.unfinishedUploads(),
     async abortWrite({ id, key = '' }) {
       assertObjectKey(key);

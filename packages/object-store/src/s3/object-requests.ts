@@ -30,6 +30,9 @@ interface GetOptions {
   readonly crc32?: string | undefined;
 }
 
+/** There is no such object. */
+export class NotStored extends StoreUnavailable {}
+
 /** Requests for bytes or metadata of objects, each with a deadline. @throws StoreUnavailable */
 export class ObjectRequests {
   readonly #requests: SignedRequests;
@@ -61,13 +64,13 @@ export class ObjectRequests {
   /**
    * Proves that an object exists, with permission to write alone: a conditional write of nothing must conflict. MinIO reports the
    * tag of the existing object, which must be `etag`; AWS does not.
-   * @throws StoreUnavailable, also if the object is missing. The caller then removes the empty object that may exist.
+   * @throws NotStored if the object is missing. The caller then removes the empty object that may exist.
    */
   async requireStored(key: string, etag: string): Promise<void> {
     const { status, headers, isRepeated } = await this.#putIfAbsent(key, Buffer.alloc(0));
     // A repeated request may conflict with its own first try, so only the tag proves the object.
     const isOther = isRepeated ? readTag(headers) !== etag : hasOtherTag(headers, etag);
-    if (status === 200 || isOther) throw new StoreUnavailable('object missing after a confirmed write');
+    if (status === 200 || isOther) throw new NotStored('object missing after a confirmed write');
   }
 
   /**

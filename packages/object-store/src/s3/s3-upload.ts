@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { consumeSource } from '../consume-source.ts';
 import type { PartMemory } from '../part-memory.ts';
+import { fillParts } from './fill-parts.ts';
 import type { MinioBucket } from './minio-bucket.ts';
 import type { WrittenPart } from './multipart-requests.ts';
 import { UploadPart } from './upload-part.ts';
@@ -26,18 +26,8 @@ export async function uploadToS3(
 ) {
   using part = new UploadPart(memory, (reason) => source.destroy(reason));
   const target = new S3Target(bucket, key, contentType);
-  let size = 0;
-  const takeRest = async (taken: number | Promise<number>, chunk: Buffer, halted: AbortSignal) => {
-    for (let rest = chunk.subarray(await taken); rest.length > 0; rest = rest.subarray(await part.fill(rest, halted))) {
-      if (part.isFull) await target.sendPart(part);
-    }
-  };
   try {
-    await consumeSource(source, signal, (chunk, halted) => {
-      size += chunk.length;
-      const taken = part.fill(chunk, halted);
-      return taken === chunk.length ? undefined : takeRest(taken, chunk, halted);
-    });
+    const size = await fillParts(source, part, { signal, sendFull: () => target.sendPart(part) });
     const etag = await target.finish(part);
     // For a replacement this would find the earlier object.
     if (!isReplacement) await bucket.objects.requireStored(key, etag);

@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { StoreUnavailable } from '../object-store.ts';
 
+/** The multipart upload was completed or aborted, or never existed. */
+export class NoSuchUpload extends StoreUnavailable {}
+
 /** S3 verifies the bytes against this request header and repeats it in the response. */
 export const checksumHeader = 'x-amz-checksum-crc32';
 
@@ -61,5 +64,6 @@ export function readTag({ etag }: IncomingHttpHeaders): string {
 /** The error for a response with `status` and the body `xml`. */
 export function responseError(status: number, xml: Uint8Array): StoreUnavailable {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(Buffer.from(xml).toString())?.[1];
-  return new StoreUnavailable(`object store responded with ${status} ${code ?? ''}`.trim());
+  const message = `object store responded with ${status} ${code ?? ''}`.trim();
+  return code === 'NoSuchUpload' ? new NoSuchUpload(message) : new StoreUnavailable(message);
 }

@@ -14,10 +14,11 @@ export class UploadPart implements Disposable {
   /** Over all parts so far, once there is more than one. */
   #checksumOfAll: Checksum | undefined;
 
-  /** `crowdOut` is called if other uploads need its memory. */
-  constructor(memory: PartMemory, crowdOut: (reason: CrowdedOut) => void) {
+  /** `crowdOut` is called if other uploads need its memory. `before`: the checksum of the upload's bytes before this part, if any. */
+  constructor(memory: PartMemory, crowdOut: (reason: CrowdedOut) => void, before?: Checksum) {
     this.#memory = memory;
     this.#crowdOut = crowdOut;
+    this.#checksumOfAll = before;
   }
 
   /** Bytes in the buffer. */

@@ -75,14 +75,14 @@ export class AdmittedUpload implements Disposable {
     this.#deps = deps;
   }
 
-  /** @returns the verified caller. @throws Refusal `caller_blocked`, `too_many_requests` */
-  readonly admitCaller = async (caller: Caller): Promise<Caller> => {
+  /** `isNew`: counts as an upload. @returns the verified caller. @throws Refusal `caller_blocked`, `too_many_requests` */
+  readonly admitCaller = async (caller: Caller, isNew = true): Promise<Caller> => {
     this.#slot.markProven();
     this.#deps.blocks.refuseBlockedUser(caller);
     this.#caller = caller;
     const name = JSON.stringify([caller.provider, caller.subject]);
     if (!this.#deps.perUser.acquire(name, this.#held)) throw new Refusal('too_many_requests');
-    await this.#deps.rates.countUser(caller);
+    if (isNew) await this.#deps.rates.countUser(caller);
     // Last: a form of version 1 is read on after its caller was refused, and must then count against the limits of its address.
     this.#slot.markVerified();
     return caller;
@@ -106,10 +106,10 @@ export class AdmittedUpload implements Disposable {
   };
 
   /** Checks application and user, who may have been blocked meanwhile. @throws Refusal `*_blocked`, `too_many_requests` */
-  async admitApplication(application: string): Promise<void> {
+  async admitApplication(application: string, isNew = true): Promise<void> {
     this.#deps.blocks.refuseBlockedApplication(application);
     if (this.#caller) this.#deps.blocks.refuseBlockedUser(this.#caller);
-    await this.#deps.rates.countKey(application);
+    if (isNew) await this.#deps.rates.countKey(application);
   }
 
   [Symbol.dispose](): void {

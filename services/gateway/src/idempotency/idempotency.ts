@@ -7,6 +7,7 @@ import { Refusal } from '../response/refusal.ts';
 import type { Claim, IdempotencyClaims, KeyScope } from './idempotency-claims.ts';
 
 const maxKeyLength = 255;
+const fingerprintVersion = '2:';
 
 /**
  * The value of `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, section 2.1), if any: a quoted string, or, from older clients,
@@ -45,7 +46,8 @@ export class OncePublisher {
    * @throws Refusal `idempotency_key_reused`, `idempotency_key_in_use`; errors of Redis and of Publisher
    */
   async publish(upload: CompleteUpload, key: string | undefined, context: PublishContext): Promise<Published> {
-    if (key === undefined) return { record: await this.#publisher.publish(upload, context), isRepeat: false };
+    if (key === undefined)
+      return { record: await this.#publisher.publish(upload, context, upload.mediaId), isRepeat: false };
     const { provider, subject } = upload.caller;
     const scope = { provider, subject, application: upload.application, key };
     const found = await this.#recordOrClaim(scope, fingerprintOf(upload));
@@ -70,7 +72,8 @@ export class OncePublisher {
   async #recordOrClaim(scope: KeyScope, fingerprint: string): Promise<StoredRecord | Claim> {
     const { claim, isNew } = await this.#claims.claim(scope, fingerprint);
     if (isNew) return claim;
-    if (claim.fingerprint !== fingerprint) throw new Refusal('idempotency_key_reused');
+    // Those of 0.1.0 had the SHA-256 of the bytes. Until they expire, only their record tells (`Publisher.confirm`).
+    if (claim.fingerprint.startsWith(fingerprintVersion) && claim.fingerprint !== fingerprint) throw new Refusal('idempotency_key_reused');
     const record = await this.#publisher.find(claim.mediaId, scope);
     const taken = record ?? (await this.#claims.takeOver(scope, claim));
     if (taken === undefined) {
@@ -80,6 +83,7 @@ export class OncePublisher {
   }
 }
 
-function fingerprintOf({ message, media }: CompleteUpload): string {
-  return hash('sha256', JSON.stringify([message, media.contentHash]));
+// A CRC-32, because a resumable upload may come to several processes, and none can continue a SHA-256.
+function fingerprintOf({ message, stored: { size, crc32 } }: CompleteUpload): string {
+  return `${fingerprintVersion}${hash('sha256', JSON.stringify([message, size, crc32]))}`;
 }

@@ -11,8 +11,7 @@ import { recordKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
 import type { GatewayEvents } from '../events.ts';
-import type { CompleteUpload } from '../receive/complete-upload.ts';
-import type { ReceivedMedia } from '../receive/received-media.ts';
+import type { CompleteMedia, CompleteUpload } from '../receive/complete-upload.ts';
 import { mediaUnsupported, Refusal } from '../response/refusal.ts';
 import type { UploadContext } from '../upload-context.ts';
 import {
@@ -140,7 +139,7 @@ export class Publisher {
 
   // A JPEG with its header in the first 16 KiB is read here: that costs less than a job, and runs no decoder (docs/decisions/028).
   async #probe(
-    { key: mediaKey, head, size }: ReceivedMedia,
+    { key: mediaKey, head, size }: CompleteMedia,
     type: MediaType,
     waiting: { readonly owner: string; readonly signal: AbortSignal },
   ): Promise<Probe> {

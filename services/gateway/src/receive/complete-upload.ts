@@ -1,10 +1,21 @@
 import { missingSentences } from '@echodrop/contracts/refusals';
 import type { Caller } from '@echodrop/contracts/verification';
+import type { MediaType } from '@echodrop/media/detect-media-type';
 import type { WrittenObject } from '@echodrop/object-store/object-store';
 import type { ApiKeys } from '../admit/api-keys.ts';
 import { Refusal } from '../response/refusal.ts';
 import type { FormContent } from './form-content.ts';
-import type { ReceivedMedia } from './received-media.ts';
+
+/** Media in the store. */
+export interface CompleteMedia {
+  readonly key: string;
+  readonly size: number;
+  /** The first bytes, up to 16 KiB, and the type that they have; undefined if unknown. */
+  readonly head: Buffer;
+  readonly type: MediaType | undefined;
+  /** From now on a record may name the media: only the sweep may remove it. */
+  readonly commit: () => void;
+}
 
 /** An upload that passed admission, with its media in the store. */
 export interface CompleteUpload {
@@ -13,16 +24,18 @@ export interface CompleteUpload {
   readonly alt?: string | undefined;
   readonly application: string;
   readonly caller: Caller;
-  readonly media: ReceivedMedia;
+  readonly media: CompleteMedia;
   readonly stored: WrittenObject;
+  /** The id under which an earlier try of this upload may have published it. */
+  readonly mediaId?: string | undefined;
 }
 
 /** Requires the parameters of docs/reference/interface.md sections 4.1 and 4.2; a blank `alt` counts as none. @throws Refusal `parameter_missing`, `api_key_unknown` */
-export function requireParameters(
-  { fields, media, files }: Pick<FormContent, 'fields' | 'media' | 'files'>,
+export function requireParameters<Media>(
+  { fields, media, files }: Pick<FormContent, 'fields' | 'files'> & { readonly media: Media | undefined },
   apiKeys: ApiKeys,
   compatibility: 'strict' | 'historic',
-): Pick<CompleteUpload, 'message' | 'alt' | 'application' | 'media'> {
+): Pick<CompleteUpload, 'message' | 'alt' | 'application'> & { readonly media: Media } {
   const key = fields.get('key');
   const isForgiven = compatibility === 'historic' && !files.has('message');
   const message = fields.get('message') ?? (isForgiven ? '' : undefined);

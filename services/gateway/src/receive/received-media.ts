@@ -1,4 +1,3 @@
-import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
 import { detectMediaType, type MediaType } from '@echodrop/media/detect-media-type';
@@ -28,8 +27,6 @@ export interface MediaOptions {
   readonly openMemory?: (crowdOut: (reason: Refusal) => void) => MemoryShare | undefined;
   /** Called with the detected type before the media reaches the store; its rejection ends the upload. */
   readonly admitMedia?: (type: MediaType | undefined) => Promise<void>;
-  /** Whether `contentHash` is needed. */
-  readonly hash?: boolean;
 }
 
 /** Media on its way into the store. Disposing discards it unless it was committed. */
@@ -39,7 +36,6 @@ export class ReceivedMedia implements AsyncDisposable {
   readonly #options: MediaOptions;
   readonly #stop = new AbortController();
   readonly #source: Readable;
-  readonly #hash: Hash | undefined;
   readonly #memory: MemoryShare | undefined;
   /** Bytes that the source has yet to take. */
   readonly #held = new ByteQueue();
@@ -58,7 +54,6 @@ export class ReceivedMedia implements AsyncDisposable {
   constructor(transfer: Transfer, options: MediaOptions = {}) {
     this.#transfer = transfer;
     this.#options = options;
-    this.#hash = options.hash ? createHash('sha256') : undefined;
     this.#source = new Readable({ read: () => this.#feedSource() });
     // The store's reader handles the error, if there is one.
     this.#source.on('error', () => {});
@@ -73,7 +68,6 @@ export class ReceivedMedia implements AsyncDisposable {
     if (this.#isDropped) return;
     if (this.#headLength < probeHeadBytes) this.#headLength += bytes.copy(this.#head, this.#headLength);
     if (this.#headLength === probeHeadBytes) this.#headComplete.resolve();
-    this.#hash?.update(bytes);
     if (isFirst) {
       this.#stored = this.#put();
       this.#stored.catch((error) => this.#isDropped || this.#transfer.body.stop(error));
@@ -107,11 +101,6 @@ export class ReceivedMedia implements AsyncDisposable {
   /** The type that `head` has, once the media is stored; undefined if unknown. */
   get type(): MediaType | undefined {
     return this.#type;
-  }
-
-  /** SHA-256 in hexadecimal digits, once the media has ended; undefined without `hash`. */
-  get contentHash(): string | undefined {
-    return this.#hash?.copy().digest('hex');
   }
 
   /** Resolves once the media is in the store; with undefined if it is too large. @throws what kept it from being stored */

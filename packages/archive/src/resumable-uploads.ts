@@ -1,0 +1,127 @@
+import { buffer } from 'node:stream/consumers';
+import { listObjects, removeObjects } from '@echodrop/object-store/list-objects';
+import { isMediaKey, newMediaKey, resumablePrefix, resumablePrefixOf } from '@echodrop/object-store/object-keys';
+import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
+import { stagedWriteShape } from '@echodrop/object-store/staged-write';
+import { z } from 'zod';
+
+const time = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (date) => date.toISOString(),
+});
+
+const stateShape = z.object({
+  version: z.literal(1),
+  expires: time,
+  provider: z.string(),
+  subject: z.string(),
+  application: z.string(),
+  message: z.string(),
+  alt: z.string().optional(),
+  /** `Upload-Metadata` as the client sent it. */
+  metadata: z.string(),
+  idempotencyKey: z.string().optional(),
+  /** Bytes; unknown until the client declares it. */
+  length: z.int().nonnegative().optional(),
+  mediaKey: z.string(),
+  /** The first bytes of the media, up to 16 KiB, in Base64. */
+  head: z.string(),
+  write: stagedWriteShape,
+  /** The id under which the media is published, or may be. */
+  mediaId: z.string().optional(),
+  isPublished: z.boolean(),
+});
+
+/** What is known of a resumable upload, in the object store. */
+export type ResumableState = Readonly<Omit<z.infer<typeof stateShape>, 'version'>>;
+
+/** A state with its number. Each further state has the next one. */
+export interface ResumableUpload {
+  readonly id: string;
+  readonly number: number;
+  readonly state: ResumableState;
+}
+
+/** Another process has saved a state since. */
+export class StateConflict extends Error {
+  override readonly name = 'StateConflict';
+}
+
+// States that replaced the one to be read.
+const maxTries = 10;
+
+/** Saves the first state of a new upload. @throws StoreUnavailable */
+export function createResumable(store: ObjectStore, id: string, state: ResumableState): Promise<ResumableUpload> {
+  return write(store, { id, number: 0, state });
+}
+
+/** The last state of an upload; undefined if there is none. @throws StoreUnavailable */
+export async function findResumable(store: ObjectStore, id: string): Promise<ResumableUpload | undefined> {
+  if (!isMediaKey(id)) return undefined;
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const numbers = await Array.fromAsync(listObjects(store, resumablePrefixOf(id)), ({ key }) => numberOf(id, key));
+    const number = Math.max(...numbers);
+    if (number < 0) return undefined;
+    const reading = await store.read(stateKey(id, number));
+    // Its successor has replaced it since.
+    if (!reading) continue;
+    const { version: _, ...state } = stateShape.parse(JSON.parse((await buffer(reading.body)).toString()));
+    return { id, number, state };
+  }
+  throw new StoreUnavailable('state not found although the store lists it');
+}
+
+/** Saves the next state, and removes the one before. @throws StateConflict, StoreUnavailable */
+export async function saveResumable(
+  store: ObjectStore,
+  { id, number }: ResumableUpload,
+  state: ResumableState,
+): Promise<ResumableUpload> {
+  const saved = await write(store, { id, number: number + 1, state });
+  // What remains is removed with the upload.
+  await store.remove(stateKey(id, number)).catch(() => {});
+  return saved;
+}
+
+/** A new key for the tail of a staged write (`AppendOptions.newTailKey`). */
+export function newTailKey(id: string): string {
+  return `${resumablePrefixOf(id)}tail-${newMediaKey()}`;
+}
+
+/** Removes an upload with its bytes; published media stays. @throws StoreUnavailable */
+export async function removeResumable(store: ObjectStore, { id, state }: ResumableUpload): Promise<void> {
+  await store.discardWrite(state.write);
+  await removeObjects(store, resumablePrefixOf(id));
+}
+
+/** The ids of all resumable uploads. @throws StoreUnavailable */
+export async function* listResumableIds(store: ObjectStore): AsyncGenerator<string> {
+  let last = '';
+  for await (const { key } of listObjects(store, resumablePrefix)) {
+    const [id = ''] = key.slice(resumablePrefix.length).split('/');
+    if (id !== last && isMediaKey(id)) yield id;
+    last = id;
+  }
+}
+
+async function write(store: ObjectStore, upload: ResumableUpload): Promise<ResumableUpload> {
+  const { id, number, state } = upload;
+  const bytes = Buffer.from(JSON.stringify(stateShape.encode({ version: 1, ...state })));
+  const outcome = await store.putIfAbsent(stateKey(id, number), bytes);
+  if (outcome === 'created') return upload;
+  // An earlier try of this call may have written it.
+  const reading = await store.read(stateKey(id, number));
+  if (reading && (await buffer(reading.body)).equals(bytes)) return upload;
+  if (!reading && outcome === 'exists') throw new StoreUnavailable('state not found although the store reports that it exists');
+  throw new StateConflict('another process has continued the upload');
+}
+
+function stateKey(id: string, number: number): string {
+  return `${resumablePrefixOf(id)}${number}.json`;
+}
+
+// -1 for other objects.
+function numberOf(id: string, key: string): number {
+  const name = key.slice(resumablePrefixOf(id).length);
+  return /^\d{1,9}\.json$/.test(name) ? Number.parseInt(name, 10) : -1;
+}

@@ -1,0 +1,33 @@
+import type { Readable } from 'node:stream';
+import { consumeSource } from '../consume-source.ts';
+import type { UploadPart } from './upload-part.ts';
+
+interface FillOptions {
+  readonly signal: AbortSignal | undefined;
+  /** Sends and empties the full part. */
+  readonly sendFull: () => Promise<void>;
+}
+
+/**
+ * Copies the bytes of `source` into `part`, and sends it whenever it is full and more bytes come. Reading pauses meanwhile.
+ * @returns the number of bytes
+ * @throws the source's error, the reason of `signal`, or the error of `sendFull`; it is then not running
+ */
+export async function fillParts(
+  source: Readable,
+  part: UploadPart,
+  { signal, sendFull }: FillOptions,
+): Promise<number> {
+  let size = 0;
+  const takeRest = async (taken: number | Promise<number>, chunk: Buffer, halted: AbortSignal) => {
+    for (let rest = chunk.subarray(await taken); rest.length > 0; rest = rest.subarray(await part.fill(rest, halted))) {
+      if (part.isFull) await sendFull();
+    }
+  };
+  await consumeSource(source, signal, (chunk, halted) => {
+    size += chunk.length;
+    const taken = part.fill(chunk, halted);
+    return taken === chunk.length ? undefined : takeRest(taken, chunk, halted);
+  });
+  return size;
+}

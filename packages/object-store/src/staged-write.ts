@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+const crc32 = z.string().regex(/^[0-9a-f]{8}$/);
+
+/** A staged write as its owner saves it, in JSON. */
+export const stagedWriteShape = z.object({
+  key: z.string(),
+  contentType: z.string(),
+  /** Bytes so far, and their CRC-32. */
+  size: z.int().nonnegative(),
+  crc32,
+  /** The store's id of the write (`UnfinishedWrite.id`), once it has bytes. */
+  id: z.string().optional(),
+  /** On S3: the parts that the multipart upload has. */
+  parts: z.array(z.object({ etag: z.string(), crc32: z.string() })),
+  /** On S3: the object with the bytes after these parts, which are too few for one, and the CRC-32 of the bytes before. */
+  tail: z.object({ key: z.string(), size: z.int().positive(), before: crc32 }).optional(),
+});
+
+/** The state of an object that several calls write, in any process. Its owner saves it (`AppendOptions.save`). */
+export type StagedWrite = Readonly<z.infer<typeof stagedWriteShape>>;
+
+/** The state before the first byte of the object `key`. */
+export function newStagedWrite(key: string, contentType: string): StagedWrite {
+  return { key, contentType, size: 0, crc32: '00000000', parts: [] };
+}
+
+export interface AppendOptions {
+  /** Ends the call; bytes received until then are kept. */
+  readonly signal?: AbortSignal;
+  /** A new key for an object with less than a part. */
+  readonly newTailKey: () => string;
+  /**
+   * Called with each state whose bytes are durable. Bytes after the last saved state do not count: the next call replaces them. If it
+   * rejects, the call ends with its error.
+   */
+  readonly save: (write: StagedWrite) => Promise<void>;
+  /** Called at the end of the source. With it, only the last state is saved, and none if it throws or the source fails. */
+  readonly verify?: () => void;
+}

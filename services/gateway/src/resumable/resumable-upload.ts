@@ -1,0 +1,192 @@
+import {
+  createResumable,
+  findResumable,
+  newTailKey,
+  type ResumableState,
+  type ResumableUpload,
+  removeResumable,
+  saveResumable,
+} from '@echodrop/archive/resumable-uploads';
+import { probeHeadBytes } from '@echodrop/contracts/probe';
+import { isTemporary } from '@echodrop/contracts/refusals';
+import type { Caller } from '@echodrop/contracts/verification';
+import { detectMediaType } from '@echodrop/media/detect-media-type';
+import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
+import { type ObjectStore, StagedWriteLost } from '@echodrop/object-store/object-store';
+import { newStagedWrite } from '@echodrop/object-store/staged-write';
+import { newMediaId } from '@echodrop/record';
+import type { ApiKeys } from '../admit/api-keys.ts';
+import { idempotencyKeyOf, type OncePublisher, type Published } from '../idempotency/idempotency.ts';
+import type { Publisher } from '../publish/publish.ts';
+import { requireParameters } from '../receive/complete-upload.ts';
+import type { FormSettings } from '../receive/receive-form.ts';
+import { Refusal } from '../response/refusal.ts';
+import { announcedDigest, receiveBytes } from './receive-bytes.ts';
+import type { TusRequest } from './tus-request.ts';
+import { parametersOfMetadata } from './upload-metadata.ts';
+
+export interface ResumableDeps {
+  readonly store: ObjectStore;
+  readonly forms: FormSettings;
+  readonly publisher: OncePublisher;
+  readonly records: Pick<Publisher, 'find'>;
+  readonly apiKeys: ApiKeys;
+  /** How long an upload may take, from its creation. */
+  readonly expiryMs: number;
+}
+
+/** A request whose caller is admitted. */
+type AdmittedRequest = TusRequest & Required<Pick<TusRequest, 'admitted' | 'caller'>>;
+/** A request that holds the lease of its upload. */
+type LeasedRequest = AdmittedRequest & Required<Pick<TusRequest, 'lease' | 'upload'>>;
+
+/**
+ * Creates an upload under `id`, with the parameters of `Upload-Metadata`.
+ * @throws Refusal for missing or malformed parameters, blocks and limits; StoreUnavailable
+ */
+export async function createUpload(
+  { context, caller, admitted }: AdmittedRequest,
+  id: string,
+  length: number | undefined,
+  { store, forms, apiKeys, expiryMs }: ResumableDeps,
+): Promise<ResumableUpload> {
+  const { headers } = context.request;
+  const metadata = headers['upload-metadata']?.toString() ?? '';
+  const fields = parametersOfMetadata(metadata);
+  const media = length === 0 ? undefined : true;
+  const { message, alt, application } = requireParameters({ fields, media, files: new Set() }, apiKeys, forms.compatibility);
+  const idempotencyKey = idempotencyKeyOf(headers);
+  await admitted.admitApplication(application);
+  const mediaKey = newMediaKey();
+  return createResumable(store, id, {
+    expires: new Date(Date.now() + expiryMs),
+    provider: caller.provider,
+    subject: caller.subject,
+    ...{ application, message, alt, metadata, idempotencyKey, length, mediaKey },
+    head: '',
+    write: newStagedWrite(mediaObjectKey(mediaKey), 'application/octet-stream'),
+    isPublished: false,
+  });
+}
+
+/** The last state of an upload of this caller. @throws Refusal `not_found`, `upload_expired`; StoreUnavailable */
+export async function findOwnUpload(
+  { provider, subject }: Caller,
+  id: string,
+  store: ObjectStore,
+): Promise<ResumableUpload> {
+  const upload = await findResumable(store, id);
+  if (upload?.state.provider !== provider || upload.state.subject !== subject) throw new Refusal('not_found');
+  if (upload.state.expires.getTime() < Date.now()) throw new Refusal('upload_expired');
+  return upload;
+}
+
+/** Declares the length of an upload that has none. */
+export async function declareLength(request: LeasedRequest, length: number, { store }: ResumableDeps): Promise<void> {
+  await saveState(request, { length }, store);
+}
+
+/**
+ * Adds the body of the request. What has arrived when it ends early is kept, unless the request has a checksum.
+ * @throws Refusal, ClientGone, StateConflict, StoreUnavailable
+ */
+export async function appendBody(request: LeasedRequest, deps: ResumableDeps): Promise<void> {
+  const { context, lease, upload } = request;
+  const { store, forms } = deps;
+  const { write, length = forms.maxMediaBytes, head: earlier } = upload.state;
+  const digest = announcedDigest(context.request.headers);
+  let head = Buffer.from(earlier, 'base64');
+  const onChunk = (chunk: Buffer) => {
+    digest?.hash.update(chunk);
+    if (head.length < probeHeadBytes) head = Buffer.concat([head, chunk.subarray(0, probeHeadBytes - head.length)]);
+  };
+  const limits = {
+    maxBytes: length - write.size,
+    minBytesPerSecond: forms.minBytesPerSecond,
+    maxSeconds: forms.maxUploadSeconds,
+  };
+  context.sendContinue();
+  const { source, isSilent } = receiveBytes(context.request, limits, onChunk);
+  lease.isIdle = isSilent;
+  await endingIfLost(request, store, () =>
+    store.append(write, source, {
+      signal: lease.signal,
+      newTailKey: () => newTailKey(upload.id),
+      save: (next) => saveState(request, { write: next, head: head.subarray(0, next.size).toString('base64') }, store),
+      ...(digest && { verify: digest.verify }),
+    }),
+  );
+}
+
+/** Whether all bytes have arrived. */
+export function isComplete({ length, write }: ResumableState): boolean {
+  return write.size === length;
+}
+
+/**
+ * Publishes a complete upload as version 2 does, or finds its record if that was done. A refusal for good ends the upload, and removes its bytes.
+ * @throws Refusal, ClientGone, StateConflict, or the failure of a dependency
+ */
+export async function publishUpload(request: LeasedRequest, deps: ResumableDeps): Promise<Published> {
+  const { store, publisher } = deps;
+  const { context, caller, admitted } = request;
+  const { application, message, alt, mediaKey: key, write, idempotencyKey, head: encodedHead } = request.upload.state;
+  const isFirstTry = request.upload.state.mediaId === undefined;
+  // Before it is used: a request that dies leaves it to the next one.
+  if (isFirstTry) await saveState(request, { mediaId: newMediaId() }, store);
+  const { mediaId } = request.upload.state;
+  const head = Buffer.from(encodedHead, 'base64');
+  const type = detectMediaType(head);
+  await admitted.admitMedia(type);
+  await admitted.admitApplication(application, false);
+  const stored = await endingIfLost(request, store, () => store.completeWrite(write));
+  let isCommitted = false;
+  const commit = () => {
+    isCommitted = true;
+  };
+  const media = { key, size: stored.size, head, type, commit };
+  const upload = { message, alt, application, caller, media, stored, mediaId };
+  try {
+    const published = await publisher.publish(upload, idempotencyKey, context);
+    await saveState(request, { mediaId: published.record.id, isPublished: true }, store);
+    if (published.record.mediaKey !== key) await store.remove(mediaObjectKey(key)).catch(() => deps.forms.onOrphan(key));
+    return published;
+  } catch (error) {
+    if (error instanceof Refusal && !isTemporary(error.reason)) await endUpload(request, store, isFirstTry && !isCommitted);
+    throw error;
+  }
+}
+
+/** The record of a published upload. @throws Refusal `removed`; StoreUnavailable */
+export async function findPublished({ state }: ResumableUpload, { records }: ResumableDeps): Promise<Published> {
+  const record = await records.find(state.mediaId ?? '', state);
+  if (!record) throw new Refusal('not_found');
+  return { record, isRepeat: true };
+}
+
+/** Removes an unpublished upload with its bytes. @throws Refusal `upload_published`; StoreUnavailable */
+export async function terminateUpload({ upload }: LeasedRequest, { store }: ResumableDeps): Promise<void> {
+  if (upload.state.isPublished) throw new Refusal('upload_published');
+  await removeResumable(store, upload);
+}
+
+async function saveState(request: LeasedRequest, change: Partial<ResumableState>, store: ObjectStore): Promise<void> {
+  request.upload = await saveResumable(store, request.upload, { ...request.upload.state, ...change });
+}
+
+// The sweep removes what remains.
+async function endUpload({ upload }: LeasedRequest, store: ObjectStore, withMedia: boolean): Promise<void> {
+  const media = withMedia && store.remove(mediaObjectKey(upload.state.mediaKey));
+  await Promise.allSettled([media, removeResumable(store, upload)]);
+}
+
+/** @throws Refusal `upload_expired` in place of StagedWriteLost, after the upload was ended */
+async function endingIfLost<T>(request: LeasedRequest, store: ObjectStore, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof StagedWriteLost)) throw error;
+    await endUpload(request, store, false);
+    throw new Refusal('upload_expired', { cause: error });
+  }
+}

@@ -1,0 +1,20 @@
+import type { Caller } from '@echodrop/contracts/verification';
+import type { ResumableUpload } from '@echodrop/archive/resumable-uploads';
+import type { AdmittedUpload } from '../admit/admission.ts';
+import type { Published } from '../idempotency/idempotency.ts';
+import type { UploadContext } from '../upload-context.ts';
+import type { WriterLease } from './writer-leases.ts';
+
+/** One request of the tus protocol, and what is known of its upload so far. */
+export interface TusRequest {
+  readonly context: UploadContext;
+  readonly method: string;
+  admitted?: AdmittedUpload;
+  caller?: Caller;
+  /** Held while the upload is read or changed. */
+  lease?: WriterLease;
+  upload?: ResumableUpload;
+  published?: Published;
+  /** What the library turned into a response. */
+  failure?: unknown;
+}

@@ -1,0 +1,171 @@
+import { StateConflict } from '@echodrop/archive/resumable-uploads';
+import type { VerificationClient } from '@echodrop/contracts/verification-client';
+import { newMediaKey } from '@echodrop/object-store/object-keys';
+import { publicRecord, recordToJson } from '@echodrop/record';
+import { wasCutOff } from '@echodrop/service/http-server';
+import { Server } from '@tus/server';
+import { type Request as ExpressRequest, type Response as ExpressResponse, Router } from 'express';
+import type { Admission } from '../admit/admission.ts';
+import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
+import type { GatewayEvents } from '../events.ts';
+import { asRefusal, ClientGone, Refusal } from '../response/refusal.ts';
+import { methodNotAllowed, sendRefusal } from '../response/send-response.ts';
+import { createUploadContext } from '../upload-context.ts';
+import { checksumAlgorithms } from './receive-bytes.ts';
+import { findOwnUpload, type ResumableDeps } from './resumable-upload.ts';
+import type { TusRequest } from './tus-request.ts';
+import { currentRequest, TusLocker, TusStore } from './tus-store.ts';
+import type { WriterLeases } from './writer-leases.ts';
+
+export interface TusDeps extends ResumableDeps {
+  readonly leases: WriterLeases;
+  readonly admission: Admission;
+  readonly verifier: Pick<VerificationClient, 'knownProviders' | 'verify'>;
+  readonly events: Pick<GatewayEvents, 'resumableRequestEnded' | 'uploadStarted' | 'uploadEnded'>;
+  /** The site's address, without a final slash. */
+  readonly publicSite: string;
+}
+
+const version = '1.0.0';
+const methods = ['POST', 'HEAD', 'PATCH', 'DELETE', 'OPTIONS', 'GET'];
+
+/** Below `base`: resumable uploads at `/files/` (tus 1.0.0, docs/integrate/resumable.md). `@tus/server` gets the head of each request. */
+export function tusRoutes(base: string, deps: TusDeps): Router {
+  const path = `${base}/files`;
+  const server = new Server({
+    path,
+    datastore: new TusStore(deps),
+    locker: new TusLocker(deps.leases),
+    maxSize: deps.forms.maxMediaBytes,
+    namingFunction: newMediaKey,
+    generateUrl: (_request, { id }) => `${path}/${id}`,
+    onIncomingRequest: (_request, id) => admit(requireCurrent(), id, deps),
+    onUploadFinish: async () => responseOf(requireCurrent(), deps.publicSite),
+    onResponseError: (_request, failure) => {
+      requireCurrent().failure = failure;
+      return undefined;
+    },
+  });
+  const handle = (allowed: readonly string[]) => async (request: ExpressRequest, response: ExpressResponse) => {
+    const method = request.get('X-HTTP-Method-Override') ?? request.method;
+    if (allowed.includes(method)) await handleRequest({ request, response, method, server, deps });
+    else methodNotAllowed(allowed.join(', '), 'json')(request, response);
+  };
+  const router = Router({ caseSensitive: true, strict: true });
+  router.all(`${path}/`, handle(['POST', 'OPTIONS']));
+  router.all(`${path}/:id`, handle(methods.filter((method) => method !== 'POST')));
+  return router;
+}
+
+interface Handling {
+  readonly request: ExpressRequest;
+  readonly response: ExpressResponse;
+  readonly method: string;
+  readonly server: Server;
+  readonly deps: TusDeps;
+}
+
+async function handleRequest({ request, response, method, server, deps }: Handling): Promise<void> {
+  const { events } = deps;
+  const context = createUploadContext(request, response, 'tus', 'json');
+  const tus: TusRequest = { context, method };
+  response.set('Tus-Resumable', version);
+  events.uploadStarted();
+  try {
+    requireProtocol(request, method);
+    const head = new Request(`http://gateway${request.originalUrl}`, { method, headers: new Headers(headersOf(request)) });
+    const result = await currentRequest.run(tus, () => (method === 'GET' ? get(tus, `${request.params['id']}`, deps) : server.handleWeb(head)));
+    if (tus.failure !== undefined || result.status >= 400) throw tus.failure ?? refusalOf(result.status);
+    await send(result, method, request, response);
+    const { published, upload } = tus;
+    if (published) Object.assign(context.log, { mediaId: published.record.id, mediaKey: published.record.mediaKey });
+    if (published && !published.isRepeat) context.log.bytes = published.record.size;
+    events.resumableRequestEnded(context, method, upload, published ? (published.isRepeat ? 'repeated' : 'published') : 'ok');
+  } catch (error) {
+    if (error instanceof ClientGone)
+      return events.resumableRequestEnded(context, method, tus.upload, wasCutOff(response) ? 'unavailable' : 'client_gone');
+    const refusal = asRefusal(toRefusal(error));
+    if (refusal.reason === 'tus_version') response.set('Tus-Version', version);
+    sendRefusal(request, response, 'json', refusal);
+    context.log.refusalMessage = refusal.sentence;
+    events.resumableRequestEnded(context, method, tus.upload, refusal.reason, refusal.cause);
+  } finally {
+    tus.admitted?.[Symbol.dispose]();
+  }
+}
+
+/** What `@tus/server` would refuse with another status than the protocol. */
+function requireProtocol(request: ExpressRequest, method: string): void {
+  if (method === 'OPTIONS' || method === 'GET') return;
+  if (request.get('Tus-Resumable') !== version) throw new Refusal('tus_version');
+  const type = request.get('Content-Type');
+  if (method === 'PATCH' && type !== 'application/offset+octet-stream') throw new Refusal('tus_content_type');
+}
+
+/** Every request proves its user, and has a slot. Only a new upload counts against the rates. */
+async function admit(tus: TusRequest, id: string, { admission, verifier, forms, store }: TusDeps): Promise<void> {
+  const { request, clientAddress, signal } = tus.context;
+  const admitted = admission.admitUpload(clientAddress, 'unverified');
+  tus.admitted = admitted;
+  const credentials = await credentialsFromHeaders(request.headers, verifier, forms.compatibility);
+  const caller = requireCaller(await verifier.verify({ credentials, clientAddress }, signal));
+  const isNew = tus.method === 'POST';
+  tus.caller = await admitted.admitCaller(caller, isNew);
+  // Before a lease: only the owner of an upload may disturb its writer.
+  if (!isNew) tus.upload = await findOwnUpload(caller, id, store);
+}
+
+async function get(tus: TusRequest, id: string, deps: TusDeps): Promise<Response> {
+  await admit(tus, id, deps);
+  const store = new TusStore(deps);
+  const lock = new TusLocker(deps.leases).newLock(id);
+  await lock.lock(tus.context.signal, () => {});
+  try {
+    await store.getUpload(id);
+  } finally {
+    await lock.unlock();
+  }
+  if (!tus.published) throw new Refusal('upload_incomplete');
+  const { body, headers } = responseOf(tus, deps.publicSite);
+  return new Response(body, { headers });
+}
+
+/** 200 with the record, also from the request that sends the last byte. */
+function responseOf({ published }: TusRequest, publicSite: string) {
+  if (!published) throw new Error('not published');
+  const record = publicRecord(published.record, publicSite);
+  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Record-Location': record.url };
+  return { status_code: 200, headers, body: recordToJson(record) };
+}
+
+async function send(result: Response, method: string, request: ExpressRequest, response: ExpressResponse): Promise<void> {
+  response.status(result.status);
+  // Origins are in the hands of the app (app.ts).
+  for (const [name, value] of result.headers) if (!name.startsWith('access-control-')) response.setHeader(name, value);
+  if (method === 'OPTIONS') response.set('Tus-Checksum-Algorithm', checksumAlgorithms.join(','));
+  const body = Buffer.from(await result.arrayBuffer());
+  if (!request.complete) request.resume();
+  response.end(body);
+}
+
+// Errors of the library are objects with a status.
+function toRefusal(error: unknown): unknown {
+  if (error instanceof StateConflict) return new Refusal('upload_locked', { cause: error });
+  const { status_code: status } = error as { status_code?: number };
+  return status === undefined ? error : refusalOf(status, error);
+}
+
+function refusalOf(status: number, cause?: unknown): Refusal {
+  const reasons = { 400: 'tus_malformed', 403: 'tus_malformed', 404: 'not_found', 409: 'offset_conflict', 410: 'upload_expired', 413: 'media_too_large' } as const;
+  return new Refusal(reasons[status as keyof typeof reasons] ?? 'unavailable', { cause });
+}
+
+function headersOf({ headers }: ExpressRequest): [string, string][] {
+  return Object.entries(headers).map(([name, value]) => [name, `${value}`]);
+}
+
+function requireCurrent(): TusRequest {
+  const request = currentRequest.getStore();
+  if (!request) throw new Error('not within a request');
+  return request;
+}

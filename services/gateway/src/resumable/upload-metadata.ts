@@ -1,0 +1,23 @@
+import { Metadata } from '@tus/utils';
+import { type FieldName, isFieldName } from '../receive/part-headers.ts';
+import { Refusal } from '../response/refusal.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * The parameters in `Upload-Metadata`: pairs of a name and a value in Base64 (tus 1.0.0, "Upload-Metadata"). Other names are ignored.
+ * @throws Refusal `tus_malformed`
+ */
+export function parametersOfMetadata(header: string): Map<FieldName, string> {
+  try {
+    if (header !== '') Metadata.parse(header);
+    const pairs = header.split(',').map((pair) => pair.split(' '));
+    return new Map(
+      pairs.flatMap(([name = '', value = '']) =>
+        isFieldName(name) ? [[name, utf8.decode(Buffer.from(value, 'base64'))]] : [],
+      ),
+    );
+  } catch (cause) {
+    throw new Refusal('tus_malformed', { cause });
+  }
+}

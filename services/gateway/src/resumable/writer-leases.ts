@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mayEndWithFailover } from '@echodrop/service/redis/failover';
+import type { connectRedis } from '@echodrop/service/redis/redis';
+import { retryFor } from '@echodrop/service/retry-for';
+import { Refusal } from '../response/refusal.ts';
+
+const leaseMs = 15_000;
+const renewalMs = 1000;
+// A holder whose client is silent gives the lease up within two renewals.
+const waitMs = 3000;
+const pollMs = 200;
+const wantedMs = 5000;
+
+// Renews the lease of ARGV[1] for ARGV[2] ms, or takes a free one. Returns 1, or 2 if another writer waits.
+const renewScript = `
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1 + redis.call('EXISTS', KEYS[2])`;
+
+const releaseScript = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1], KEYS[2])`;
+
+/** The right to write one resumable upload. Disposing releases it. */
+export interface WriterLease extends AsyncDisposable {
+  /** Aborted if the lease is lost, or given up because another writer waits and `isIdle` is true. */
+  readonly signal: AbortSignal;
+  /** Whether the holder waits for its client. */
+  isIdle: () => boolean;
+}
+
+/**
+ * Leases in Redis, shared by all gateways: one writer for each upload. They only keep writers from hindering each other. What is stored depends on
+ * the numbers of the states (packages/archive/src/resumable-uploads.ts).
+ */
+export class WriterLeases {
+  readonly #redis: ReturnType<typeof connectRedis>;
+  readonly #failoverMs: number;
+
+  /** `failoverMs`: how long a failed command is repeated. */
+  constructor(redis: ReturnType<typeof connectRedis>, failoverMs: number) {
+    this.#redis = redis;
+    this.#failoverMs = failoverMs;
+  }
+
+  /** Waits for a lease for up to three seconds. @throws Refusal `upload_locked`; the reason of `signal`; an error of Redis */
+  async acquire(id: string, signal: AbortSignal): Promise<WriterLease> {
+    const holder = randomUUID();
+    const end = performance.now() + waitMs;
+    while ((await this.#renew(id, holder)) === 0) {
+      if (performance.now() >= end) throw new Refusal('upload_locked');
+      await this.#redis.set(wantedKey(id), holder, 'PX', wantedMs);
+      await sleep(pollMs, undefined, { signal });
+    }
+    await this.#redis.del(wantedKey(id));
+    return this.#hold(id, holder);
+  }
+
+  #hold(id: string, holder: string): WriterLease {
+    const ended = new AbortController();
+    let renewedAt = performance.now();
+    const renew = async () => {
+      const outcome = await this.#renew(id, holder).catch(() => undefined);
+      const isLost = outcome === undefined ? performance.now() - renewedAt > leaseMs : outcome === 0;
+      if (isLost || (outcome === 2 && lease.isIdle())) ended.abort(new Refusal('upload_locked'));
+      if (outcome !== undefined) renewedAt = performance.now();
+    };
+    const timer = setInterval(renew, renewalMs);
+    const lease: WriterLease = {
+      signal: ended.signal,
+      isIdle: () => false,
+      [Symbol.asyncDispose]: async () => {
+        clearInterval(timer);
+        // If Redis fails, the lease expires.
+        await this.#redis.eval(releaseScript, 2, leaseKey(id), wantedKey(id), holder).catch(() => {});
+      },
+    };
+    return lease;
+  }
+
+  #renew(id: string, holder: string): Promise<number> {
+    const renew = () => this.#redis.eval(renewScript, 2, leaseKey(id), wantedKey(id), holder, leaseMs);
+    return retryFor(this.#failoverMs, renew, mayEndWithFailover) as Promise<number>;
+  }
+}
+
+// Braces: a Redis Cluster keeps both keys in one slot.
+function leaseKey(id: string): string {
+  return `echodrop:resumable:{${id}}:writer`;
+}
+
+function wantedKey(id: string): string {
+  return `echodrop:resumable:{${id}}:wanted`;
+}

@@ -1,0 +1,221 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { sandbox, type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { echoHeaders, upload } from '@echodrop/testkit/upload';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const MiB = 1024 * 1024;
+
+let stack: Stack;
+let other: Stack;
+let photo: Buffer;
+beforeAll(async () => {
+  photo = Buffer.concat([await samplePhoto('jpg', { width: 64, height: 48 }), randomBytes(2 * MiB)]);
+  stack = await startStack({
+    services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
+    settings: { MAX_MEDIA_BYTES: String(16 * MiB) },
+  });
+  other = await startStack({ beside: stack, services: ['gateway'], settings: { MAX_MEDIA_BYTES: String(16 * MiB) } });
+});
+afterAll(async () => {
+  await other?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+type Headers = Record<string, string>;
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const metadata = (fields: Record<string, string> = {}) =>
+  Object.entries({ key: sandbox.apiKey, message: 'in pieces', filename: 'sea.jpg', ...fields })
+    .map(([name, value]) => `${name} ${base64(value)}`)
+    .join(',');
+
+async function send(method: string, path: string, headers: Headers = {}, body?: Buffer, gateway = stack.gateway) {
+  const all = { ...echoHeaders(stack), 'Tus-Resumable': '1.0.0', ...headers };
+  const response = await fetch(new URL(path, gateway), { method, headers: all, ...(body && { body }) });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+function create(length: number, headers: Headers = {}) {
+  return send('POST', '/files/', { 'Upload-Length': `${length}`, 'Upload-Metadata': metadata(), ...headers });
+}
+
+async function created(length: number, headers: Headers = {}): Promise<string> {
+  const { status, headers: received, text } = await create(length, headers);
+  expect({ status, text }).toEqual({ status: 201, text: '' });
+  return received.get('location') ?? '';
+}
+
+function patch(path: string, offset: number, body: Buffer, headers: Headers = {}, gateway = stack.gateway) {
+  const type = 'application/offset+octet-stream';
+  return send('PATCH', path, { 'Upload-Offset': `${offset}`, 'Content-Type': type, ...headers }, body, gateway);
+}
+
+const reasonOf = ({ status, text }: { status: number; text: string }) =>
+  `${status} ${/"reason":"(\w+)"/.exec(text)?.[1] ?? ''}`.trim();
+const leftovers = () => readdir(join(stack.folder, 'store/objects/resumable')).catch(() => []);
+
+describe('an upload', () => {
+  test('in pieces, through two gateways, has one record: of the last PATCH, and of each GET', async () => {
+    const path = await created(photo.length);
+    expect(path).toMatch(/^\/files\/[0-9a-f]{32}$/);
+    const [first, rest] = [photo.subarray(0, 1000), photo.subarray(1000)];
+    const accepted = await patch(path, 0, first);
+    expect(accepted).toMatchObject({ status: 204, text: '' });
+    expect(accepted.headers.get('upload-offset')).toBe('1000');
+    expect(Date.parse(accepted.headers.get('upload-expires') ?? '')).toBeGreaterThan(Date.now() + 23 * 3_600_000);
+    const head = await send('HEAD', path);
+    expect(Object.fromEntries(head.headers)).toMatchObject({
+      'upload-offset': '1000',
+      'upload-length': `${photo.length}`,
+      'upload-metadata': metadata(),
+      'cache-control': 'no-store',
+      'tus-resumable': '1.0.0',
+    });
+    expect(reasonOf(await send('GET', path))).toBe('409 upload_incomplete');
+    const last = await patch(path, 1000, rest, {}, other.gateway);
+    expect(last).toMatchObject({ status: 200 });
+    const record = JSON.parse(last.text);
+    expect(record).toMatchObject({ text: 'in pieces', size: photo.length, type: 'jpg' });
+    expect(last.headers.get('record-location')).toBe(record.url);
+    for (const gateway of [stack.gateway, other.gateway]) {
+      const found = await send('GET', path, {}, undefined, gateway);
+      expect(found).toMatchObject({ status: 200, text: last.text });
+    }
+    expect((await send('HEAD', path)).headers.get('upload-offset')).toBe(`${photo.length}`);
+    expect((await patch(path, photo.length, Buffer.alloc(0))).text).toBe(last.text);
+    expect(reasonOf(await send('DELETE', path))).toBe('409 upload_published');
+  });
+
+  test('may come with its creation', async () => {
+    const type = { 'Content-Type': 'application/offset+octet-stream' };
+    const headers = { 'Upload-Length': `${photo.length}`, 'Upload-Metadata': metadata(), ...type };
+    const response = await send('POST', '/files/', headers, photo);
+    expect(response).toMatchObject({ status: 200, text: expect.stringContaining('"text":"in pieces"') });
+    expect(response.headers.get('upload-offset')).toBe(`${photo.length}`);
+  });
+
+  test('may declare its length later', async () => {
+    const deferred = await send('POST', '/files/', { 'Upload-Defer-Length': '1', 'Upload-Metadata': metadata() });
+    const path = deferred.headers.get('location') ?? '';
+    expect((await patch(path, 0, photo)).status).toBe(204);
+    expect((await send('HEAD', path)).headers.get('upload-defer-length')).toBe('1');
+    const last = await patch(path, photo.length, Buffer.alloc(0), { 'Upload-Length': `${photo.length}` });
+    expect(last.status).toBe(200);
+  });
+
+  test('keeps what has arrived when its connection breaks', async () => {
+    const path = await created(photo.length);
+    const half = photo.subarray(0, photo.length / 2);
+    const gone = new AbortController();
+    const body = (async function* () {
+      yield half;
+      setTimeout(() => gone.abort(), 300);
+      await new Promise((resolve) => gone.signal.addEventListener('abort', resolve));
+    })();
+    const headers = { ...echoHeaders(stack), 'Tus-Resumable': '1.0.0', 'Upload-Offset': '0' };
+    const type = { 'Content-Type': 'application/offset+octet-stream' };
+    const options = { method: 'PATCH', headers: { ...headers, ...type }, body, duplex: 'half', signal: gone.signal } as const;
+    await expect(fetch(new URL(path, stack.gateway), options)).rejects.toThrow();
+    const offset = Number((await send('HEAD', path, {}, undefined, other.gateway)).headers.get('upload-offset'));
+    expect(offset).toBe(half.length);
+    expect((await patch(path, offset, photo.subarray(offset), {}, other.gateway)).status).toBe(200);
+  });
+
+  test('is published once with an idempotency key, also beside version 2', async () => {
+    const headers = { 'Idempotency-Key': '"one"' };
+    const [a, b] = [await created(photo.length, headers), await created(photo.length, headers)];
+    const first = await patch(a, 0, photo);
+    expect((await patch(b, 0, photo)).text).toBe(first.text);
+    const repeated = await upload(stack, { media: photo, message: 'in pieces', headers });
+    expect(repeated).toMatchObject({ status: 200, text: first.text });
+  });
+
+  test('with unsupported media is refused, and leaves nothing', async () => {
+    const before = await leftovers();
+    const text = Buffer.alloc(1000, 'text');
+    const path = await created(text.length);
+    expect(reasonOf(await patch(path, 0, text))).toBe('415 media_unsupported');
+    expect((await send('HEAD', path)).status).toBe(404);
+    expect(await leftovers()).toEqual(before);
+  });
+
+  test('is gone after its termination', async () => {
+    const path = await created(photo.length);
+    await patch(path, 0, photo.subarray(0, 1000));
+    expect((await send('DELETE', path)).status).toBe(204);
+    expect((await send('HEAD', path)).status).toBe(404);
+  });
+});
+
+describe('bad input is refused, and changes nothing', () => {
+  let path: string;
+  beforeAll(async () => {
+    path = await created(photo.length);
+    await patch(path, 0, photo.subarray(0, 10));
+  });
+  const some = Buffer.alloc(10, 1);
+
+  test.each<[string, string, () => Promise<{ status: number; text: string }>]>([
+    ['a wrong offset', '409 offset_conflict', () => patch(path, 11, some)],
+    ['no offset', '400 tus_malformed', () => patch(path, 0, some, { 'Upload-Offset': '' })],
+    ['an offset that is no number', '400 tus_malformed', () => patch(path, 0, some, { 'Upload-Offset': '0x10' })],
+    ['another content type', '415 tus_content_type', () => patch(path, 10, some, { 'Content-Type': 'text/plain' })],
+    ['more than the length', '413 media_too_large', () => patch(path, 10, photo)],
+    ['a wrong checksum', '460 checksum_mismatch', () => patch(path, 10, some, { 'Upload-Checksum': `sha1 ${base64('x')}` })],
+    ['an unknown checksum', '400 checksum_unsupported', () => patch(path, 10, some, { 'Upload-Checksum': 'crc99 AAAA' })],
+    ['an unknown upload', '404 not_found', () => send('HEAD', `/files/${'0'.repeat(32)}`)],
+    ['an upload id that is none', '404 not_found', () => send('HEAD', '/files/..%2fx')],
+    ['another version', '412 tus_version', () => send('PATCH', path, { 'Tus-Resumable': '0.2.2' })],
+    ['no length', '400 tus_malformed', () => send('POST', '/files/', { 'Upload-Metadata': metadata() })],
+    ['a length beyond the limit', '413 media_too_large', () => create(16 * MiB + 1)],
+    ['no bytes', '400 parameter_missing', () => create(0)],
+    ['no message', '400 parameter_missing', () => create(9, { 'Upload-Metadata': `key ${base64(sandbox.apiKey)}` })],
+    ['an unknown key', '401 api_key_unknown', () => create(9, { 'Upload-Metadata': metadata({ key: 'wrong' }) })],
+    ['metadata without Base64', '400 tus_malformed', () => create(9, { 'Upload-Metadata': 'key ***' })],
+    ['a text that is no UTF-8', '400 tus_malformed', () => create(9, { 'Upload-Metadata': 'message /w==' })],
+    ['no credentials', '401 credentials_missing', () => create(9, { 'X-Auth-Service-Provider': '' })],
+    ['another method', '405 method_not_allowed', () => send('PUT', path)],
+  ])('%s', async (_, expected, act) => {
+    const response = await act();
+    expect(response.text === '' ? `${response.status}` : reasonOf(response)).toBe(
+      response.text === '' ? expected.split(' ')[0] : expected,
+    );
+    expect((await send('HEAD', path)).headers.get('upload-offset')).toBe('10');
+  });
+
+  test('a right checksum is accepted', async () => {
+    const sha1 = createHash('sha1').update(photo.subarray(10)).digest('base64');
+    expect((await patch(path, 10, photo.subarray(10), { 'Upload-Checksum': `sha1 ${sha1}` })).status).toBe(200);
+  });
+});
+
+test('OPTIONS describes the server', async () => {
+  const { status, headers } = await send('OPTIONS', '/files/');
+  expect(status).toBe(204);
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'tus-version': '1.0.0',
+    'tus-max-size': `${16 * MiB}`,
+    'tus-extension': 'creation,creation-with-upload,creation-defer-length,expiration,termination,checksum',
+    'tus-checksum-algorithm': 'sha1,sha256,md5',
+  });
+});
+
+test('a second writer gets 423 while the first one sends', async () => {
+  const path = await created(photo.length);
+  const slow = (async function* () {
+    for (let at = 0; at < photo.length; at += photo.length / 20) {
+      yield photo.subarray(at, at + photo.length / 20);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  })();
+  const headers = { ...echoHeaders(stack), 'Tus-Resumable': '1.0.0', 'Upload-Offset': '0' };
+  const type = { 'Content-Type': 'application/offset+octet-stream' };
+  const options = { method: 'PATCH', headers: { ...headers, ...type }, body: slow, duplex: 'half' } as const;
+  const first = fetch(new URL(path, stack.gateway), options);
+  await expect.poll(async () => (await leftovers()).length).toBeGreaterThan(0);
+  expect(reasonOf(await patch(path, 0, photo, {}, other.gateway))).toBe('423 upload_locked');
+  expect((await first).status).toBe(200);
+});
