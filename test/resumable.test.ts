@@ -55,7 +55,12 @@ function patch(path: string, offset: number, body: Buffer, headers: Headers = {}
 
 const reasonOf = ({ status, text }: { status: number; text: string }) =>
   `${status} ${/"reason":"(\w+)"/.exec(text)?.[1] ?? ''}`.trim();
-const leftovers = () => readdir(join(stack.folder, 'store/objects/resumable')).catch(() => []);
+
+async function leftovers(): Promise<string[]> {
+  const folder = join(stack.folder, 'store/objects/resumable');
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isFile()).map(({ name, parentPath }) => join(parentPath, name));
+}
 
 describe('an upload', () => {
   test('in pieces, through two gateways, has one record: of the last PATCH, and of each GET', async () => {
