@@ -7,6 +7,7 @@ import { signEcho } from '@echodrop/testkit/sign-echo';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, secretParts, type UploadOptions, upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
+import { tusProvocations } from './provoked-tus-refusals.ts';
 
 export interface Target {
   readonly stack: Stack;
@@ -48,6 +49,7 @@ const file = { name: 'media', filename: 'a.jpg', content: 'anything' };
 
 /** Provokes each refusal, by its reason. The last ones leave services frozen or down. */
 export const provocations: Readonly<Record<string, (target: Target) => Promise<ReceivedResponse>>> = {
+  ...tusProvocations,
   parameter_missing: (target) => sendForm(target, [key, file]),
   query_malformed: ({ stack }) =>
     readResponse(fetch(`${stack.gateway}/2/media.json?count=0`, { headers: echoHeaders(stack) })),

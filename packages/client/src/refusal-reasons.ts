@@ -10,6 +10,9 @@ export const refusalReasons = [
   ...(['media_too_large', 'media_unsupported'] as const),
   ...(['expectation_failed', 'headers_too_large', 'too_many_requests'] as const),
   ...(['overloaded', 'unavailable'] as const),
+  // Of resumable uploads.
+  ...(['tus_malformed', 'tus_version', 'tus_content_type', 'checksum_unsupported', 'checksum_mismatch'] as const),
+  ...(['offset_conflict', 'upload_incomplete', 'upload_published', 'upload_expired', 'upload_locked'] as const),
 ] as const;
 
 /** A reason of this release; `unknown` for a response without one, such as a proxy's; or one that a later release adds. */

@@ -74,6 +74,7 @@ test('sweep counts, and with --yes deletes old orphans and writes a report', asy
     'orphaned media: 1 found, 1 deleted, 5 bytes',
     'orphaned renditions: 1 found, 1 deleted, 5 bytes',
     'incomplete multipart uploads: 1 found, 1 deleted, 11 bytes',
+    'expired resumable uploads: 0 found, 0 deleted, 0 bytes',
   ]);
   expect(await exist([...goes, ...stays])).toEqual([false, false, true, true, true, true]);
   expect(await unfinished()).toEqual(['of-one-that-runs']);
@@ -81,6 +82,7 @@ test('sweep counts, and with --yes deletes old orphans and writes a report', asy
     media: { found: 1, removed: 1, bytes: 5 },
     renditions: { found: 1, removed: 1, bytes: 5 },
     uploads: { found: 1, removed: 1, bytes: 11 },
+    resumable: { found: 0, removed: 0, bytes: 0 },
   });
   expect((await run('--yes')).lines[0]).toBe('orphaned media: 0 found, 0 deleted, 0 bytes');
 });

@@ -53,7 +53,10 @@ export async function* sweepPeriodically(
 }
 
 function describeReport({ kinds, listings }: SweepReport, dryRun: boolean): string[] {
-  const names = { media: 'orphaned media', renditions: 'orphaned renditions', uploads: 'incomplete multipart uploads' };
+  const names = {
+    ...{ media: 'orphaned media', renditions: 'orphaned renditions' },
+    ...{ uploads: 'incomplete multipart uploads', resumable: 'expired resumable uploads' },
+  };
   const lines = sweptKinds.map((kind) => {
     const { found, removed, bytes } = kinds[kind];
     return `${names[kind]}: ${found} found,${dryRun ? '' : ` ${removed} deleted,`} ${bytes} bytes`;

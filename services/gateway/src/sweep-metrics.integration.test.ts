@@ -32,6 +32,7 @@ test('reports the last sweep, or that there was none, or nothing if the report i
     media: { found: 3, removed: 2, bytes: 700 },
     renditions: { found: 0, removed: 0, bytes: 0 },
     uploads: { found: 1, removed: 1, bytes: 0 },
+    resumable: { found: 0, removed: 0, bytes: 0 },
   };
   await writeSweepReport(store, {
     completed: new Date('2026-11-21T11:36:34Z'),
@@ -46,7 +47,7 @@ test('reports the last sweep, or that there was none, or nothing if the report i
   expect(lines).toContain('echodrop_sweep_found_objects{kind="uploads"} 1');
   expect(lines).toContain('echodrop_sweep_listing_failures{} 5');
   expect(lines).toContain('echodrop_sweep_listing_repairs{} 4');
-  expect(lines).toHaveLength(12);
+  expect(lines).toHaveLength(15);
   await store.put(sweepReportKey, Readable.from([Buffer.from('no report')]));
   expect(await seriesIn(store)).toEqual([]);
 });

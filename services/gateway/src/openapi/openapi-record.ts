@@ -58,6 +58,11 @@ export const requestIdHeader = {
   },
 } as const;
 
+/** On every response of a resumable upload. */
+export const tusHeader = {
+  'Tus-Resumable': { description: 'Of resumable uploads.', schema: { type: 'string', const: '1.0.0' } },
+} as const;
+
 export const recordSchemas = { Image: image, ImagePage: imagePage, ImagePageXml: imagePageXml };
 
 export const recordResponses = {

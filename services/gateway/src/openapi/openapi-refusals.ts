@@ -1,7 +1,7 @@
 import { type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusals';
 import { Refusal } from '../response/refusal.ts';
 import { encodeRefusal, type Format } from '../response/send-response.ts';
-import { requestIdHeader } from './openapi-record.ts';
+import { requestIdHeader, tusHeader } from './openapi-record.ts';
 
 const byStatus = Map.groupBy(Object.keys(refusals) as Reason[], (reason) => refusals[reason][0]);
 
@@ -10,8 +10,17 @@ export const refusalResponses = Object.fromEntries(
   byStatus.entries().map(([status, reasons]) => [`Refused${status}`, responseOf(status, reasons)]),
 );
 
-/** The refusals of an upload, by status: all but 405. */
-export const uploadRefusals = responsesFor((status) => status !== refusals.method_not_allowed[0]);
+/** The refusals of a resumable upload, by status: all but 405. */
+export const resumableRefusals = responsesFor((status) => status !== refusals.method_not_allowed[0]);
+
+const resumableStatuses = (['tus_version', 'upload_locked', 'checksum_mismatch'] as const).map(
+  (reason): number => refusals[reason][0],
+);
+
+/** The refusals of an upload in one request, by status. */
+export const uploadRefusals = responsesFor(
+  (status) => status !== refusals.method_not_allowed[0] && !resumableStatuses.includes(status),
+);
 
 const ownStatuses = [
   ...(['query_malformed', 'credentials_refused', 'not_yours', 'not_found'] as const),
@@ -41,7 +50,7 @@ function responseOf(status: number, reasons: readonly Reason[]) {
     Object.fromEntries(reasons.map((reason) => [reason, { value: example(reason, format) }]));
   return {
     description: reasons.map((reason) => `\`${reason}\`: ${sentencesOf(reason).join(' Or: ')}`).join('\n\n'),
-    headers: { ...requestIdHeader, ...headersOf(status) },
+    headers: { ...requestIdHeader, ...tusHeader, ...headersOf(status) },
     content: {
       'application/json': {
         schema: { type: 'object', required: ['errors'], properties: { errors } },
@@ -66,6 +75,10 @@ function headersOf(status: number): Record<string, object> {
     case 405:
       return { Allow: { required: true, description: 'The methods of this address.', schema: { type: 'string' } } };
     case 409:
+      return { 'Retry-After': { description: 'With `idempotency_key_in_use`: seconds until a retry.', schema: seconds } };
+    case 412:
+      return { 'Tus-Version': { required: true, schema: { type: 'string', const: '1.0.0' } } };
+    case 423:
     case 429:
     case 503:
       return { 'Retry-After': { required: true, description: 'Seconds until a retry.', schema: seconds } };

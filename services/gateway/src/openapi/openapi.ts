@@ -3,6 +3,7 @@ import type { RequestHandler } from 'express';
 import { secretNames } from '../receive/part-headers.ts';
 import { recordResponses, recordSchemas } from './openapi-record.ts';
 import { ownRefusals, refusalResponses, uploadRefusals } from './openapi-refusals.ts';
+import { resumablePaths } from './openapi-resumable.ts';
 import { formOf, ownParameters, uploadParameters } from './openapi-requests.ts';
 
 /** Serves the document, cacheable for an hour and revalidated by its tag. */
@@ -85,5 +86,6 @@ function pathsOf(maxMediaBytes: number) {
         responses: { 204: { $ref: '#/components/responses/Removed' }, ...ownRefusals },
       },
     },
+    ...resumablePaths,
   };
 }

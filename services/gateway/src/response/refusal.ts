@@ -22,7 +22,7 @@ const retryAfterSeconds = 5;
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly reason: Reason;
-  /** Sent as `Retry-After` if a retry may help; by default with 429 and 503. */
+  /** Sent as `Retry-After` if a retry may help; by default with 423, 429 and 503. */
   readonly retryAfterSeconds: number | undefined;
   readonly sentence: string;
 
@@ -34,7 +34,7 @@ export class Refusal extends Error {
     const [status, sentence] = refusals[reason];
     this.status = status;
     this.sentence = options.sentence ?? sentence;
-    const isTemporary = status === 429 || status === 503;
+    const isTemporary = status === 423 || status === 429 || status === 503;
     this.retryAfterSeconds = options.retryAfterSeconds ?? (isTemporary ? retryAfterSeconds : undefined);
   }
 }

@@ -1,0 +1,86 @@
+import { recordSchemas, requestIdHeader, tusHeader } from './openapi-record.ts';
+import { resumableRefusals } from './openapi-refusals.ts';
+import { uploadParameters } from './openapi-requests.ts';
+
+const bytes = { type: 'integer', minimum: 0 };
+const location = { description: 'The address of the upload, relative to the server.', schema: { type: 'string' } };
+const offset = { description: 'Bytes that the server has.', schema: bytes };
+const expires = { description: 'When the upload expires.', schema: { type: 'string' } };
+const length = { description: 'Bytes of the whole file.', schema: bytes };
+const metadata = { description: 'As at the creation.', schema: { type: 'string' } };
+const always = { ...requestIdHeader, ...tusHeader };
+const record = {
+  description: 'The upload is complete and published.',
+  headers: { ...always, 'Record-Location': { description: 'The public page.', schema: { type: 'string', format: 'uri' } } },
+  content: { 'application/json': { schema: recordSchemas.Image } },
+};
+
+function header(name: string, description: string, schema: object, required = true) {
+  return { name, in: 'header', required, description, schema };
+}
+
+const version = header('Tus-Resumable', 'The version of the protocol.', { type: 'string', const: '1.0.0' });
+const { verifyCredentials, authServiceProvider, idempotencyKey } = uploadParameters;
+const common = [version, verifyCredentials, authServiceProvider];
+
+/** Resumable uploads (tus 1.0.0, docs/integrate/resumable.md), as far as a client without a tus library needs them. */
+export const resumablePaths = {
+  '/files/': {
+    post: {
+      operationId: 'createResumable',
+      summary: 'Create a resumable upload (tus 1.0.0).',
+      parameters: [
+        ...common,
+        idempotencyKey,
+        header('Upload-Length', 'Bytes of the whole file.', bytes, false),
+        header('Upload-Metadata', '`key`, `message` and optionally `alt`, with values in Base64.', { type: 'string' }),
+      ],
+      responses: {
+        201: { description: 'Created.', headers: { ...always, Location: location, 'Upload-Expires': expires } },
+        ...resumableRefusals,
+      },
+    },
+  },
+  '/files/{id}': {
+    parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{32}$' } }],
+    head: {
+      operationId: 'findOffset',
+      summary: 'Get the number of bytes that the server has.',
+      parameters: common,
+      responses: {
+        200: {
+          description: 'The upload exists.',
+          headers: { ...always, 'Upload-Offset': offset, 'Upload-Length': length, 'Upload-Metadata': metadata },
+        },
+        ...resumableRefusals,
+      },
+    },
+    patch: {
+      operationId: 'sendBytes',
+      summary: 'Send bytes. With the last one, the upload is published.',
+      parameters: [
+        ...common,
+        header('Upload-Offset', 'Bytes that the server has.', bytes),
+        header('Upload-Checksum', 'Algorithm and digest of the body in Base64.', { type: 'string' }, false),
+      ],
+      requestBody: { required: true, content: { 'application/offset+octet-stream': {} } },
+      responses: {
+        200: { ...record, headers: { ...record.headers, 'Upload-Offset': offset } },
+        204: { description: 'Stored.', headers: { ...always, 'Upload-Offset': offset, 'Upload-Expires': expires } },
+        ...resumableRefusals,
+      },
+    },
+    get: {
+      operationId: 'findRecord',
+      summary: 'Get the record of a published upload.',
+      parameters: common,
+      responses: { 200: record, ...resumableRefusals },
+    },
+    delete: {
+      operationId: 'terminateResumable',
+      summary: 'Discard an unpublished upload.',
+      parameters: common,
+      responses: { 204: { description: 'Discarded.', headers: always }, ...resumableRefusals },
+    },
+  },
+};

@@ -1,0 +1,79 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ReceivedResponse } from '@echodrop/testkit/documented-responses';
+import { sandbox, type Stack } from '@echodrop/testkit/start-stack';
+import { echoHeaders } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import type { Target } from './provoked-refusals.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const metadata = `key ${base64(sandbox.apiKey)},message ${base64('in pieces')}`;
+
+/** A request of the tus protocol from the sandbox user. */
+async function send(
+  { gateway, provider }: Pick<Stack, 'gateway' | 'provider'>,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: BodyInit,
+): Promise<ReceivedResponse> {
+  const all = { ...echoHeaders({ provider }), 'Tus-Resumable': '1.0.0', ...headers };
+  const response = await fetch(new URL(path, gateway), { method, headers: all, ...(body && { body, duplex: 'half' }) });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+async function create(stack: Stack, length: number): Promise<string> {
+  const { headers } = await send(stack, 'POST', '/files/', { 'Upload-Length': `${length}`, 'Upload-Metadata': metadata });
+  return `${headers.get('location')}`;
+}
+
+function patch(stack: Stack, path: string, body: BodyInit, headers: Record<string, string> = {}) {
+  const type = 'application/offset+octet-stream';
+  return send(stack, 'PATCH', path, { 'Upload-Offset': '0', 'Content-Type': type, ...headers }, body);
+}
+
+/** Provokes each refusal of resumable uploads, by its reason. */
+export const tusProvocations: Readonly<Record<string, (target: Target) => Promise<ReceivedResponse>>> = {
+  tus_malformed: ({ stack }) => send(stack, 'POST', '/files/', { 'Upload-Length': 'many' }),
+  tus_version: ({ stack }) => send(stack, 'POST', '/files/', { 'Tus-Resumable': '0.2.2' }),
+  tus_content_type: async ({ stack }) =>
+    patch(stack, await create(stack, 9), 'some bytes', { 'Content-Type': 'text/plain' }),
+  checksum_unsupported: async ({ stack }) =>
+    patch(stack, await create(stack, 9), 'bytes', { 'Upload-Checksum': 'crc99 AAAA' }),
+  checksum_mismatch: async ({ stack }) =>
+    patch(stack, await create(stack, 9), 'bytes', { 'Upload-Checksum': 'sha1 AAAA' }),
+  offset_conflict: async ({ stack }) => patch(stack, await create(stack, 9), 'bytes', { 'Upload-Offset': '5' }),
+  upload_incomplete: async ({ stack }) => send(stack, 'GET', await create(stack, 9)),
+  upload_published: async ({ stack, photo }) => {
+    const path = await create(stack, photo.length);
+    await patch(stack, path, photo as Buffer<ArrayBuffer>);
+    return send(stack, 'DELETE', path);
+  },
+  upload_expired: async ({ stack }) => {
+    const path = await create(stack, 9);
+    await patch(stack, path, 'bytes');
+    const folder = join(stack.folder, 'store/tmp');
+    for (const name of await readdir(folder)) await rm(join(folder, name), { force: true });
+    return patch(stack, path, 'more', { 'Upload-Offset': '5' });
+  },
+  upload_locked: async ({ stack }) => {
+    const path = await create(stack, 100);
+    const gone = new AbortController();
+    const slow = ReadableStream.from(
+      (async function* () {
+        for (let n = 0; n < 100 && !gone.signal.aborted; n += 1) {
+          yield Buffer.from('x');
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+      })(),
+    );
+    const first = patch(stack, path, slow as BodyInit);
+    first.catch(() => {});
+    const lease = `echodrop:resumable:{${path.split('/').at(-1)}}:writer`;
+    await waitUntil('the lease', 10_000, async () => (await stack.redis.command('EXISTS', lease)) === '1');
+    const second = await patch(stack, path, 'bytes');
+    gone.abort();
+    await first.catch(() => {});
+    return second;
+  },
+};
