@@ -6,8 +6,8 @@ import type { Stack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tusProvocations } from './provoked-tus-refusals.ts';
 import { provocations, readResponse, startProvokedStack } from './provoked-refusals.ts';
+import { tusProvocations } from './provoked-tus-refusals.ts';
 
 const uploads = ([2, 1] as const).flatMap((version) =>
   (['json', 'xml'] as const).map((format) => ({ version, format })),

@@ -1,10 +1,9 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReceivedResponse } from '@echodrop/testkit/documented-responses';
-import { sandbox, type Stack } from '@echodrop/testkit/start-stack';
+import { type Stack, sandbox } from '@echodrop/testkit/start-stack';
 import { echoHeaders } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import type { Target } from './provoked-refusals.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const metadata = `key ${base64(sandbox.apiKey)},message ${base64('in pieces')}`;
@@ -15,25 +14,33 @@ async function send(
   method: string,
   path: string,
   headers: Record<string, string> = {},
-  body?: BodyInit,
+  body?: RequestInit['body'],
 ): Promise<ReceivedResponse> {
   const all = { ...echoHeaders({ provider }), 'Tus-Resumable': '1.0.0', ...headers };
   const response = await fetch(new URL(path, gateway), { method, headers: all, ...(body && { body, duplex: 'half' }) });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
+interface TusTarget {
+  readonly stack: Stack;
+  readonly photo: Buffer;
+}
+
 async function create(stack: Stack, length: number): Promise<string> {
-  const { headers } = await send(stack, 'POST', '/files/', { 'Upload-Length': `${length}`, 'Upload-Metadata': metadata });
+  const { headers } = await send(stack, 'POST', '/files/', {
+    'Upload-Length': `${length}`,
+    'Upload-Metadata': metadata,
+  });
   return `${headers.get('location')}`;
 }
 
-function patch(stack: Stack, path: string, body: BodyInit, headers: Record<string, string> = {}) {
+function patch(stack: Stack, path: string, body: RequestInit['body'], headers: Record<string, string> = {}) {
   const type = 'application/offset+octet-stream';
   return send(stack, 'PATCH', path, { 'Upload-Offset': '0', 'Content-Type': type, ...headers }, body);
 }
 
 /** Provokes each refusal of resumable uploads, by its reason. */
-export const tusProvocations: Readonly<Record<string, (target: Target) => Promise<ReceivedResponse>>> = {
+export const tusProvocations: Readonly<Record<string, (target: TusTarget) => Promise<ReceivedResponse>>> = {
   tus_malformed: ({ stack }) => send(stack, 'POST', '/files/', { 'Upload-Length': 'many' }),
   tus_version: ({ stack }) => send(stack, 'POST', '/files/', { 'Tus-Resumable': '0.2.2' }),
   tus_content_type: async ({ stack }) =>
@@ -67,7 +74,7 @@ export const tusProvocations: Readonly<Record<string, (target: Target) => Promis
         }
       })(),
     );
-    const first = patch(stack, path, slow as BodyInit);
+    const first = patch(stack, path, slow as RequestInit['body']);
     first.catch(() => {});
     const lease = `echodrop:resumable:{${path.split('/').at(-1)}}:writer`;
     await waitUntil('the lease', 10_000, async () => (await stack.redis.command('EXISTS', lease)) === '1');

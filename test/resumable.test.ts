@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
-import { sandbox, type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -122,7 +122,13 @@ describe('an upload', () => {
     })();
     const headers = { ...echoHeaders(stack), 'Tus-Resumable': '1.0.0', 'Upload-Offset': '0' };
     const type = { 'Content-Type': 'application/offset+octet-stream' };
-    const options = { method: 'PATCH', headers: { ...headers, ...type }, body, duplex: 'half', signal: gone.signal } as const;
+    const options = {
+      method: 'PATCH',
+      headers: { ...headers, ...type },
+      body,
+      duplex: 'half',
+      signal: gone.signal,
+    } as const;
     await expect(fetch(new URL(path, stack.gateway), options)).rejects.toThrow();
     const offset = Number((await send('HEAD', path, {}, undefined, other.gateway)).headers.get('upload-offset'));
     expect(offset).toBe(half.length);
@@ -169,8 +175,16 @@ describe('bad input is refused, and changes nothing', () => {
     ['an offset that is no number', '400 tus_malformed', () => patch(path, 0, some, { 'Upload-Offset': '0x10' })],
     ['another content type', '415 tus_content_type', () => patch(path, 10, some, { 'Content-Type': 'text/plain' })],
     ['more than the length', '413 media_too_large', () => patch(path, 10, photo)],
-    ['a wrong checksum', '460 checksum_mismatch', () => patch(path, 10, some, { 'Upload-Checksum': `sha1 ${base64('x')}` })],
-    ['an unknown checksum', '400 checksum_unsupported', () => patch(path, 10, some, { 'Upload-Checksum': 'crc99 AAAA' })],
+    [
+      'a wrong checksum',
+      '460 checksum_mismatch',
+      () => patch(path, 10, some, { 'Upload-Checksum': `sha1 ${base64('x')}` }),
+    ],
+    [
+      'an unknown checksum',
+      '400 checksum_unsupported',
+      () => patch(path, 10, some, { 'Upload-Checksum': 'crc99 AAAA' }),
+    ],
     ['an unknown upload', '404 not_found', () => send('HEAD', `/files/${'0'.repeat(32)}`)],
     ['an upload id that is none', '404 not_found', () => send('HEAD', '/files/..%2fx')],
     ['another version', '412 tus_version', () => send('PATCH', path, { 'Tus-Resumable': '0.2.2' })],

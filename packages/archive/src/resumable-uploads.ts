@@ -112,7 +112,8 @@ async function write(store: ObjectStore, upload: ResumableUpload): Promise<Resum
   // An earlier try of this call may have written it.
   const reading = await store.read(stateKey(id, number));
   if (reading && (await buffer(reading.body)).equals(bytes)) return upload;
-  if (!reading && outcome === 'exists') throw new StoreUnavailable('state not found although the store reports that it exists');
+  if (!reading && outcome === 'exists')
+    throw new StoreUnavailable('state not found although the store reports that it exists');
   throw new StateConflict('another process has continued the upload');
 }
 

@@ -3,7 +3,19 @@ import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { inSpan, setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { CrowdedOut, type ObjectStore, StoreUnavailable } from './object-store.ts';
 
-const operations = ['put', 'append', 'complete', 'discard', 'put_if_absent', 'read', 'read_body', 'stat', 'list', 'remove', 'ready'] as const;
+const operations = [
+  'put',
+  'append',
+  'complete',
+  'discard',
+  'put_if_absent',
+  'read',
+  'read_body',
+  'stat',
+  'list',
+  'remove',
+  'ready',
+] as const;
 
 type Operation = (typeof operations)[number];
 

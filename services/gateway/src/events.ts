@@ -1,15 +1,15 @@
+import type { ResumableUpload } from '@echodrop/archive/resumable-uploads';
 import { type Reason, refusals } from '@echodrop/contracts/refusals';
 import type { Probe } from '@echodrop/media/outcomes';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { type SlotLimit, slotLimits } from './admit/slots.ts';
-import type { ResumableUpload } from '@echodrop/archive/resumable-uploads';
 import type { UploadContext } from './upload-context.ts';
 
 export type GatewayEvents = ReturnType<typeof createGatewayEvents>;
 
-type UploadOutcome = 'published' | 'repeated' | 'client_gone' | Reason;
+export type UploadOutcome = 'published' | 'repeated' | 'client_gone' | Reason;
 
 const outcomes = ['published', 'repeated', 'client_gone', ...Object.keys(refusals)];
 
@@ -46,7 +46,13 @@ function createUploadEvents(log: Log, metrics: Metrics) {
     'outcome',
   ]);
   // From the start, so that the first failure is an increase.
-  for (const [version, format] of [[1, 'xml'], [1, 'json'], [2, 'xml'], [2, 'json'], ['tus', 'json']] as const) {
+  for (const [version, format] of [
+    [1, 'xml'],
+    [1, 'json'],
+    [2, 'xml'],
+    [2, 'json'],
+    ['tus', 'json'],
+  ] as const) {
     for (const outcome of outcomes) uploads.inc({ version, format, outcome }, 0);
   }
   const resumableRequests = metrics.counter(
@@ -86,7 +92,8 @@ function createUploadEvents(log: Log, metrics: Metrics) {
       setSpanAttributes({ 'echodrop.outcome': outcome, ...attributes });
       resumableRequests.inc({ method, outcome });
       const isSending = method === 'POST' || method === 'PATCH';
-      if (outcome !== 'ok' && (isSending || outcome === 'published')) uploads.inc({ version: 'tus', format: 'json', outcome });
+      if (outcome !== 'ok' && (isSending || outcome === 'published'))
+        uploads.inc({ version: 'tus', format: 'json', outcome });
       if (fields.bytes !== undefined) publishedBytes.inc(fields.bytes);
       const state = { resumableId: upload?.id, offset: upload?.state.write.size, length: upload?.state.length };
       const line = { requestId, version: 'tus', method, outcome, ...state, ...fields, seconds };

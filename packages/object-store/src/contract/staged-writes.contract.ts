@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { crc32 as crc32Of } from 'node:zlib';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { describe, expect, test } from 'vitest';

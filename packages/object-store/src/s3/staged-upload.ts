@@ -128,10 +128,12 @@ function joinedTag({ parts }: StagedWrite, further: string[]): string {
 async function readTail(bucket: MinioBucket, { tail, crc32 }: StagedWrite, part: UploadPart): Promise<void> {
   if (!tail) return;
   const reading = await bucket.objects.get(tail.key, {});
-  if (reading === undefined || reading === 'beyond') throw new StagedWriteLost('the store no longer has the tail of this write');
+  if (reading === undefined || reading === 'beyond')
+    throw new StagedWriteLost('the store no longer has the tail of this write');
   const sendFull = () => Promise.reject(new StagedWriteLost('the tail of this write has grown'));
   await fillParts(reading.body, part, { signal: undefined, sendFull });
-  if (part.size !== tail.size || part.checksumOfAll.hex !== crc32) throw new ChecksumMismatch('the tail of a write differs from its checksum');
+  if (part.size !== tail.size || part.checksumOfAll.hex !== crc32)
+    throw new ChecksumMismatch('the tail of a write differs from its checksum');
 }
 
 function checksumBefore({ crc32, tail }: StagedWrite): Checksum {
@@ -140,6 +142,8 @@ function checksumBefore({ crc32, tail }: StagedWrite): Checksum {
 
 async function toLost<T>(request: Promise<T>): Promise<T> {
   return request.catch((error) => {
-    throw error instanceof NoSuchUpload ? new StagedWriteLost('the store no longer has the parts of this write', { cause: error }) : error;
+    throw error instanceof NoSuchUpload
+      ? new StagedWriteLost('the store no longer has the parts of this write', { cause: error })
+      : error;
   });
 }

@@ -72,8 +72,9 @@ export class OncePublisher {
   async #recordOrClaim(scope: KeyScope, fingerprint: string): Promise<StoredRecord | Claim> {
     const { claim, isNew } = await this.#claims.claim(scope, fingerprint);
     if (isNew) return claim;
-    // Those of 0.1.0 had the SHA-256 of the bytes. Until they expire, only their record tells (`Publisher.confirm`).
-    if (claim.fingerprint.startsWith(fingerprintVersion) && claim.fingerprint !== fingerprint) throw new Refusal('idempotency_key_reused');
+    // Those of 0.1.0 had the SHA-256 of the bytes. Until they expire, only the record shows a difference (`Publisher.confirm`).
+    if (claim.fingerprint.startsWith(fingerprintVersion) && claim.fingerprint !== fingerprint)
+      throw new Refusal('idempotency_key_reused');
     const record = await this.#publisher.find(claim.mediaId, scope);
     const taken = record ?? (await this.#claims.takeOver(scope, claim));
     if (taken === undefined) {

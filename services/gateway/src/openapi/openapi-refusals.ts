@@ -75,7 +75,9 @@ function headersOf(status: number): Record<string, object> {
     case 405:
       return { Allow: { required: true, description: 'The methods of this address.', schema: { type: 'string' } } };
     case 409:
-      return { 'Retry-After': { description: 'With `idempotency_key_in_use`: seconds until a retry.', schema: seconds } };
+      return {
+        'Retry-After': { description: 'With `idempotency_key_in_use`: seconds until a retry.', schema: seconds },
+      };
     case 412:
       return { 'Tus-Version': { required: true, schema: { type: 'string', const: '1.0.0' } } };
     case 423:

@@ -11,7 +11,10 @@ const metadata = { description: 'As at the creation.', schema: { type: 'string' 
 const always = { ...requestIdHeader, ...tusHeader };
 const record = {
   description: 'The upload is complete and published.',
-  headers: { ...always, 'Record-Location': { description: 'The public page.', schema: { type: 'string', format: 'uri' } } },
+  headers: {
+    ...always,
+    'Record-Location': { description: 'The public page.', schema: { type: 'string', format: 'uri' } },
+  },
   content: { 'application/json': { schema: recordSchemas.Image } },
 };
 

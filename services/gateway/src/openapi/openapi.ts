@@ -3,8 +3,8 @@ import type { RequestHandler } from 'express';
 import { secretNames } from '../receive/part-headers.ts';
 import { recordResponses, recordSchemas } from './openapi-record.ts';
 import { ownRefusals, refusalResponses, uploadRefusals } from './openapi-refusals.ts';
-import { resumablePaths } from './openapi-resumable.ts';
 import { formOf, ownParameters, uploadParameters } from './openapi-requests.ts';
+import { resumablePaths } from './openapi-resumable.ts';
 
 /** Serves the document, cacheable for an hour and revalidated by its tag. */
 export function serveOpenApi(base: string, maxMediaBytes: number): RequestHandler {

@@ -49,7 +49,9 @@ export function receiveBytes(
 }
 
 /** The digest that `Upload-Checksum` announces (tus 1.0.0, "Checksum"), if any. @throws Refusal `checksum_unsupported` */
-export function announcedDigest(headers: IncomingHttpHeaders): { readonly hash: Hash; readonly verify: () => void } | undefined {
+export function announcedDigest(
+  headers: IncomingHttpHeaders,
+): { readonly hash: Hash; readonly verify: () => void } | undefined {
   const header = headers['upload-checksum']?.toString();
   if (header === undefined) return undefined;
   const [, name = '', digest] = /^(\w+) ([\w+/]+={0,2})$/.exec(header) ?? [];

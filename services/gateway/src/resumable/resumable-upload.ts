@@ -54,7 +54,11 @@ export async function createUpload(
   const metadata = headers['upload-metadata']?.toString() ?? '';
   const fields = parametersOfMetadata(metadata);
   const media = length === 0 ? undefined : true;
-  const { message, alt, application } = requireParameters({ fields, media, files: new Set() }, apiKeys, forms.compatibility);
+  const { message, alt, application } = requireParameters(
+    { fields, media, files: new Set() },
+    apiKeys,
+    forms.compatibility,
+  );
   const idempotencyKey = idempotencyKeyOf(headers);
   await admitted.admitApplication(application);
   const mediaKey = newMediaKey();
@@ -149,10 +153,12 @@ export async function publishUpload(request: LeasedRequest, deps: ResumableDeps)
   try {
     const published = await publisher.publish(upload, idempotencyKey, context);
     await saveState(request, { mediaId: published.record.id, isPublished: true }, store);
-    if (published.record.mediaKey !== key) await store.remove(mediaObjectKey(key)).catch(() => deps.forms.onOrphan(key));
+    if (published.record.mediaKey !== key)
+      await store.remove(mediaObjectKey(key)).catch(() => deps.forms.onOrphan(key));
     return published;
   } catch (error) {
-    if (error instanceof Refusal && !isTemporary(error.reason)) await endUpload(request, store, isFirstTry && !isCommitted);
+    if (error instanceof Refusal && !isTemporary(error.reason))
+      await endUpload(request, store, isFirstTry && !isCommitted);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-import type { Caller } from '@echodrop/contracts/verification';
 import type { ResumableUpload } from '@echodrop/archive/resumable-uploads';
+import type { Caller } from '@echodrop/contracts/verification';
 import type { AdmittedUpload } from '../admit/admission.ts';
 import type { Published } from '../idempotency/idempotency.ts';
 import type { UploadContext } from '../upload-context.ts';

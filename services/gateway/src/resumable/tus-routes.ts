@@ -7,7 +7,7 @@ import { Server } from '@tus/server';
 import { type Request as ExpressRequest, type Response as ExpressResponse, Router } from 'express';
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
-import type { GatewayEvents } from '../events.ts';
+import type { GatewayEvents, UploadOutcome } from '../events.ts';
 import { asRefusal, ClientGone, Refusal } from '../response/refusal.ts';
 import { methodNotAllowed, sendRefusal } from '../response/send-response.ts';
 import { createUploadContext } from '../upload-context.ts';
@@ -65,33 +65,48 @@ interface Handling {
   readonly deps: TusDeps;
 }
 
-async function handleRequest({ request, response, method, server, deps }: Handling): Promise<void> {
-  const { events } = deps;
+async function handleRequest(handling: Handling): Promise<void> {
+  const { request, response, method, deps } = handling;
   const context = createUploadContext(request, response, 'tus', 'json');
   const tus: TusRequest = { context, method };
+  const end = (...outcome: [UploadOutcome | 'ok', unknown?]) =>
+    deps.events.resumableRequestEnded(context, method, tus.upload, ...outcome);
   response.set('Tus-Resumable', version);
-  events.uploadStarted();
+  deps.events.uploadStarted();
   try {
-    requireProtocol(request, method);
-    const head = new Request(`http://gateway${request.originalUrl}`, { method, headers: new Headers(headersOf(request)) });
-    const result = await currentRequest.run(tus, () => (method === 'GET' ? get(tus, `${request.params['id']}`, deps) : server.handleWeb(head)));
-    if (tus.failure !== undefined || result.status >= 400) throw tus.failure ?? refusalOf(result.status);
-    await send(result, method, request, response);
-    const { published, upload } = tus;
-    if (published) Object.assign(context.log, { mediaId: published.record.id, mediaKey: published.record.mediaKey });
-    if (published && !published.isRepeat) context.log.bytes = published.record.size;
-    events.resumableRequestEnded(context, method, upload, published ? (published.isRepeat ? 'repeated' : 'published') : 'ok');
+    await respond(tus, handling);
+    end(outcomeOf(tus));
   } catch (error) {
-    if (error instanceof ClientGone)
-      return events.resumableRequestEnded(context, method, tus.upload, wasCutOff(response) ? 'unavailable' : 'client_gone');
+    if (error instanceof ClientGone) return end(wasCutOff(response) ? 'unavailable' : 'client_gone');
     const refusal = asRefusal(toRefusal(error));
     if (refusal.reason === 'tus_version') response.set('Tus-Version', version);
     sendRefusal(request, response, 'json', refusal);
     context.log.refusalMessage = refusal.sentence;
-    events.resumableRequestEnded(context, method, tus.upload, refusal.reason, refusal.cause);
+    end(refusal.reason, refusal.cause);
   } finally {
     tus.admitted?.[Symbol.dispose]();
   }
+}
+
+/** @throws Refusal, an error of the library, ClientGone, or the failure of a dependency */
+async function respond(tus: TusRequest, { request, response, method, server, deps }: Handling): Promise<void> {
+  requireProtocol(request, method);
+  const headers = new Headers(headersOf(request));
+  const head = new Request(`http://gateway${request.originalUrl}`, { method, headers });
+  const result = await currentRequest.run(tus, () =>
+    method === 'GET' ? get(tus, `${request.params['id']}`, deps) : server.handleWeb(head),
+  );
+  if (tus.failure !== undefined || result.status >= 400) throw tus.failure ?? refusalOf(result.status);
+  await send(result, method, request, response);
+}
+
+function outcomeOf({ context, published }: TusRequest): UploadOutcome | 'ok' {
+  if (!published) return 'ok';
+  const { id: mediaId, mediaKey, size } = published.record;
+  Object.assign(context.log, { mediaId, mediaKey });
+  if (published.isRepeat) return 'repeated';
+  context.log.bytes = size;
+  return 'published';
 }
 
 /** What `@tus/server` would refuse with another status than the protocol. */
@@ -138,7 +153,12 @@ function responseOf({ published }: TusRequest, publicSite: string) {
   return { status_code: 200, headers, body: recordToJson(record) };
 }
 
-async function send(result: Response, method: string, request: ExpressRequest, response: ExpressResponse): Promise<void> {
+async function send(
+  result: Response,
+  method: string,
+  request: ExpressRequest,
+  response: ExpressResponse,
+): Promise<void> {
   response.status(result.status);
   // Origins are in the hands of the app (app.ts).
   for (const [name, value] of result.headers) if (!name.startsWith('access-control-')) response.setHeader(name, value);
@@ -156,7 +176,14 @@ function toRefusal(error: unknown): unknown {
 }
 
 function refusalOf(status: number, cause?: unknown): Refusal {
-  const reasons = { 400: 'tus_malformed', 403: 'tus_malformed', 404: 'not_found', 409: 'offset_conflict', 410: 'upload_expired', 413: 'media_too_large' } as const;
+  const reasons = {
+    400: 'tus_malformed',
+    403: 'tus_malformed',
+    404: 'not_found',
+    409: 'offset_conflict',
+    410: 'upload_expired',
+    413: 'media_too_large',
+  } as const;
   return new Refusal(reasons[status as keyof typeof reasons] ?? 'unavailable', { cause });
 }
 

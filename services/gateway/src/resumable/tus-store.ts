@@ -20,7 +20,14 @@ export const currentRequest = new AsyncLocalStorage<TusRequest>();
 
 /** Uploads, as @tus/server wants to see them. It has no bytes: those of the request go to the object store directly, because it would pass them through five streams. */
 export class TusStore extends DataStore {
-  override extensions = ['creation', 'creation-with-upload', 'creation-defer-length', 'expiration', 'termination', 'checksum'];
+  override extensions = [
+    'creation',
+    'creation-with-upload',
+    'creation-defer-length',
+    'expiration',
+    'termination',
+    'checksum',
+  ];
   readonly #deps: ResumableDeps;
 
   constructor(deps: ResumableDeps) {
