@@ -41,7 +41,9 @@ function isTemporary(error: unknown): boolean {
   const { status, reason } = error;
   // Proxies also respond with unregistered statuses, such as 520 to 524.
   return (
-    ['idempotency_key_in_use', 'provider_unavailable'].includes(reason) || status >= 500 || [408, 429].includes(status)
+    ['idempotency_key_in_use', 'provider_unavailable'].includes(reason) ||
+    status >= 500 ||
+    [408, 423, 429].includes(status)
   );
 }
 

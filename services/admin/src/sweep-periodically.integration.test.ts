@@ -62,6 +62,7 @@ test('sweep counts, and with --yes deletes old orphans and writes a report', asy
     'orphaned media: 1 found, 5 bytes',
     'orphaned renditions: 1 found, 5 bytes',
     'incomplete multipart uploads: 1 found, 11 bytes',
+    'expired resumable uploads: 0 found, 0 bytes',
     'uploads missing from the listings: 0 found',
     'Dry run: nothing changed. Add --yes to apply the changes.',
   ]);
@@ -70,7 +71,7 @@ test('sweep counts, and with --yes deletes old orphans and writes a report', asy
   expect(await readSweepReport(dataDir.store)).toBeUndefined();
 
   const swept = await run('--yes');
-  expect(swept.lines.slice(0, 3)).toEqual([
+  expect(swept.lines.slice(0, 4)).toEqual([
     'orphaned media: 1 found, 1 deleted, 5 bytes',
     'orphaned renditions: 1 found, 1 deleted, 5 bytes',
     'incomplete multipart uploads: 1 found, 1 deleted, 11 bytes',

@@ -38,9 +38,7 @@ export const settings = {
     .optional()
     .describe("API key that the site's pages use; its name is `web-upload`. Public (`npm start`: `sandbox-web-key`)"),
   BASE_PATHS: commaSeparated('/').describe('comma-separated paths; `/1/` and `/2/` are below each'),
-  MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }).describe(
-    'uploads at once in one gateway, from the first header to the response; then 503',
-  ),
+  MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }).describe('uploads at once in one gateway, then 503'),
   MAX_CONCURRENT_UPLOADS_PER_USER: wholeNumber({ default: 100, min: 1 }).describe(
     'uploads at once per user in one gateway, then 429',
   ),
@@ -57,9 +55,7 @@ export const settings = {
   UPLOADS_PER_MINUTE_PER_USER: wholeNumber({ default: 120 }).describe(
     'uploads over all gateways that share a cache Redis, then 429; 0: no limit. Raise it while a user imports an archive',
   ),
-  UPLOADS_PER_MINUTE_PER_KEY: wholeNumber({ default: 0 }).describe(
-    'uploads over all gateways that share a cache Redis, then 429; 0: no limit',
-  ),
+  UPLOADS_PER_MINUTE_PER_KEY: wholeNumber({ default: 0 }).describe('the same per API key'),
   UPLOAD_BUFFER_BYTES: wholeNumber({ default: 256 * MiB, min: 8 * MiB }).describe('memory for all uploads together'),
   MAX_UPLOAD_SECONDS: wholeNumber({ default: 6 * 3600, min: 1, max: 12 * 3600 }).describe('longest upload'),
   MIN_BYTES_PER_SECOND: wholeNumber({ default: 1024 }).describe('slowest accepted sender, then 408'),
@@ -68,7 +64,7 @@ export const settings = {
       'new photos (or videos) that need a probe-worker get 503 `overloaded`',
   ),
   RESUMABLE_EXPIRY_HOURS: wholeNumber({ default: 24, min: 1, max: 24 * 30 }).describe(
-    'how long a resumable upload may take; then it gets 410, and the sweep removes its bytes',
+    'time for a resumable upload, then 410',
   ),
   TRUSTED_PROXIES: commaSeparated('')
     .refine((proxies) => proxies.every(isNetwork), 'must be addresses or networks (10.0.0.0/8)')
