@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { variableOf } from '@echodrop/client/local-system';
 import { runAdmin } from '@echodrop/testkit/admin-of';
 import { RawClient } from '@echodrop/testkit/raw-client';
+import { createTus, patchTus, sendTus } from '@echodrop/testkit/resumable';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type CountingProxy, type SeenRequest, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
@@ -125,6 +126,21 @@ describeWithMinio('every service works with the rights from deploy/make-secrets'
       expect([await statusAt(url), await statusAt(`${url}/large.jpg`)]).toEqual([410, 410]);
     }
     await admin('admin', 'verify-store');
+    await expectNothingRefused();
+  });
+
+  test('resumable uploads are published and terminated, and the sweep keeps one in progress', async () => {
+    const photo = Buffer.concat([await samplePhoto('png', { width: 64, height: 48 }), Buffer.alloc(9_000_000)]);
+    const created = async () => `${(await createTus(stack, photo.length)).headers.get('location')}`;
+    const [published, terminated, running] = [await created(), await created(), await created()];
+    const half = photo.length / 2;
+    for (const path of [published, terminated, running])
+      expect((await patchTus(stack, path, 0, photo.subarray(0, half))).status).toBe(204);
+    expect((await patchTus(stack, published, half, photo.subarray(half))).status).toBe(200);
+    expect((await sendTus(stack, 'DELETE', terminated)).status).toBe(204);
+    await admin('sweeper', 'sweep', '--yes');
+    await admin('admin', 'verify-store');
+    expect((await patchTus(stack, running, half, photo.subarray(half))).status).toBe(200);
     await expectNothingRefused();
   });
 

@@ -1,25 +1,9 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReceivedResponse } from '@echodrop/testkit/documented-responses';
-import { type Stack, sandbox } from '@echodrop/testkit/start-stack';
-import { echoHeaders } from '@echodrop/testkit/upload';
+import { createTus, patchTus, sendTus } from '@echodrop/testkit/resumable';
+import type { Stack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-
-const base64 = (text: string) => Buffer.from(text).toString('base64');
-const metadata = `key ${base64(sandbox.apiKey)},message ${base64('in pieces')}`;
-
-/** A request of the tus protocol from the sandbox user. */
-async function send(
-  { gateway, provider }: Pick<Stack, 'gateway' | 'provider'>,
-  method: string,
-  path: string,
-  headers: Record<string, string> = {},
-  body?: RequestInit['body'],
-): Promise<ReceivedResponse> {
-  const all = { ...echoHeaders({ provider }), 'Tus-Resumable': '1.0.0', ...headers };
-  const response = await fetch(new URL(path, gateway), { method, headers: all, ...(body && { body, duplex: 'half' }) });
-  return { status: response.status, headers: response.headers, text: await response.text() };
-}
 
 interface TusTarget {
   readonly stack: Stack;
@@ -27,22 +11,18 @@ interface TusTarget {
 }
 
 async function create(stack: Stack, length: number): Promise<string> {
-  const { headers } = await send(stack, 'POST', '/files/', {
-    'Upload-Length': `${length}`,
-    'Upload-Metadata': metadata,
-  });
+  const { headers } = await createTus(stack, length);
   return `${headers.get('location')}`;
 }
 
 function patch(stack: Stack, path: string, body: RequestInit['body'], headers: Record<string, string> = {}) {
-  const type = 'application/offset+octet-stream';
-  return send(stack, 'PATCH', path, { 'Upload-Offset': '0', 'Content-Type': type, ...headers }, body);
+  return patchTus(stack, path, 0, body, headers);
 }
 
 /** Provokes each refusal of resumable uploads, by its reason. */
 export const tusProvocations: Readonly<Record<string, (target: TusTarget) => Promise<ReceivedResponse>>> = {
-  tus_malformed: ({ stack }) => send(stack, 'POST', '/files/', { 'Upload-Length': 'many' }),
-  tus_version: ({ stack }) => send(stack, 'POST', '/files/', { 'Tus-Resumable': '0.2.2' }),
+  tus_malformed: ({ stack }) => sendTus(stack, 'POST', '/files/', { 'Upload-Length': 'many' }),
+  tus_version: ({ stack }) => sendTus(stack, 'POST', '/files/', { 'Tus-Resumable': '0.2.2' }),
   tus_content_type: async ({ stack }) =>
     patch(stack, await create(stack, 9), 'some bytes', { 'Content-Type': 'text/plain' }),
   checksum_unsupported: async ({ stack }) =>
@@ -50,11 +30,11 @@ export const tusProvocations: Readonly<Record<string, (target: TusTarget) => Pro
   checksum_mismatch: async ({ stack }) =>
     patch(stack, await create(stack, 9), 'bytes', { 'Upload-Checksum': 'sha1 AAAA' }),
   offset_conflict: async ({ stack }) => patch(stack, await create(stack, 9), 'bytes', { 'Upload-Offset': '5' }),
-  upload_incomplete: async ({ stack }) => send(stack, 'GET', await create(stack, 9)),
+  upload_incomplete: async ({ stack }) => sendTus(stack, 'GET', await create(stack, 9)),
   upload_published: async ({ stack, photo }) => {
     const path = await create(stack, photo.length);
     await patch(stack, path, photo as Buffer<ArrayBuffer>);
-    return send(stack, 'DELETE', path);
+    return sendTus(stack, 'DELETE', path);
   },
   upload_expired: async ({ stack }) => {
     const path = await create(stack, 9);

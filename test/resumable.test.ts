@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { base64, createTus, patchTus, sendTus, tusMetadata } from '@echodrop/testkit/resumable';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
@@ -26,21 +27,11 @@ afterAll(async () => {
 
 type Headers = Record<string, string>;
 
-const base64 = (text: string) => Buffer.from(text).toString('base64');
-const metadata = (fields: Record<string, string> = {}) =>
-  Object.entries({ key: sandbox.apiKey, message: 'in pieces', filename: 'sea.jpg', ...fields })
-    .map(([name, value]) => `${name} ${base64(value)}`)
-    .join(',');
-
-async function send(method: string, path: string, headers: Headers = {}, body?: Buffer, gateway = stack.gateway) {
-  const all = { ...echoHeaders(stack), 'Tus-Resumable': '1.0.0', ...headers };
-  const response = await fetch(new URL(path, gateway), { method, headers: all, ...(body && { body }) });
-  return { status: response.status, headers: response.headers, text: await response.text() };
+function send(method: string, path: string, headers: Headers = {}, body?: Buffer, gateway = stack.gateway) {
+  return sendTus({ gateway, provider: stack.provider }, method, path, headers, body as RequestInit['body']);
 }
 
-function create(length: number, headers: Headers = {}) {
-  return send('POST', '/files/', { 'Upload-Length': `${length}`, 'Upload-Metadata': metadata(), ...headers });
-}
+const create = (length: number, headers: Headers = {}) => createTus(stack, length, headers);
 
 async function created(length: number, headers: Headers = {}): Promise<string> {
   const { status, headers: received, text } = await create(length, headers);
@@ -49,8 +40,8 @@ async function created(length: number, headers: Headers = {}): Promise<string> {
 }
 
 function patch(path: string, offset: number, body: Buffer, headers: Headers = {}, gateway = stack.gateway) {
-  const type = 'application/offset+octet-stream';
-  return send('PATCH', path, { 'Upload-Offset': `${offset}`, 'Content-Type': type, ...headers }, body, gateway);
+  const { provider } = stack;
+  return patchTus({ gateway, provider }, path, offset, body as RequestInit['body'], headers);
 }
 
 const reasonOf = ({ status, text }: { status: number; text: string }) =>
@@ -75,7 +66,7 @@ describe('an upload', () => {
     expect(Object.fromEntries(head.headers)).toMatchObject({
       'upload-offset': '1000',
       'upload-length': `${photo.length}`,
-      'upload-metadata': metadata(),
+      'upload-metadata': tusMetadata(),
       'cache-control': 'no-store',
       'tus-resumable': '1.0.0',
     });
@@ -96,14 +87,14 @@ describe('an upload', () => {
 
   test('may come with its creation', async () => {
     const type = { 'Content-Type': 'application/offset+octet-stream' };
-    const headers = { 'Upload-Length': `${photo.length}`, 'Upload-Metadata': metadata(), ...type };
+    const headers = { 'Upload-Length': `${photo.length}`, 'Upload-Metadata': tusMetadata(), ...type };
     const response = await send('POST', '/files/', headers, photo);
     expect(response).toMatchObject({ status: 200, text: expect.stringContaining('"text":"in pieces"') });
     expect(response.headers.get('upload-offset')).toBe(`${photo.length}`);
   });
 
   test('may declare its length later', async () => {
-    const deferred = await send('POST', '/files/', { 'Upload-Defer-Length': '1', 'Upload-Metadata': metadata() });
+    const deferred = await send('POST', '/files/', { 'Upload-Defer-Length': '1', 'Upload-Metadata': tusMetadata() });
     const path = deferred.headers.get('location') ?? '';
     expect((await patch(path, 0, photo)).status).toBe(204);
     expect((await send('HEAD', path)).headers.get('upload-defer-length')).toBe('1');
@@ -188,11 +179,11 @@ describe('bad input is refused, and changes nothing', () => {
     ['an unknown upload', '404 not_found', () => send('HEAD', `/files/${'0'.repeat(32)}`)],
     ['an upload id that is none', '404 not_found', () => send('HEAD', '/files/..%2fx')],
     ['another version', '412 tus_version', () => send('PATCH', path, { 'Tus-Resumable': '0.2.2' })],
-    ['no length', '400 tus_malformed', () => send('POST', '/files/', { 'Upload-Metadata': metadata() })],
+    ['no length', '400 tus_malformed', () => send('POST', '/files/', { 'Upload-Metadata': tusMetadata() })],
     ['a length beyond the limit', '413 media_too_large', () => create(16 * MiB + 1)],
     ['no bytes', '400 parameter_missing', () => create(0)],
     ['no message', '400 parameter_missing', () => create(9, { 'Upload-Metadata': `key ${base64(sandbox.apiKey)}` })],
-    ['an unknown key', '401 api_key_unknown', () => create(9, { 'Upload-Metadata': metadata({ key: 'wrong' }) })],
+    ['an unknown key', '401 api_key_unknown', () => create(9, { 'Upload-Metadata': tusMetadata({ key: 'wrong' }) })],
     ['metadata without Base64', '400 tus_malformed', () => create(9, { 'Upload-Metadata': 'key ***' })],
     ['a text that is no UTF-8', '400 tus_malformed', () => create(9, { 'Upload-Metadata': 'message /w==' })],
     ['no credentials', '401 credentials_missing', () => create(9, { 'X-Auth-Service-Provider': '' })],

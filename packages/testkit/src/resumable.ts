@@ -1,0 +1,48 @@
+import { type Stack, sandbox } from './start-stack.ts';
+import { echoHeaders } from './upload.ts';
+
+type Target = Pick<Stack, 'gateway' | 'provider'>;
+type Headers = Readonly<Record<string, string>>;
+
+export function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
+
+/** `Upload-Metadata` of an upload with the stack's API key. */
+export function tusMetadata(fields: Headers = {}): string {
+  return Object.entries({ key: sandbox.apiKey, message: 'in pieces', ...fields })
+    .map(([name, value]) => `${name} ${base64(value)}`)
+    .join(',');
+}
+
+/** Sends a request of the tus protocol as the sandbox user. */
+export async function sendTus(
+  { gateway, provider }: Target,
+  method: string,
+  path: string,
+  headers: Headers = {},
+  body?: RequestInit['body'],
+) {
+  const all = { ...echoHeaders({ provider }), 'Tus-Resumable': '1.0.0', ...headers };
+  const response = await fetch(new URL(path, gateway), { method, headers: all, ...(body && { body, duplex: 'half' }) });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+export function createTus(target: Target, length: number, headers: Headers = {}) {
+  return sendTus(target, 'POST', '/files/', {
+    'Upload-Length': `${length}`,
+    'Upload-Metadata': tusMetadata(),
+    ...headers,
+  });
+}
+
+export function patchTus(
+  target: Target,
+  path: string,
+  offset: number,
+  body: RequestInit['body'],
+  headers: Headers = {},
+) {
+  const type = 'application/offset+octet-stream';
+  return sendTus(target, 'PATCH', path, { 'Upload-Offset': `${offset}`, 'Content-Type': type, ...headers }, body);
+}
