@@ -1,0 +1,97 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { listObjects } from '@echodrop/object-store/list-objects';
+import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
+import { newStagedWrite } from '@echodrop/object-store/staged-write';
+import { expect, test } from 'vitest';
+import {
+  createResumable,
+  findResumable,
+  listResumableIds,
+  newTailKey,
+  type ResumableState,
+  StateConflict,
+  saveResumable,
+} from './resumable-uploads.ts';
+import { sweep } from './sweep-orphans.ts';
+import { verifyStore } from './verify-store.ts';
+
+const hourMs = 3_600_000;
+const signal = new AbortController().signal;
+
+async function openStore() {
+  const folder = await mkdtempDisposable(join(tmpdir(), 'resumable-test-'));
+  const store = new FilesystemObjectStore(folder.path);
+  await store.ready();
+  return { store, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
+
+function newState(expires: Date): ResumableState {
+  const mediaKey = newMediaKey();
+  const write = newStagedWrite(mediaObjectKey(mediaKey), 'application/octet-stream');
+  const owner = { provider: 'https://id.example/', subject: '1', application: 'app' };
+  return {
+    ...owner,
+    expires,
+    message: 'hello',
+    metadata: '',
+    length: 10,
+    mediaKey,
+    head: '',
+    write,
+    isPublished: false,
+  };
+}
+
+/** An upload with the bytes of its media, complete or in part. */
+async function uploaded(store: FilesystemObjectStore, expires: Date, isComplete = false) {
+  let upload = await createResumable(store, newMediaKey(), newState(expires));
+  await store.append(upload.state.write, Readable.from([Buffer.alloc(10)]), {
+    newTailKey: () => newTailKey(upload.id),
+    save: async (write) => {
+      upload = await saveResumable(store, upload, { ...upload.state, write });
+    },
+  });
+  if (isComplete) await store.completeWrite(upload.state.write);
+  return upload;
+}
+
+test('of two processes that continue an upload, one gets a conflict', async () => {
+  await using opened = await openStore();
+  const { store } = opened;
+  const first = await createResumable(store, newMediaKey(), newState(new Date(Date.now() + hourMs)));
+  const saved = await saveResumable(store, first, { ...first.state, length: 11 });
+  // A lost response may repeat it.
+  expect(await saveResumable(store, first, { ...first.state, length: 11 })).toEqual(saved);
+  await expect(saveResumable(store, first, { ...first.state, length: 12 })).rejects.toThrow(StateConflict);
+  expect(await findResumable(store, first.id)).toEqual(saved);
+});
+
+test('the sweep removes expired uploads with their bytes, and keeps what the others need', async () => {
+  await using opened = await openStore();
+  const { store } = opened;
+  const [past, future] = [new Date(Date.now() - 1000), new Date(Date.now() + hourMs)];
+  const expired = await uploaded(store, past);
+  const running = await uploaded(store, future);
+  const complete = await uploaded(store, future, true);
+  // Everything is old.
+  const { report } = await sweep(store, { olderThanMs: -hourMs, dryRun: false, force: true, signal });
+  expect(report.kinds.resumable).toEqual({ found: 1, removed: 1, bytes: 10 });
+  expect(report.kinds).toMatchObject({ media: { found: 0 }, uploads: { found: 0 } });
+  expect(await Array.fromAsync(listResumableIds(store))).toEqual([running.id, complete.id].sort());
+  expect(await Array.fromAsync(listObjects(store, `resumable/${expired.id}/`))).toEqual([]);
+  expect((await store.completeWrite(running.state.write)).size).toBe(10);
+  expect(await store.stat(mediaObjectKey(complete.state.mediaKey))).toBeDefined();
+});
+
+test('verify-store reports the media of a running upload as young', async () => {
+  await using opened = await openStore();
+  const { store } = opened;
+  await uploaded(store, new Date(Date.now() + hourMs), true);
+  const options = { concurrency: 1, olderThanMs: -hourMs, signal, isMoved: false, shouldReadBytes: false };
+  const checked = await Array.fromAsync(verifyStore(store, options));
+  expect(checked.flatMap(({ findings }) => findings)).toMatchObject([{ leftover: 'media', age: 'young' }]);
+});
