@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { type OpenApi, type Responses, undocumented } from '@echodrop/testkit/documented-responses';
+import {
+  type OpenApi,
+  type ReceivedResponse,
+  type Responses,
+  undocumented,
+} from '@echodrop/testkit/documented-responses';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import type { Stack } from '@echodrop/testkit/start-stack';
+import { createTus, patchTus, sendTus } from '@echodrop/testkit/tus-requests';
 import { upload } from '@echodrop/testkit/upload';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,7 +22,7 @@ const otherMethod: Responses = { 405: { $ref: '#/components/responses/Refused405
 
 let stack: Stack;
 let photo: Buffer;
-let document: OpenApi & { readonly paths: Record<string, { readonly post: { readonly responses: Responses } }> };
+let document: OpenApi & { readonly paths: Record<string, Record<string, { readonly responses: Responses }>> };
 
 beforeAll(async () => {
   photo = await samplePhoto('png', { width: 32, height: 32 });
@@ -39,7 +45,7 @@ test('the document is valid OpenAPI 3.1, below every base path', async () => {
 });
 
 test.each([1, 2] as const)('version %i documents the optional alternative text', (version) => {
-  expect(document.paths[`/${version}/upload.{format}`]?.post).toHaveProperty(
+  expect(document.paths[`/${version}/upload.{format}`]?.['post']).toHaveProperty(
     'requestBody.content.multipart/form-data.schema',
     expect.objectContaining({
       required: expect.not.arrayContaining(['alt']),
@@ -66,6 +72,16 @@ test.each(uploads)('version $version returns a record in $format as documented',
   expect(undocumented(document, responsesOf(kind.version), response)).toEqual([]);
 });
 
+test('a resumable upload has the documented responses', async () => {
+  const path = await expectDocumented('/files/', 'post', 201, createTus(stack, photo.length));
+  await expectDocumented('/files/{id}', 'patch', 204, patchTus(stack, path, 0, photo.subarray(0, 9)));
+  await expectDocumented('/files/{id}', 'head', 200, sendTus(stack, 'HEAD', path));
+  await expectDocumented('/files/{id}', 'patch', 200, patchTus(stack, path, 9, photo.subarray(9)));
+  await expectDocumented('/files/{id}', 'get', 200, sendTus(stack, 'GET', path));
+  const other = await expectDocumented('/files/', 'post', 201, createTus(stack, photo.length));
+  await expectDocumented('/files/{id}', 'delete', 204, sendTus(stack, 'DELETE', other));
+});
+
 describe.each(Object.entries(provocations))('%s', (reason, provoke) => {
   test('has the documented response in both versions and formats', async () => {
     const received = await Promise.all(
@@ -86,11 +102,19 @@ test('every documented refusal is tested', () => {
   expect(Object.keys(provocations).toSorted()).toEqual(documented.toSorted());
 });
 
+/** @returns the header `Location` */
+async function expectDocumented(path: string, method: string, status: number, pending: Promise<ReceivedResponse>) {
+  const response = await pending;
+  expect(response.status).toBe(status);
+  expect(undocumented(document, document.paths[path]?.[method]?.responses ?? {}, response)).toEqual([]);
+  return `${response.headers.get('location')}`;
+}
+
 function responsesTo(reason: string, version: 1 | 2): Responses {
   if (reason === 'method_not_allowed') return otherMethod;
-  return reason in tusProvocations ? (document.paths['/files/']?.post.responses ?? {}) : responsesOf(version);
+  return reason in tusProvocations ? (document.paths['/files/']?.['post']?.responses ?? {}) : responsesOf(version);
 }
 
 function responsesOf(version: 1 | 2): Responses {
-  return document.paths[`/${version}/upload.{format}`]?.post.responses ?? {};
+  return document.paths[`/${version}/upload.{format}`]?.['post']?.responses ?? {};
 }

@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReceivedResponse } from '@echodrop/testkit/documented-responses';
-import { createTus, patchTus, sendTus } from '@echodrop/testkit/resumable';
 import type { Stack } from '@echodrop/testkit/start-stack';
+import { createTus, patchTus, sendTus } from '@echodrop/testkit/tus-requests';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 
 interface TusTarget {

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { listObjects, removeObjects } from '@echodrop/object-store/list-objects';
 import { isMediaKey, newMediaKey, resumablePrefix, resumablePrefixOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
-import { stagedWriteShape } from '@echodrop/object-store/staged-write';
+import { type StagedWrite, stagedWriteShape } from '@echodrop/object-store/staged-write';
 import { z } from 'zod';
 
 const time = z.codec(z.iso.datetime(), z.date(), {
@@ -52,10 +52,10 @@ const maxTries = 10;
 
 /** Saves the first state of a new upload. @throws StoreUnavailable */
 export function createResumable(store: ObjectStore, id: string, state: ResumableState): Promise<ResumableUpload> {
-  return write(store, { id, number: 0, state });
+  return writeState(store, { id, number: 0, state });
 }
 
-/** The last state of an upload; undefined if there is none. @throws StoreUnavailable */
+/** The last state of an upload; undefined if there is none. @throws StoreUnavailable; Error if it is unreadable */
 export async function findResumable(store: ObjectStore, id: string): Promise<ResumableUpload | undefined> {
   if (!isMediaKey(id)) return undefined;
   for (let tries = 0; tries < maxTries; tries += 1) {
@@ -65,8 +65,7 @@ export async function findResumable(store: ObjectStore, id: string): Promise<Res
     const reading = await store.read(stateKey(id, number));
     // Its successor has replaced it since.
     if (!reading) continue;
-    const { version: _, ...state } = stateShape.parse(JSON.parse((await buffer(reading.body)).toString()));
-    return { id, number, state };
+    return { id, number, state: decodeState(id, await buffer(reading.body)) };
   }
   throw new StoreUnavailable('state not found although the store lists it');
 }
@@ -77,7 +76,7 @@ export async function saveResumable(
   { id, number }: ResumableUpload,
   state: ResumableState,
 ): Promise<ResumableUpload> {
-  const saved = await write(store, { id, number: number + 1, state });
+  const saved = await writeState(store, { id, number: number + 1, state });
   // What remains is removed with the upload.
   await store.remove(stateKey(id, number)).catch(() => {});
   return saved;
@@ -89,8 +88,8 @@ export function newTailKey(id: string): string {
 }
 
 /** Removes an upload with its bytes; published media stays. @throws StoreUnavailable */
-export async function removeResumable(store: ObjectStore, { id, state }: ResumableUpload): Promise<void> {
-  await store.discardWrite(state.write);
+export async function removeResumable(store: ObjectStore, id: string, write: StagedWrite): Promise<void> {
+  await store.discardWrite(write);
   await removeObjects(store, resumablePrefixOf(id));
 }
 
@@ -104,7 +103,7 @@ export async function* listResumableIds(store: ObjectStore): AsyncGenerator<stri
   }
 }
 
-async function write(store: ObjectStore, upload: ResumableUpload): Promise<ResumableUpload> {
+async function writeState(store: ObjectStore, upload: ResumableUpload): Promise<ResumableUpload> {
   const { id, number, state } = upload;
   const bytes = Buffer.from(JSON.stringify(stateShape.encode({ version: 1, ...state })));
   const outcome = await store.putIfAbsent(stateKey(id, number), bytes);
@@ -115,6 +114,15 @@ async function write(store: ObjectStore, upload: ResumableUpload): Promise<Resum
   if (!reading && outcome === 'exists')
     throw new StoreUnavailable('state not found although the store reports that it exists');
   throw new StateConflict('another process has continued the upload');
+}
+
+function decodeState(id: string, bytes: Buffer): ResumableState {
+  try {
+    const { version: _, ...state } = stateShape.parse(JSON.parse(bytes.toString()));
+    return state;
+  } catch (cause) {
+    throw new Error(`The state of the resumable upload ${id} is unreadable.`, { cause });
+  }
 }
 
 function stateKey(id: string, number: number): string {

@@ -1,5 +1,6 @@
 import { isOwnKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object-store';
+import type { StagedWrite } from '@echodrop/object-store/staged-write';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { settlingMs } from './check-record.ts';
@@ -69,6 +70,7 @@ class Sweep {
   };
   /** What running resumable uploads may still need. */
   readonly #needed = { mediaKeys: new Set<string>(), writes: new Set<string>() };
+  readonly #expired: { readonly id: string; readonly write: StagedWrite }[] = [];
   #failure: unknown;
 
   constructor(store: ObjectStore, options: SweepOptions, now: number, isListed: (entry: ListingEntry) => boolean) {
@@ -81,13 +83,15 @@ class Sweep {
   async run(): Promise<SweepResult> {
     const { dryRun, force = false, keysPerBatch, signal } = this.#options;
     let recordsMissing: RecordsMissing | undefined;
-    await this.#forEach(listResumableIds(this.#store), (id) => this.#sweepResumable(id));
+    await this.#forEach(listResumableIds(this.#store), (id) => this.#classifyResumable(id));
     const visit = (record: FoundRecord) => this.#relist(record);
     for await (const batch of findOrphans(this.#store, { keysPerBatch, signal, visit })) {
       if (!force) recordsMissing ??= await this.#checkMissing(batch);
       if (!dryRun && recordsMissing) throw recordsMissing;
       await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
     }
+    for (const { id, write } of this.#expired)
+      await this.#count('resumable', write.size, () => removeResumable(this.#store, id, write));
     await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
     const report = { completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings };
     return { report, failure: this.#failure, recordsMissing };
@@ -102,14 +106,13 @@ class Sweep {
     if (await this.#attempt(() => addToListings(this.#store, entry))) this.#listings.added += 1;
   }
 
-  async #sweepResumable(id: string): Promise<void> {
+  async #classifyResumable(id: string): Promise<void> {
     try {
       const upload = await findResumable(this.#store, id);
       if (!upload) return;
       const { expires, mediaKey, write } = upload.state;
-      if (expires.getTime() < this.#now) {
-        await this.#count('resumable', write.size, () => removeResumable(this.#store, upload));
-      } else {
+      if (expires.getTime() < this.#now) this.#expired.push({ id, write });
+      else {
         this.#needed.mediaKeys.add(mediaKey);
         if (write.id !== undefined) this.#needed.writes.add(write.id);
       }

@@ -82,6 +82,7 @@ export function assertObjectKey(key: string): void {
   if (!isObjectKey(key)) throw new TypeError('not an object key');
 }
 
-function isObjectKey(key: string): boolean {
+/** Whether `key` consists of plain segments. */
+export function isObjectKey(key: string): boolean {
   return key.length <= 512 && /^[\w~-][\w.~-]*(?:\/[\w~-][\w.~-]*)*$/.test(key);
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { isObjectKey } from './object-keys.ts';
 
+const objectKey = z.string().refine(isObjectKey);
 const crc32 = z.string().regex(/^[0-9a-f]{8}$/);
 
 /** A staged write as its owner saves it, in JSON. */
 export const stagedWriteShape = z.object({
-  key: z.string(),
+  key: objectKey,
   contentType: z.string(),
   /** Bytes so far, and their CRC-32. */
   size: z.int().nonnegative(),
@@ -14,7 +16,7 @@ export const stagedWriteShape = z.object({
   /** On S3: the parts that the multipart upload has. */
   parts: z.array(z.object({ etag: z.string(), crc32: z.string() })),
   /** On S3: the object with the bytes after these parts, which are too few for one, and the CRC-32 of the bytes before. */
-  tail: z.object({ key: z.string(), size: z.int().positive(), before: crc32 }).optional(),
+  tail: z.object({ key: objectKey, size: z.int().positive(), before: crc32 }).optional(),
 });
 
 /** The state of an object that several calls write, in any process. Its owner saves it (`AppendOptions.save`). */

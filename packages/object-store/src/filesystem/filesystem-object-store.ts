@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { access, constants, type FileHandle, link, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises';
+import { access, constants, link, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
 import { consumeSource } from '../consume-source.ts';
 import { assertObjectKey, assertPrefix } from '../object-keys.ts';
 import {
-  type ByteRange,
   type ListedObject,
   maxListLength,
   type ObjectReading,
@@ -21,8 +19,9 @@ import {
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fromStore, storeBody } from '../store-body.ts';
 import { DirectoryWalks } from './directory-walks.ts';
-import { type FileStats, syncNames, TemporaryFile } from './durable-file.ts';
+import { syncNames, TemporaryFile } from './durable-file.ts';
 import { StagedFile } from './staged-file.ts';
+import { openRange, storedObject } from './stored-file.ts';
 
 /** Stores objects as `objects/<key>` in a directory. Finished writes are durable; unfinished ones are in `tmp/`. */
 export class FilesystemObjectStore implements ObjectStore {
@@ -126,9 +125,8 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async append(write: StagedWrite, source: Readable, options: AppendOptions): Promise<void> {
-    const staged = { ...write, id: write.id ?? randomUUID() };
-    await using file = await StagedFile.open(this.#stagedPath(staged), staged);
-    await file.append(staged, source, options);
+    await using file = await StagedFile.open(this.#temporary, write);
+    await file.append(source, options);
   }
 
   async completeWrite(write: StagedWrite): Promise<WrittenObject> {
@@ -139,10 +137,9 @@ export class FilesystemObjectStore implements ObjectStore {
       await fromStore(syncNames(path, this.#root));
       return { ...finished, crc32 };
     }
-    const staged = { ...write, id: write.id ?? randomUUID() };
-    await using file = await StagedFile.open(this.#stagedPath(staged), staged);
-    const stats = await file.finish(staged);
-    await fromStore(this.#addName(path, () => rename(this.#stagedPath(staged), path)));
+    await using file = await StagedFile.open(this.#temporary, write);
+    const stats = await file.finish();
+    await fromStore(this.#addName(path, () => rename(file.path, path)));
     return { ...storedObject(write.key, stats), crc32 };
   }
 
@@ -195,28 +192,10 @@ export class FilesystemObjectStore implements ObjectStore {
     return join(this.#objects, key);
   }
 
-  #stagedPath({ id }: { readonly id: string }): string {
-    assertObjectKey(id);
-    return join(this.#temporary, id);
-  }
-
   async #addName<T>(path: string, add: () => Promise<T>): Promise<T> {
     await mkdir(dirname(path), { recursive: true });
     const result = await add();
     await syncNames(path, this.#root);
     return result;
   }
-}
-
-// Modification times are set to the microsecond at the write; rsync -a and tar keep them.
-function storedObject(key: string, { size, mtimeNs }: FileStats): StoredObject {
-  return { key, size: Number(size), etag: `${size.toString(16)}-${mtimeNs.toString(16)}` };
-}
-
-async function openRange(handle: FileHandle, size: number, range: ByteRange | undefined): Promise<Readable> {
-  const { offset: start, length } = range ?? { offset: 0, length: size };
-  const end = Math.min(start + length, size) - 1;
-  if (end >= start) return handle.createReadStream({ start, end });
-  await handle.close();
-  return Readable.from([]);
 }

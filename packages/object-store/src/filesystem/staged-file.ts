@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
 import { consumeSource } from '../consume-source.ts';
+import { assertObjectKey } from '../object-keys.ts';
 import { StagedWriteLost, StoreUnavailable } from '../object-store.ts';
 import { partBytes } from '../part-memory.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
@@ -11,22 +13,30 @@ import { type FileStats, syncFile } from './durable-file.ts';
 
 /** The temporary file of a staged write. Disposing closes it. */
 export class StagedFile implements AsyncDisposable {
+  readonly path: string;
   readonly #handle: FileHandle;
+  readonly #write: StagedWrite;
 
-  private constructor(handle: FileHandle) {
+  private constructor(path: string, handle: FileHandle, write: StagedWrite) {
+    this.path = path;
     this.#handle = handle;
+    this.#write = write;
   }
 
-  /** @throws StagedWriteLost if it is missing, unless the write has no bytes yet */
-  static async open(path: string, { size }: StagedWrite): Promise<StagedFile> {
-    await fromStore(mkdir(dirname(path), { recursive: true }));
+  /** Opens the file in `directory`. @throws StagedWriteLost if it is missing, unless the write has no bytes yet */
+  static async open(directory: string, write: StagedWrite): Promise<StagedFile> {
+    const { id = randomUUID(), size } = write;
+    assertObjectKey(id);
+    const path = join(directory, id);
+    await fromStore(mkdir(directory, { recursive: true }));
     const opened = await fromStore(open(path, size === 0 ? 'w+' : 'r+', 0o640), 'ENOENT');
     if (opened === undefined) throw new StagedWriteLost('the file of this write no longer exists');
-    return new StagedFile(opened);
+    return new StagedFile(path, opened, { ...write, id });
   }
 
-  /** Writes the bytes of `source` after those of `write`, and saves the state after every 8 MiB and at the end. */
-  async append(write: StagedWrite, source: Readable, { signal, save, verify }: AppendOptions): Promise<void> {
+  /** Writes the bytes of `source` after those of the write, and saves the state after every 8 MiB and at the end. */
+  async append(source: Readable, { signal, save, verify }: AppendOptions): Promise<void> {
+    const write = this.#write;
     const checksum = new Checksum(write.crc32);
     let [size, saved] = [write.size, write.size];
     const keep = async () => {
@@ -57,15 +67,21 @@ export class StagedFile implements AsyncDisposable {
    * Cuts off what was written after the last saved state, and reads the rest: a writer that was suspended may have changed it since.
    * @throws StagedWriteLost if it differs from the state
    */
-  async finish({ size, crc32 }: StagedWrite): Promise<FileStats> {
+  async finish(): Promise<FileStats> {
+    const { size, crc32 } = this.#write;
     await fromStore(this.#handle.truncate(size));
-    const checksum = new Checksum();
-    for await (const chunk of this.#handle.createReadStream({ start: 0, autoClose: false })) checksum.add(chunk);
-    if (checksum.hex !== crc32) throw new StagedWriteLost('the bytes of this write differ from their checksum');
+    if ((await fromStore(checksumOf(this.#handle))) !== crc32)
+      throw new StagedWriteLost('the bytes of this write differ from their checksum');
     return fromStore(syncFile(this.#handle));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close();
   }
+}
+
+async function checksumOf(handle: FileHandle): Promise<string> {
+  const checksum = new Checksum();
+  for await (const chunk of handle.createReadStream({ start: 0, autoClose: false })) checksum.add(chunk);
+  return checksum.hex;
 }

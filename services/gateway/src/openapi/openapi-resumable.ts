@@ -1,4 +1,4 @@
-import { recordSchemas, requestIdHeader, tusHeader } from './openapi-record.ts';
+import { requestIdHeader, tusHeader } from './openapi-record.ts';
 import { resumableRefusals } from './openapi-refusals.ts';
 import { uploadParameters } from './openapi-requests.ts';
 
@@ -9,14 +9,34 @@ const expires = { description: 'When the upload expires.', schema: { type: 'stri
 const length = { description: 'Bytes of the whole file.', schema: bytes };
 const metadata = { description: 'As at the creation.', schema: { type: 'string' } };
 const always = { ...requestIdHeader, ...tusHeader };
-const record = {
-  description: 'The upload is complete and published.',
-  headers: {
-    ...always,
-    'Record-Location': { description: 'The public page.', schema: { type: 'string', format: 'uri' } },
+const recordLocation = { description: 'The public page.', schema: { type: 'string', format: 'uri' } };
+const record = { 'application/json': { schema: { $ref: '#/components/schemas/Image' } } };
+
+/** The responses of `resumablePaths` other than refusals. */
+export const resumableResponses = {
+  ResumableCreated: { description: 'Created.', headers: { ...always, Location: location, 'Upload-Expires': expires } },
+  ResumableFound: {
+    description: 'The upload exists.',
+    headers: {
+      ...always,
+      ...{ 'Upload-Offset': offset, 'Upload-Length': length, 'Upload-Metadata': metadata },
+      'Cache-Control': { schema: { type: 'string', const: 'no-store' } },
+    },
   },
-  content: { 'application/json': { schema: recordSchemas.Image } },
+  ResumableStored: {
+    description: 'The bytes are stored.',
+    headers: { ...always, 'Upload-Offset': offset, 'Upload-Expires': expires },
+  },
+  ResumablePublished: {
+    description: 'The upload is complete and published.',
+    headers: { ...always, 'Upload-Offset': offset, 'Record-Location': recordLocation },
+    content: record,
+  },
+  ResumableRecord: { description: 'The record of the published upload.', headers: always, content: record },
+  ResumableDiscarded: { description: 'Discarded.', headers: always },
 };
+
+const to = (name: keyof typeof resumableResponses) => ({ $ref: `#/components/responses/${name}` });
 
 function header(name: string, description: string, schema: object, required = true) {
   return { name, in: 'header', required, description, schema };
@@ -38,10 +58,7 @@ export const resumablePaths = {
         header('Upload-Length', 'Bytes of the whole file.', bytes, false),
         header('Upload-Metadata', '`key`, `message` and optionally `alt`, with values in Base64.', { type: 'string' }),
       ],
-      responses: {
-        201: { description: 'Created.', headers: { ...always, Location: location, 'Upload-Expires': expires } },
-        ...resumableRefusals,
-      },
+      responses: { 201: to('ResumableCreated'), ...resumableRefusals },
     },
   },
   '/files/{id}': {
@@ -50,13 +67,7 @@ export const resumablePaths = {
       operationId: 'findOffset',
       summary: 'Get the number of bytes that the server has.',
       parameters: common,
-      responses: {
-        200: {
-          description: 'The upload exists.',
-          headers: { ...always, 'Upload-Offset': offset, 'Upload-Length': length, 'Upload-Metadata': metadata },
-        },
-        ...resumableRefusals,
-      },
+      responses: { 200: to('ResumableFound'), ...resumableRefusals },
     },
     patch: {
       operationId: 'sendBytes',
@@ -67,23 +78,19 @@ export const resumablePaths = {
         header('Upload-Checksum', 'Algorithm and digest of the body in Base64.', { type: 'string' }, false),
       ],
       requestBody: { required: true, content: { 'application/offset+octet-stream': {} } },
-      responses: {
-        200: { ...record, headers: { ...record.headers, 'Upload-Offset': offset } },
-        204: { description: 'Stored.', headers: { ...always, 'Upload-Offset': offset, 'Upload-Expires': expires } },
-        ...resumableRefusals,
-      },
+      responses: { 200: to('ResumablePublished'), 204: to('ResumableStored'), ...resumableRefusals },
     },
     get: {
       operationId: 'findRecord',
       summary: 'Get the record of a published upload.',
       parameters: common,
-      responses: { 200: record, ...resumableRefusals },
+      responses: { 200: to('ResumableRecord'), ...resumableRefusals },
     },
     delete: {
       operationId: 'terminateResumable',
       summary: 'Discard an unpublished upload.',
       parameters: common,
-      responses: { 204: { description: 'Discarded.', headers: always }, ...resumableRefusals },
+      responses: { 204: to('ResumableDiscarded'), ...resumableRefusals },
     },
   },
 };

@@ -4,7 +4,7 @@ import { secretNames } from '../receive/part-headers.ts';
 import { recordResponses, recordSchemas } from './openapi-record.ts';
 import { ownRefusals, refusalResponses, uploadRefusals } from './openapi-refusals.ts';
 import { formOf, ownParameters, uploadParameters } from './openapi-requests.ts';
-import { resumablePaths } from './openapi-resumable.ts';
+import { resumablePaths, resumableResponses } from './openapi-resumable.ts';
 
 /** Serves the document, cacheable for an hour and revalidated by its tag. */
 export function serveOpenApi(base: string, maxMediaBytes: number): RequestHandler {
@@ -37,7 +37,7 @@ function openApiDocument(base: string, maxMediaBytes: number) {
     paths: pathsOf(maxMediaBytes),
     components: {
       schemas: recordSchemas,
-      responses: { ...recordResponses, ...refusalResponses },
+      responses: { ...recordResponses, ...resumableResponses, ...refusalResponses },
     },
   };
 }

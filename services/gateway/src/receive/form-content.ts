@@ -62,7 +62,7 @@ export class FormContent implements AsyncDisposable {
       if (name === 'media') this.media?.end();
     } else if (isFieldName(name)) {
       const text = decode(this.#text, content);
-      if (name === 'alt' && countCharacters(text) > maxAltCharacters) throw formMalformed('tooLong');
+      if (name === 'alt') requireFittingAlt(text);
       this.fields.set(name, text);
       this.#onField?.(this.fields);
     }
@@ -89,9 +89,10 @@ function decode(latin1: string, charset: 'utf-8' | 'ascii'): string {
   }
 }
 
-// Browsers send each line break as CRLF, and count one character.
-function countCharacters(text: string): number {
-  return [...text.replaceAll('\r\n', '\n')].length;
+/** @throws Refusal `form_malformed` for an alternative text that is too long */
+export function requireFittingAlt(text: string): void {
+  // Browsers send each line break as CRLF, and count one character.
+  if ([...text.replaceAll('\r\n', '\n')].length > maxAltCharacters) throw formMalformed('tooLong');
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -13,12 +13,13 @@ import type { Caller } from '@echodrop/contracts/verification';
 import { detectMediaType } from '@echodrop/media/detect-media-type';
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StagedWriteLost } from '@echodrop/object-store/object-store';
-import { newStagedWrite } from '@echodrop/object-store/staged-write';
+import { newStagedWrite, type StagedWrite } from '@echodrop/object-store/staged-write';
 import { newMediaId } from '@echodrop/record';
 import type { ApiKeys } from '../admit/api-keys.ts';
 import { idempotencyKeyOf, type OncePublisher, type Published } from '../idempotency/idempotency.ts';
 import type { Publisher } from '../publish/publish.ts';
 import { requireParameters } from '../receive/complete-upload.ts';
+import { requireFittingAlt } from '../receive/form-content.ts';
 import type { FormSettings } from '../receive/receive-form.ts';
 import { Refusal } from '../response/refusal.ts';
 import { announcedDigest, receiveBytes } from './receive-bytes.ts';
@@ -53,6 +54,7 @@ export async function createUpload(
   const { headers } = context.request;
   const metadata = headers['upload-metadata']?.toString() ?? '';
   const fields = parametersOfMetadata(metadata);
+  requireFittingAlt(fields.get('alt') ?? '');
   const media = length === 0 ? undefined : true;
   const { message, alt, application } = requireParameters(
     { fields, media, files: new Set() },
@@ -112,14 +114,17 @@ export async function appendBody(request: LeasedRequest, deps: ResumableDeps): P
   context.sendContinue();
   const { source, isSilent } = receiveBytes(context.request, limits, onChunk);
   lease.isIdle = isSilent;
-  await endingIfLost(request, store, () =>
-    store.append(write, source, {
-      signal: lease.signal,
-      newTailKey: () => newTailKey(upload.id),
-      save: (next) => saveState(request, { write: next, head: head.subarray(0, next.size).toString('base64') }, store),
-      ...(digest && { verify: digest.verify }),
-    }),
-  );
+  const save = (next: StagedWrite) =>
+    saveState(request, { write: next, head: head.subarray(0, next.size).toString('base64') }, store);
+  const options = { signal: lease.signal, newTailKey: () => newTailKey(upload.id), save };
+  try {
+    await endingIfLost(request, store, () =>
+      store.append(write, source, { ...options, ...(digest && { verify: digest.verify }) }),
+    );
+  } finally {
+    // A call that fails before it reads does not end it.
+    source.destroy();
+  }
 }
 
 /** Whether all bytes have arrived. */
@@ -173,7 +178,7 @@ export async function findPublished({ state }: ResumableUpload, { records }: Res
 /** Removes an unpublished upload with its bytes. @throws Refusal `upload_published`; StoreUnavailable */
 export async function terminateUpload({ upload }: LeasedRequest, { store }: ResumableDeps): Promise<void> {
   if (upload.state.isPublished) throw new Refusal('upload_published');
-  await removeResumable(store, upload);
+  await removeResumable(store, upload.id, upload.state.write);
 }
 
 async function saveState(request: LeasedRequest, change: Partial<ResumableState>, store: ObjectStore): Promise<void> {
@@ -183,7 +188,7 @@ async function saveState(request: LeasedRequest, change: Partial<ResumableState>
 // The sweep removes what remains.
 async function endUpload({ upload }: LeasedRequest, store: ObjectStore, withMedia: boolean): Promise<void> {
   const media = withMedia && store.remove(mediaObjectKey(upload.state.mediaKey));
-  await Promise.allSettled([media, removeResumable(store, upload)]);
+  await Promise.allSettled([media, removeResumable(store, upload.id, upload.state.write)]);
 }
 
 /** @throws Refusal `upload_expired` in place of StagedWriteLost, after the upload was ended */

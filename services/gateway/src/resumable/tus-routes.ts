@@ -1,27 +1,28 @@
 import { StateConflict } from '@echodrop/archive/resumable-uploads';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
-import { newMediaKey } from '@echodrop/object-store/object-keys';
-import { publicRecord, recordToJson } from '@echodrop/record';
+import { isMediaKey, newMediaKey } from '@echodrop/object-store/object-keys';
+import { publicRecord, recordToJson, type StoredRecord } from '@echodrop/record';
 import { wasCutOff } from '@echodrop/service/http-server';
 import { Server } from '@tus/server';
 import { type Request as ExpressRequest, type Response as ExpressResponse, Router } from 'express';
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
-import type { GatewayEvents, UploadOutcome } from '../events.ts';
+import type { GatewayEvents } from '../events.ts';
 import { asRefusal, ClientGone, Refusal } from '../response/refusal.ts';
-import { methodNotAllowed, sendRefusal } from '../response/send-response.ts';
+import { methodNotAllowed, sendRecord, sendRefusal } from '../response/send-response.ts';
 import { createUploadContext } from '../upload-context.ts';
+import type { UploadOutcome } from '../upload-events.ts';
 import { checksumAlgorithms } from './receive-bytes.ts';
-import { findOwnUpload, type ResumableDeps } from './resumable-upload.ts';
+import type { ResumableDeps } from './resumable-upload.ts';
 import type { TusRequest } from './tus-request.ts';
-import { currentRequest, TusLocker, TusStore } from './tus-store.ts';
+import { currentRequest, requireRequest, TusLocker, TusStore } from './tus-store.ts';
 import type { WriterLeases } from './writer-leases.ts';
 
 export interface TusDeps extends ResumableDeps {
   readonly leases: WriterLeases;
   readonly admission: Admission;
   readonly verifier: Pick<VerificationClient, 'knownProviders' | 'verify'>;
-  readonly events: Pick<GatewayEvents, 'resumableRequestEnded' | 'uploadStarted' | 'uploadEnded'>;
+  readonly events: Pick<GatewayEvents, 'resumableRequestEnded' | 'uploadStarted'>;
   /** The site's address, without a final slash. */
   readonly publicSite: string;
 }
@@ -39,10 +40,10 @@ export function tusRoutes(base: string, deps: TusDeps): Router {
     maxSize: deps.forms.maxMediaBytes,
     namingFunction: newMediaKey,
     generateUrl: (_request, { id }) => `${path}/${id}`,
-    onIncomingRequest: (_request, id) => admit(requireCurrent(), id, deps),
-    onUploadFinish: async () => responseOf(requireCurrent(), deps.publicSite),
+    onIncomingRequest: (_request, id) => admit(requireRequest(), id, deps),
+    onUploadFinish: async () => responseOf(requireRequest(), deps.publicSite),
     onResponseError: (_request, failure) => {
-      requireCurrent().failure = failure;
+      requireRequest().failure = failure;
       return undefined;
     },
   });
@@ -92,12 +93,14 @@ async function handleRequest(handling: Handling): Promise<void> {
 async function respond(tus: TusRequest, { request, response, method, server, deps }: Handling): Promise<void> {
   requireProtocol(request, method);
   const headers = new Headers(headersOf(request));
-  const head = new Request(`http://gateway${request.originalUrl}`, { method, headers });
-  const result = await currentRequest.run(tus, () =>
-    method === 'GET' ? get(tus, `${request.params['id']}`, deps) : server.handleWeb(head),
-  );
+  // The protocol has no GET. Like HEAD, it publishes an upload whose last request died.
+  const isGet = method === 'GET';
+  if (isGet) headers.set('Tus-Resumable', version);
+  const head = new Request(`http://gateway${request.originalUrl}`, { method: isGet ? 'HEAD' : method, headers });
+  const result = await currentRequest.run(tus, () => server.handleWeb(head));
   if (tus.failure !== undefined || result.status >= 400) throw tus.failure ?? refusalOf(result.status);
-  await send(result, method, request, response);
+  if (isGet) sendRecord(response, 'json', publicRecord(requirePublished(tus), deps.publicSite));
+  else await send(result, method, request, response);
 }
 
 function outcomeOf({ context, published }: TusRequest): UploadOutcome | 'ok' {
@@ -117,40 +120,28 @@ function requireProtocol(request: ExpressRequest, method: string): void {
   if (method === 'PATCH' && type !== 'application/offset+octet-stream') throw new Refusal('tus_content_type');
 }
 
-/** Every request proves its user, and has a slot. Only a new upload counts against the rates. */
-async function admit(tus: TusRequest, id: string, { admission, verifier, forms, store }: TusDeps): Promise<void> {
+/** Every request proves its user, and has a slot. Only a new upload counts against the rates. @throws Refusal; VerifierUnavailable */
+async function admit(tus: TusRequest, id: string, { admission, verifier, forms }: TusDeps): Promise<void> {
+  if (!isMediaKey(id)) throw new Refusal('not_found');
   const { request, clientAddress, signal } = tus.context;
   const admitted = admission.admitUpload(clientAddress, 'unverified');
   tus.admitted = admitted;
   const credentials = await credentialsFromHeaders(request.headers, verifier, forms.compatibility);
   const caller = requireCaller(await verifier.verify({ credentials, clientAddress }, signal));
-  const isNew = tus.method === 'POST';
-  tus.caller = await admitted.admitCaller(caller, isNew);
-  // Before a lease: only the owner of an upload may disturb its writer.
-  if (!isNew) tus.upload = await findOwnUpload(caller, id, store);
+  tus.caller = await admitted.admitCaller(caller, tus.method === 'POST');
 }
 
-async function get(tus: TusRequest, id: string, deps: TusDeps): Promise<Response> {
-  await admit(tus, id, deps);
-  const store = new TusStore(deps);
-  const lock = new TusLocker(deps.leases).newLock(id);
-  await lock.lock(tus.context.signal, () => {});
-  try {
-    await store.getUpload(id);
-  } finally {
-    await lock.unlock();
-  }
-  if (!tus.published) throw new Refusal('upload_incomplete');
-  const { body, headers } = responseOf(tus, deps.publicSite);
-  return new Response(body, { headers });
-}
-
-/** 200 with the record, also from the request that sends the last byte. */
-function responseOf({ published }: TusRequest, publicSite: string) {
-  if (!published) throw new Error('not published');
-  const record = publicRecord(published.record, publicSite);
+/** 200 with the record, from the request that sends the last byte. */
+function responseOf(tus: TusRequest, publicSite: string) {
+  const record = publicRecord(requirePublished(tus), publicSite);
   const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Record-Location': record.url };
   return { status_code: 200, headers, body: recordToJson(record) };
+}
+
+/** @throws Refusal `upload_incomplete` */
+function requirePublished({ published }: TusRequest): StoredRecord {
+  if (!published) throw new Refusal('upload_incomplete');
+  return published.record;
 }
 
 async function send(
@@ -189,10 +180,4 @@ function refusalOf(status: number, cause?: unknown): Refusal {
 
 function headersOf({ headers }: ExpressRequest): [string, string][] {
   return Object.entries(headers).map(([name, value]) => [name, `${value}`]);
-}
-
-function requireCurrent(): TusRequest {
-  const request = currentRequest.getStore();
-  if (!request) throw new Error('not within a request');
-  return request;
 }

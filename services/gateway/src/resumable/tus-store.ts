@@ -93,7 +93,7 @@ export class TusLocker implements Locker {
   }
 
   newLock(id: string): Lock {
-    const request = current();
+    const request = requireRequest();
     return {
       lock: async () => {
         request.lease = await this.#leases.acquire(id, request.context.signal);
@@ -105,16 +105,17 @@ export class TusLocker implements Locker {
   }
 }
 
-function current(): TusRequest {
+/** @throws Error outside `currentRequest` */
+export function requireRequest(): TusRequest {
   const request = currentRequest.getStore();
   if (!request) throw new Error('not within a request');
   return request;
 }
 
 function admitted() {
-  return current() as TusRequest & Required<Pick<TusRequest, 'admitted' | 'caller'>>;
+  return requireRequest() as TusRequest & Required<Pick<TusRequest, 'admitted' | 'caller'>>;
 }
 
 function leased() {
-  return current() as TusRequest & Required<Pick<TusRequest, 'admitted' | 'caller' | 'lease' | 'upload'>>;
+  return requireRequest() as TusRequest & Required<Pick<TusRequest, 'admitted' | 'caller' | 'lease' | 'upload'>>;
 }

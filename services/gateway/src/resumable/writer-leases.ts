@@ -12,7 +12,18 @@ const waitMs = 3000;
 const pollMs = 200;
 const wantedMs = 5000;
 
-// Renews the lease of ARGV[1] for ARGV[2] ms, or takes a free one. Returns 1, or 2 if another writer waits.
+// Takes a free lease for ARGV[1], or leaves its holder a sign, for ARGV[3] ms, that another writer waits.
+const acquireScript = `
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then
+  redis.call('SET', KEYS[2], 1, 'PX', ARGV[3])
+  return 0
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+redis.call('DEL', KEYS[2])
+return 1`;
+
+// Also takes back a lease that Redis has lost. Returns 0 if another has it, or 2 if another writer waits.
 const renewScript = `
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
@@ -49,20 +60,20 @@ export class WriterLeases {
   async acquire(id: string, signal: AbortSignal): Promise<WriterLease> {
     const holder = randomUUID();
     const end = performance.now() + waitMs;
-    while ((await this.#renew(id, holder)) === 0) {
+    const acquire = () => this.#run(acquireScript, id, holder, leaseMs, wantedMs);
+    while ((await retryFor(this.#failoverMs, acquire, mayEndWithFailover)) === 0) {
       if (performance.now() >= end) throw new Refusal('upload_locked');
-      await this.#redis.set(wantedKey(id), holder, 'PX', wantedMs);
       await sleep(pollMs, undefined, { signal });
     }
-    await this.#redis.del(wantedKey(id));
     return this.#hold(id, holder);
   }
 
   #hold(id: string, holder: string): WriterLease {
     const ended = new AbortController();
     let renewedAt = performance.now();
+    // Not repeated: the next renewal comes soon, and none may come after the release.
     const renew = async () => {
-      const outcome = await this.#renew(id, holder).catch(() => undefined);
+      const outcome = await this.#run(renewScript, id, holder, leaseMs).catch(() => undefined);
       const isLost = outcome === undefined ? performance.now() - renewedAt > leaseMs : outcome === 0;
       if (isLost || (outcome === 2 && lease.isIdle())) ended.abort(new Refusal('upload_locked'));
       if (outcome !== undefined) renewedAt = performance.now();
@@ -74,23 +85,15 @@ export class WriterLeases {
       [Symbol.asyncDispose]: async () => {
         clearInterval(timer);
         // If Redis fails, the lease expires.
-        await this.#redis.eval(releaseScript, 2, leaseKey(id), wantedKey(id), holder).catch(() => {});
+        await this.#run(releaseScript, id, holder).catch(() => {});
       },
     };
     return lease;
   }
 
-  #renew(id: string, holder: string): Promise<number> {
-    const renew = () => this.#redis.eval(renewScript, 2, leaseKey(id), wantedKey(id), holder, leaseMs);
-    return retryFor(this.#failoverMs, renew, mayEndWithFailover) as Promise<number>;
+  #run(script: string, id: string, ...args: (string | number)[]): Promise<unknown> {
+    // Braces: a Redis Cluster keeps both keys in one slot.
+    const key = `echodrop:resumable:{${id}}`;
+    return this.#redis.eval(script, 2, `${key}:writer`, `${key}:wanted`, ...args);
   }
-}
-
-// Braces: a Redis Cluster keeps both keys in one slot.
-function leaseKey(id: string): string {
-  return `echodrop:resumable:{${id}}:writer`;
-}
-
-function wantedKey(id: string): string {
-  return `echodrop:resumable:{${id}}:wanted`;
 }
