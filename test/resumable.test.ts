@@ -221,6 +221,41 @@ describe('bad input is refused, and changes nothing', () => {
   });
 });
 
+describe('the protocol: a server', () => {
+  test('says the version in every response, and the versions it has if the client has another', async () => {
+    const unknown = await send('HEAD', `/files/${'0'.repeat(32)}`);
+    expect(Object.fromEntries(unknown.headers)).toMatchObject({
+      'tus-resumable': '1.0.0',
+      'cache-control': 'no-store',
+    });
+    expect(unknown.headers.has('upload-offset')).toBe(false);
+    const other = await send('POST', '/files/', { 'Tus-Resumable': '0.2.2' });
+    expect(Object.fromEntries(other.headers)).toMatchObject({ 'tus-resumable': '1.0.0', 'tus-version': '1.0.0' });
+  });
+
+  test('takes the method from X-HTTP-Method-Override', async () => {
+    const path = await created(photo.length);
+    const type = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': '0' };
+    const override = { 'X-HTTP-Method-Override': 'PATCH', ...type };
+    expect((await send('POST', path, override, photo.subarray(0, 10))).status).toBe(204);
+  });
+
+  test('says at the creation when the upload expires', async () => {
+    const { headers } = await create(photo.length);
+    expect(Date.parse(headers.get('upload-expires') ?? '')).toBeGreaterThan(Date.now() + 23 * 3_600_000);
+  });
+
+  test('accepts a declared length once', async () => {
+    const deferred = { 'Upload-Metadata': tusMetadata(), 'Upload-Defer-Length': '1' };
+    const path = (await send('POST', '/files/', deferred)).headers.get('location') ?? '';
+    const declare = (length: number) => patch(path, 0, Buffer.alloc(0), { 'Upload-Length': `${length}` });
+    expect((await declare(photo.length)).status).toBe(204);
+    expect(reasonOf(await declare(photo.length + 1))).toBe('400 tus_malformed');
+    const wrong = await send('POST', '/files/', { ...deferred, 'Upload-Defer-Length': '2' });
+    expect(reasonOf(wrong)).toBe('400 tus_malformed');
+  });
+});
+
 test('OPTIONS describes the server', async () => {
   const { status, headers } = await send('OPTIONS', '/files/');
   expect(status).toBe(204);

@@ -39,14 +39,18 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
   }
 
   /** Opens the page with its uploads going through a proxy in front of the gateway. */
-  async function openedThrough({ endpoint }: { endpoint: string }): Promise<WatchedTab> {
+  async function openedThrough(proxy: { endpoint: string }): Promise<WatchedTab> {
     // The Content-Security-Policy allows only the gateway.
     const watched = await opened({ bypassCSP: true });
-    await watched.tab.evaluate(`{
+    await uploadThrough(watched.tab, proxy);
+    return watched;
+  }
+
+  async function uploadThrough(tab: Page, { endpoint }: { endpoint: string }): Promise<void> {
+    await tab.evaluate(`{
       const { dataset } = document.querySelector('#sign-in-settings');
       dataset.settings = dataset.settings.replace('${stack.gateway}', '${endpoint}');
     }`);
-    return watched;
   }
 
   const file = (name: string, buffer: Buffer, mimeType = 'image/jpeg') => ({ name, mimeType, buffer });
@@ -427,6 +431,42 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect(uploads).toBe(3);
     expect((await stack.stored('records')).length).toBe(records + 1);
+  });
+
+  test('after a lost connection, a file goes in pieces, and a reload of the page continues it', async () => {
+    await using proxy = await startCountingProxy(stack.gateway, ({ path }) =>
+      path === '/2/upload.json' ? 'cut' : 'passes',
+    );
+    await using watched = await openedThrough(proxy);
+    const { tab } = watched;
+    const records = (await stack.stored('records')).length;
+    const path = join(stack.folder, 'large.jpg');
+    await writeFile(path, big(6 * MiB));
+    const chooseAgain = async () => {
+      await tab.getByLabel('Photos and videos', { exact: true }).setInputFiles(path);
+      await row(tab, 'large.jpg').getByLabel('Caption').fill('Häuser');
+      await submit(tab);
+    };
+    await slowDown(tab, 2 * MiB);
+    await chooseAgain();
+    await row(tab, 'large.jpg')
+      .getByText(/^5\d %/)
+      .waitFor(soon);
+    await tab.evaluate(
+      "addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), { capture: true })",
+    );
+    await tab.reload();
+    await uploadThrough(tab, proxy);
+    const offset = tab
+      .waitForResponse((response) => response.request().method() === 'HEAD' && response.ok(), soon)
+      .then((response) => Number(response.headers()['upload-offset']));
+    await chooseAgain();
+    expect(await offset).toBeGreaterThan(2 * MiB);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
+    expect(proxy.seen.filter(({ method, path }) => method === 'POST' && path === '/files/')).toHaveLength(1);
+    expect((await stack.stored('records')).length).toBe(records + 1);
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await expect.poll(() => tab.evaluate('indexedDB.databases()'), soon).toEqual([]);
   });
 
   test('offline, an upload waits, and continues when the connection is back', async () => {

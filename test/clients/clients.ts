@@ -4,7 +4,7 @@ import { findBrowser } from '@echodrop/testkit/browser/find-browser';
 import { execa } from 'execa';
 import { chromium } from 'playwright-core';
 
-/** A version 2 upload. */
+/** An upload of version 2, or a resumable one. */
 export interface ClientUpload {
   readonly address: string;
   readonly provider: string;
@@ -101,6 +101,6 @@ function program(name: string): string {
   return join(import.meta.dirname, name);
 }
 
-async function canRun(command: string, ...args: readonly string[]): Promise<boolean> {
+export async function canRun(command: string, ...args: readonly string[]): Promise<boolean> {
   return !(await execa(command, args, { reject: false })).failed;
 }

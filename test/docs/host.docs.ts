@@ -33,6 +33,7 @@ async function runPage(page: string, cwd = root): Promise<string> {
   const examples = await examplesOf(`host/${page}`, {
     Ab3dE6gH9j: id,
     'https://social.example/api/v1/accounts/verify_credentials': provider(),
+    'https://upload.example': `http://127.0.0.1:${npm.portOf('gateway', 'PORT')}`,
     ' 109': ' 12345',
     '../export': join(folder, 'export'),
     '../evidence': join(folder, 'evidence'),
@@ -57,6 +58,12 @@ test('moderation', async () => {
 
 test('sweep', async () => {
   expect(await runPage('sweep')).toContain('Dry run');
+});
+
+test('resumable', async () => {
+  const printed = await runPage('resumable');
+  expect(printed).toMatch(/^HTTP\/1.1 204 /);
+  expect(printed).toContain('Tus-Max-Size: 536870912');
 });
 
 test('backup: with rsync, and with rclone', async () => {
@@ -90,5 +97,5 @@ test('every page with commands is run, or named with a reason', async () => {
   const withCommands = [];
   for (const page of pages)
     if ((await examplesOf(`host/${page}`)).some(({ language }) => language === 'sh')) withCommands.push(page);
-  expect(withCommands.sort()).toEqual(['moderation', 'sweep', 'backup', ...Object.keys(elsewhere)].sort());
+  expect(withCommands.sort()).toEqual(['moderation', 'sweep', 'resumable', 'backup', ...Object.keys(elsewhere)].sort());
 });

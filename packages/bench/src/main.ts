@@ -15,6 +15,7 @@ import { measureIdle } from './scenarios/idle.ts';
 import { measureLatency } from './scenarios/latency.ts';
 import { measureMemory } from './scenarios/memory.ts';
 import { measureRenditions } from './scenarios/renditions.ts';
+import { measureResumable } from './scenarios/resumable.ts';
 import { measureConnections, measureGateways } from './scenarios/scaling.ts';
 import { measureUploads } from './scenarios/upload.ts';
 import { startSharedServers } from './shared-servers.ts';
@@ -27,6 +28,7 @@ const scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   latency: measureLatency,
   connections: measureConnections,
   gateways: measureGateways,
+  resumable: measureResumable,
   memory: measureMemory,
   idle: measureIdle,
   renditions: measureRenditions,

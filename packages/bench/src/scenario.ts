@@ -39,12 +39,13 @@ const dropRenditions = `for _, key in ipairs(redis.call('KEYS', '{echodrop}:rend
   if not key:match(':meta$') and not key:match(':id$') then redis.call('DEL', key) end
 end`;
 
-/** Sends uploads to a system and measures what they cost. Wrong responses, records and bytes are faults of the run. Rendition jobs are dropped. */
+/** Sends uploads to a system, as forms unless `send` differs, and measures what they cost. Wrong responses, records and bytes are faults of the run. Rendition jobs are dropped. */
 export async function runBatch(
   { shared, figures }: Bench,
   system: System,
   media: Media,
   size: BatchSize,
+  send: typeof generateLoad = generateLoad,
 ): Promise<Batch> {
   const { kind, ports } = system;
   await shared.take(system.bucket);
@@ -52,7 +53,7 @@ export async function runBatch(
   const begun = () => {
     [before, begin] = [cpuOf(system), performance.now()];
   };
-  const result = await generateLoad({ kind, ports, media, ...size }, begun);
+  const result = await send({ kind, ports, media, ...size }, begun);
   await sleep(afterwardsMs);
   const after = cpuOf(system);
   const seconds = (performance.now() - begin) / 1000;

@@ -1,4 +1,4 @@
-import { openMedia, postForm } from './platform/browser-form.ts';
+import { openMedia, sendMedia } from './platform/browser-send.ts';
 import type { MediaSource } from './platform/platform.ts';
 import { type ClientOptions, UploadClient } from './upload-client.ts';
 
@@ -12,6 +12,6 @@ export type { ClientOptions, ListOptions, RequestOptions, UploadOptions } from '
 /** A client of one upload service, for one user. */
 export class EchodropClient extends UploadClient<MediaSource> {
   constructor(options: ClientOptions) {
-    super(options, { open: openMedia, post: postForm });
+    super(options, { open: openMedia, send: sendMedia });
   }
 }

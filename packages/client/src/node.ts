@@ -1,5 +1,5 @@
-import { postForm } from './platform/node-form.ts';
 import { type NodeMediaSource, openMedia } from './platform/node-media.ts';
+import { sendMedia } from './platform/node-send.ts';
 import { type ClientOptions, UploadClient } from './upload-client.ts';
 
 export type { MediaRecord, RecordPage, RecordUser } from '@echodrop/record';
@@ -13,6 +13,6 @@ export type { NodeMediaSource as MediaSource };
 /** A client of one upload service, for one user. It also uploads files by their path. */
 export class EchodropClient extends UploadClient<NodeMediaSource> {
   constructor(options: ClientOptions) {
-    super(options, { open: openMedia, post: postForm });
+    super(options, { open: openMedia, send: sendMedia });
   }
 }

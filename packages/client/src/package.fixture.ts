@@ -41,7 +41,9 @@ export async function buildPackage(): Promise<BuiltPackage> {
   const tarball = join(folder, JSON.parse(stdout)[0].filename);
   await mkdir(app);
   await writeFile(join(app, 'package.json'), '{"private":true,"type":"module"}');
-  await execa('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], { cwd: app });
+  // npm waits five minutes for a registry that does not respond, by default.
+  const limits = ['--fetch-timeout=15000', '--fetch-retries=4', '--fetch-retry-mintimeout=1000'];
+  await execa('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...limits, tarball], { cwd: app });
   await writeFile(join(app, 'sea.jpg'), await samplePhoto('jpg', { width: 64, height: 48 }));
   await writeFile(join(app, 'lake.jpg'), await samplePhoto('jpg', { width: 80, height: 48 }));
   return { tarball, built, app, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };

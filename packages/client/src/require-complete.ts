@@ -40,6 +40,8 @@ const { optionsShape, uploadShape, listShape, requestShape } = withoutJit(() => 
     ...{ message: text, alt: text, filename: text, idempotencyKey: text, onProgress: callback, onRetry: callback },
     version: z.optional(z.literal([1, 2], { error: 'must be 1 or 2' })),
     format: z.optional(z.literal(['json', 'xml'], { error: "must be 'json' or 'xml'" })),
+    resumeId: z.optional(z.string('must be a string').check(z.regex(/^[\w-]+$/, 'must be an id from `onResumable`'))),
+    onResumable: callback,
     signal: z.optional(signal),
   });
   const requestShape = z.strictObject({ signal: z.optional(signal) });

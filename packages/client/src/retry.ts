@@ -11,6 +11,8 @@ interface RetryOptions {
   readonly retries: number;
   readonly signal: AbortSignal;
   readonly onRetry?: OnRetry | undefined;
+  /** Whether the last attempt came further than those before, so that it does not count. */
+  readonly hasAdvanced?: (() => boolean) | undefined;
 }
 
 /**
@@ -19,12 +21,13 @@ interface RetryOptions {
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
-  { retries, signal, onRetry }: RetryOptions,
+  { retries, signal, onRetry, hasAdvanced }: RetryOptions,
 ): Promise<T> {
   for (let tried = 0; ; tried += 1) {
     try {
       return await attempt();
     } catch (error) {
+      if (hasAdvanced?.()) tried = 0;
       const requestedMs = error instanceof RequestRefused ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
       if (tried >= retries || !isTemporary(error) || requestedMs > longestPauseMs) throw error;
       const jitter = 0.5 + Math.random();

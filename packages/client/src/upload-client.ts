@@ -1,11 +1,9 @@
 import type { MediaRecord, RecordPage } from '@echodrop/record';
-import { isUndone, noteDoubt, RequestRefused, UnreadableResponse } from './client-errors.ts';
+import { isUndone, RequestRefused, UnreadableResponse } from './client-errors.ts';
 import { echoHeaders, type Proof, secretFields } from './credentials.ts';
 import { exchange } from './exchange.ts';
-import { idempotencyHeader, newIdempotencyKey } from './idempotency-key.ts';
 import type { Platform, Progress } from './platform/platform.ts';
-import { maxBodyBytes } from './read-body.ts';
-import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
+import { type Format, readPage, readRefusal } from './read-response.ts';
 import {
   requireComplete,
   requireId,
@@ -14,6 +12,8 @@ import {
   requireUploadOptions,
 } from './require-complete.ts';
 import { type OnRetry, withRetries } from './retry.ts';
+import { newIdempotencyKey, requireIdempotencyKey } from './upload/idempotency-key.ts';
+import { uploadMedia } from './upload/upload-media.ts';
 
 export interface ClientOptions extends Proof {
   /** The address of the upload service, without `/1/` and `/2/`. */
@@ -47,6 +47,10 @@ export interface UploadOptions extends RequestOptions {
   readonly onRetry?: OnRetry | undefined;
   /** Uploads of the same media with one key become one record, for 24 hours. Default: a new key, which all attempts share. */
   readonly idempotencyKey?: string | undefined;
+  /** The id of an unfinished upload of the same media and texts, from `onResumable`. It continues, or begins again if it has expired. */
+  readonly resumeId?: string | undefined;
+  /** Called with the id of each resumable upload that is created: of large media, and after a broken connection. */
+  readonly onResumable?: ((id: string) => void | Promise<void>) | undefined;
 }
 
 export interface ListOptions extends RequestOptions {
@@ -87,29 +91,19 @@ export class UploadClient<Source> {
    */
   async upload(source: Source, options: UploadOptions = {}): Promise<MediaRecord> {
     requireUploadOptions(options);
-    const { version = 2, format = 'json', onRetry } = options;
-    const key = options.idempotencyKey ?? newIdempotencyKey();
-    const idempotencyKey = idempotencyHeader(key);
+    const { version = 2, idempotencyKey = newIdempotencyKey() } = options;
+    requireIdempotencyKey(idempotencyKey);
     const fields = this.#fieldsOf(version, options);
     const { signal, onProgress } = endedByProgress(options);
     const media = await this.#platform.open(source, options.filename, signal);
     const { fetch, stallMs = defaultStallMs } = this.#options;
-    let mayBePublished = false;
-    const attempt = async () => {
-      const headers = { ...(version === 2 && echoHeaders(this.#options)), 'Idempotency-Key': idempotencyKey };
-      const request = { headers, fields, media, signal, onProgress, fetch, stallMs };
-      const address = `${this.#service}/${version}/upload.${format}`;
-      try {
-        const { response, body } = await exchange(signal, maxBodyBytes, () => this.#platform.post(address, request));
-        if (response.status !== 200) throw await readRefusal(format, body, response);
-        return await readRecord(format, body);
-      } catch (error) {
-        mayBePublished = noteDoubt(error, key, mayBePublished);
-        throw error;
-      }
-    };
-    const retries = media.content instanceof Blob ? this.#retries : 0;
-    return withRetries(attempt, { retries, signal, onRetry });
+    return uploadMedia({
+      ...{ format: 'json', ...options, version, idempotencyKey, fields, media, signal, onProgress, fetch, stallMs },
+      service: this.#service,
+      send: this.#platform.send,
+      proof: () => (version === 2 ? echoHeaders(this.#options) : {}),
+      retries: this.#retries,
+    });
   }
 
   /** Lists the user's uploads, newest first. `next` is absent on the last page. */

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RawClient } from '@echodrop/testkit/raw-client';
+import { bytesOf } from '../media.ts';
 import { forgetPeak, peakMiB, residentMiB } from '../process-usage.ts';
 import { type Bench, runBatch, startRoots, warmUp } from '../scenario.ts';
+import { createResumable, pieceHeaders } from '../send-pieces.ts';
 import type { System } from '../systems.ts';
 import { formOf, uploadHeaders, uploadPathOf } from '../upload-request.ts';
 
@@ -18,7 +20,7 @@ const maxPolls = 40;
 export async function measureMemory(bench: Bench): Promise<void> {
   const rounds = Math.min(bench.options.rounds, maxRounds);
   for (let round = 0; round < rounds; round += 1) {
-    for (const measure of [measureHalfSent, measureLarge]) {
+    for (const measure of [measureHalfSent, measureHalfSentPieces, measureLarge]) {
       // Each with new systems: memory that one leaves free would hide the use of the other.
       await using systems = new AsyncDisposableStack();
       for (const system of await startRoots(bench, systems)) await measure(bench, system);
@@ -42,27 +44,52 @@ async function measureLarge(bench: Bench, system: System): Promise<void> {
 }
 
 async function measureHalfSent(bench: Bench, system: System): Promise<void> {
+  const form = Buffer.concat(formOf(bench.samples['4 MiB']));
+  const requests = Array.from({ length: halfSent }, () => ({
+    path: uploadPathOf('echodrop'),
+    headers: uploadHeaders('echodrop', form.length),
+  }));
+  await measureHeld(bench, system, 'uploads', form, requests);
+}
+
+async function measureHalfSentPieces(bench: Bench, system: System): Promise<void> {
+  const media = bench.samples['4 MiB'];
+  const create = async () => ({
+    path: await createResumable(system.ports[0] ?? 0, media.size),
+    headers: { ...pieceHeaders(0), 'X-HTTP-Method-Override': 'PATCH' },
+  });
+  const requests = await Promise.all(Array.from({ length: halfSent }, create));
+  await measureHeld(bench, system, 'resumable uploads', Buffer.concat(bytesOf(media)), requests);
+}
+
+interface HeldRequest {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+}
+
+async function measureHeld(bench: Bench, system: System, what: string, body: Buffer, requests: readonly HeldRequest[]) {
   const { figures, samples } = bench;
   await runBatch(bench, system, samples['200 KB'], few);
   const pid = gatewayOf(system);
   const address = `http://127.0.0.1:${system.ports[0]}`;
-  const form = Buffer.concat(formOf(samples['4 MiB']));
-  const half = form.length / 2;
+  const half = body.length / 2;
   const before = residentMiB(pid);
   await using opened = new AsyncDisposableStack();
-  const clients = await Promise.all(Array.from({ length: halfSent }, () => RawClient.connect(address)));
-  for (const client of clients) {
-    opened.use(client);
-    client.head(uploadPathOf('echodrop'), uploadHeaders('echodrop', form.length), form.length);
-  }
-  await Promise.all(clients.map((client) => client.flush(form.subarray(0, half))));
+  const clients = await Promise.all(
+    requests.map(async ({ path, headers }) => {
+      const client = opened.use(await RawClient.connect(address));
+      client.head(path, headers, body.length);
+      return client;
+    }),
+  );
+  await Promise.all(clients.map((client) => client.flush(body.subarray(0, half))));
   const heldMiB = (await awaitStable(() => residentMiB(pid))) - before;
-  const ratio = heldMiB / ((halfSent * half) / MiB);
-  figures.add('memory of 64 half-sent uploads / their bytes', { system: system.name, unit: '' }, ratio);
-  await Promise.all(clients.map((client) => client.flush(form.subarray(half))));
+  const ratio = heldMiB / ((requests.length * half) / MiB);
+  figures.add(`memory of 64 half-sent ${what} / their bytes`, { system: system.name, unit: '' }, ratio);
+  await Promise.all(clients.map((client) => client.flush(body.subarray(half))));
   const responses = await Promise.all(clients.map((client) => client.response()));
   const refused = responses.filter(({ status }) => status !== 200).map(({ status, body }) => `${status} ${body}`);
-  figures.fault(`${system.name}, half-sent`, refused);
+  figures.fault(`${system.name}, half-sent ${what}`, refused);
 }
 
 /** Waits until a value stops growing. */

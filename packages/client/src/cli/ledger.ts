@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaRecord } from '@echodrop/record';
 import { readRecord } from '../read-response.ts';
@@ -8,7 +8,10 @@ import { onEnd } from './on-end.ts';
 import { makeFolder, stateFolder } from './profiles/user-folders.ts';
 import { recordToExactJson } from './show-record.ts';
 
-/** What this user has uploaded from this machine: a file for each content key, with the record. The service remembers keys for 24 hours only. */
+/**
+ * What this user has uploaded from this machine: a file for each content key, with the record, or with the id of an upload that is not finished.
+ * The service remembers keys for 24 hours only.
+ */
 export class Ledger {
   readonly #folder: string;
 
@@ -18,24 +21,40 @@ export class Ledger {
 
   /** The record of an earlier upload with this key. A damaged entry counts as none. */
   async find(key: string): Promise<MediaRecord | undefined> {
-    const text = await readFile(this.#pathOf(key), 'utf8').catch(() => undefined);
+    const text = await this.#read(`${key}.json`);
     return text === undefined ? undefined : readRecord('json', text).catch(() => undefined);
   }
 
+  /** Also forgets the unfinished upload. */
   async add(key: string, record: MediaRecord): Promise<void> {
+    await this.#write(`${key}.json`, recordToExactJson(record));
+    await rm(join(this.#folder, `${key}.unfinished`), { force: true });
+  }
+
+  /** The id of an unfinished upload with this key. */
+  async findUnfinished(key: string): Promise<string | undefined> {
+    const id = await this.#read(`${key}.unfinished`);
+    return id && /^[\w-]+$/.test(id) ? id : undefined;
+  }
+
+  async addUnfinished(key: string, id: string): Promise<void> {
+    await this.#write(`${key}.unfinished`, id);
+  }
+
+  async #read(name: string): Promise<string | undefined> {
+    return readFile(join(this.#folder, name), 'utf8').catch(() => undefined);
+  }
+
+  async #write(name: string, text: string): Promise<void> {
     await makeFolder(this.#folder);
-    const path = this.#pathOf(key);
+    const path = join(this.#folder, name);
     const part = `${path}.${randomUUID()}`;
     const remove = onEnd(() => rmSync(part, { force: true }));
     try {
-      await writeFile(part, recordToExactJson(record), { mode: 0o600 });
+      await writeFile(part, text, { mode: 0o600 });
       await rename(part, path);
     } finally {
       remove();
     }
-  }
-
-  #pathOf(key: string): string {
-    return join(this.#folder, `${key}.json`);
   }
 }

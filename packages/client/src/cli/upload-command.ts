@@ -47,6 +47,7 @@ Server and user come from the first of these that is given:
 Without --again, the same file with the same message and alternative text is uploaded once: uploading it again prints
 the first record, or fails if that upload was deleted. The server recognizes repeats for 24 hours. This machine
 recognizes them without a time limit, from the list of its uploads in $XDG_STATE_HOME/echodrop (default: ~/.local/state).
+If the upload of a file above 32 MiB was interrupted, the same command continues it.
 `;
 const localExamples = `
 Examples:

@@ -2,8 +2,8 @@ import { basename } from 'node:path';
 import type { MediaRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { RequestRefused } from '../client-errors.ts';
-import { newIdempotencyKey } from '../idempotency-key.ts';
 import { openFile } from '../platform/node-media.ts';
+import { newIdempotencyKey } from '../upload/idempotency-key.ts';
 import type { UploadOptions } from '../upload-client.ts';
 import { type CommandContext, printNote, visible } from './command-context.ts';
 import type { Connection } from './connection.ts';
@@ -125,13 +125,19 @@ async function publish(run: Run, { media, key, ...upload }: Upload): Promise<Pub
   const ledger = new Ledger(context.env);
   const known = again ? undefined : await ledger.find(key);
   if (known && (await isKept(known))) return { record: known, isUploaded: false };
-  const idempotencyKey = again ? newIdempotencyKey() : key;
-  const uploadOptions = { ...upload, message, alt, version, idempotencyKey };
-  const record = await withClient(connection, (client) => client.upload(media, uploadOptions));
-  // It is published, whatever becomes of the entry.
-  await ledger.add(key, record).catch((error: unknown) => {
+  const onLedgerError = (error: unknown) => {
     run.ledgerError ??= error;
+  };
+  const idempotencyKey = again ? newIdempotencyKey() : key;
+  const onResumable = (id: string) => ledger.addUnfinished(key, id).catch(onLedgerError);
+  const uploadOptions = { ...upload, message, alt, version, idempotencyKey, ...(!again && { onResumable }) };
+  const record = await withClient(connection, async (client) => {
+    // A second call, with a new token, continues the first one.
+    const resumeId = again ? undefined : await ledger.findUnfinished(key);
+    return client.upload(media, { ...uploadOptions, resumeId });
   });
+  // It is published, whatever becomes of the entry.
+  await ledger.add(key, record).catch(onLedgerError);
   return { record, isUploaded: true };
 }
 

@@ -1,13 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type CountingProxy, type Fate, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
+import { startCuttingProxy } from '@echodrop/testkit/servers/cutting-proxy';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { EchodropClient } from '../node.ts';
 import { run } from './run-cli.fixture.ts';
 
+const MiB = 2 ** 20;
 let stack: Stack;
 let proxy: CountingProxy;
 let folder: string;
@@ -181,4 +185,33 @@ test('shows the user', async () => {
     status: 1,
     stderr: expect.stringContaining('does not accept'),
   });
+});
+
+test('an upload of a large file that was killed continues with the next run, without most of its bytes again', async () => {
+  const before = await records();
+  const size = 40 * MiB;
+  await writeFile(
+    join(folder, 'large.jpg'),
+    Buffer.concat([await samplePhoto('jpg', { width: 64, height: 48 }), randomBytes(size)]),
+  );
+  let sent = 0;
+  const isHalfSent = Promise.withResolvers<void>();
+  await using train = await startCuttingProxy([stack.gateway], (bytes) => {
+    sent = bytes;
+    if (sent > size / 2) isHalfSent.resolve();
+  });
+  const env = { ...environment(), ECHODROP_URL: train.origin };
+  const main = join(import.meta.dirname, 'main.ts');
+  const options = { env, cwd: folder, extendEnv: false, reject: false } as const;
+  const first = execa(process.execPath, [main, 'upload', 'large.jpg'], options);
+  await isHalfSent.promise;
+  first.kill('SIGKILL');
+  await first;
+  expect(await records()).toBe(before);
+  const { status, stdout } = await echodrop(['upload', 'large.jpg'], { env });
+  expect(status).toBe(0);
+  expect(lines(stdout)).toHaveLength(1);
+  expect(await records()).toBe(before + 1);
+  expect(sent).toBeLessThan(1.5 * size);
+  expect(await readdir(join(folder, 'state/echodrop/uploads'))).toEqual([expect.stringMatching(/\.json$/)]);
 });

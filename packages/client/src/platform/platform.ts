@@ -10,10 +10,11 @@ export interface OpenMedia {
   readonly content: Blob | AsyncIterable<Uint8Array>;
 }
 
-export interface FormRequest {
+export interface MediaRequest {
+  readonly method: 'POST' | 'PATCH';
   readonly headers: Readonly<Record<string, string>>;
-  /** Text fields, which go before the media. */
-  readonly fields: Readonly<Record<string, string>>;
+  /** Text fields of a form, which go before the media. Without them, the body is the media. */
+  readonly fields?: Readonly<Record<string, string>> | undefined;
   readonly media: OpenMedia;
   readonly signal: AbortSignal;
   readonly onProgress: Progress | undefined;
@@ -27,8 +28,8 @@ export interface FormRequest {
 export interface Platform<Source> {
   /** @throws the signal's reason, or the source's error */
   open(source: Source, filename: string | undefined, signal: AbortSignal): Promise<OpenMedia>;
-  /** Posts a form. A redirect is an error. */
-  post(address: string, request: FormRequest): Promise<Response>;
+  /** Sends media. A redirect is an error. */
+  send(address: string, request: MediaRequest): Promise<Response>;
 }
 
 /** The bytes as a Blob, if they are in memory. */

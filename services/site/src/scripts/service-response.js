@@ -51,7 +51,7 @@ export function isTemporary(response) {
   const { status } = response;
   if (status === 401) return reasonOf(response) === 'provider_unavailable';
   // Proxies also respond with unregistered statuses, such as 520 to 524.
-  return status >= 500 || [408, 409, 429].includes(status);
+  return status >= 500 || [408, 409, 423, 429].includes(status);
 }
 
 /**

@@ -39,6 +39,8 @@ export function forgetSession() {
 export async function signOut() {
   const session = currentSession();
   forgetSession();
+  // Of the upload page. Its entries contain captions.
+  indexedDB.deleteDatabase('unfinished-uploads');
   const provider = pageSettings().providers.find((each) => each.provider === session?.provider);
   if (!session || !provider) return false;
   try {

@@ -21,6 +21,10 @@ export class FileRow {
   fault = '';
   /** Bytes of the file that have been sent. */
   sent = 0;
+  /** Bytes of the file that the server is known to have, if it is sent in pieces. */
+  offset = 0;
+  /** Whether an attempt to send it ended without a response. */
+  hasLostConnection = false;
   /** Whether the whole upload was sent and its outcome is unknown. */
   mayBePublished = false;
   #cancelling = new AbortController();

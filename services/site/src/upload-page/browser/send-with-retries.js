@@ -1,7 +1,7 @@
 // @ts-check
 import { formatCount } from '/scripts/format.js';
 import { isTemporary, refusalOf, retryAfterOf } from '/scripts/service-response.js';
-import { Cancelled, NoResponse } from './send-upload.js';
+import { Cancelled, NoResponse } from './send-request.js';
 
 const maxAttempts = 8;
 const longestSeconds = 60;
@@ -14,26 +14,38 @@ export class LongWait extends Error {}
  * Sends until a response is final, with growing waits in between. The server must recognize a repeat: only the response may have been lost.
  *
  * @param {() => Promise<import('/scripts/service-response.js').ServiceResponse>} send
- * @param {{ signal: AbortSignal, onWait: (why: string, seconds: number) => void, onOffline: () => void }} options
+ * @param {{ signal: AbortSignal, onWait: (why: string, seconds: number) => void, onOffline: () => void, hasAdvanced: () => boolean }} options
+ *   `hasAdvanced`: whether the last attempt came further than those before, so that it does not count
  * @returns {Promise<import('/scripts/service-response.js').ServiceResponse>} the last response
  * @throws {Cancelled | NoResponse | LongWait}
  */
-export async function sendWithRetries(send, { signal, onWait, onOffline }) {
+export async function sendWithRetries(send, { signal, onWait, onOffline, hasAdvanced }) {
   for (let attempt = 1; ; attempt += 1) {
     const response = await sendOnline(send, { signal, onOffline });
     if (response && !isTemporary(response)) return response;
+    if (hasAdvanced()) attempt = 1;
     if (attempt === maxAttempts) {
       if (response) return response;
       throw new NoResponse();
     }
-    const retryAfter = retryAfterOf(response);
-    if (response && retryAfter > longestRetryAfter)
-      throw new LongWait(`${refusalOf(response)} Try again in ${formatWait(retryAfter)}.`);
+    const retryAfter = requireShortWait(response);
     const growing = Math.min(2 ** (attempt - 1), longestSeconds);
     const seconds = Math.max(growing, retryAfter);
     onWait(response ? refusalOf(response).replace(' Try again later.', '') : 'The connection was lost.', seconds);
     await pause(seconds, { signal, endsOnline: retryAfter === 0 });
   }
+}
+
+/**
+ * @param {import('/scripts/service-response.js').ServiceResponse | undefined} response
+ * @returns {number} the seconds that the response requires to wait
+ * @throws {LongWait}
+ */
+function requireShortWait(response) {
+  const seconds = retryAfterOf(response);
+  if (response && seconds > longestRetryAfter)
+    throw new LongWait(`${refusalOf(response)} Try again in ${formatWait(seconds)}.`);
+  return seconds;
 }
 
 /**

@@ -6,9 +6,15 @@ import { pageSettings } from '/sign-in/page-settings.js';
 import { isReadable } from './check-file.js';
 import { credentials, hasLostSession, isSignedIn } from './credentials.js';
 import { mayBePublished } from './may-be-published.js';
-import { Cancelled, NoResponse, sendUpload } from './send-upload.js';
+import { sendResumable } from './resumable-upload.js';
+import { Cancelled, NoResponse, sendRequest } from './send-request.js';
 import { LongWait, sendWithRetries } from './send-with-retries.js';
 import { sessionRefusal } from './session-check.js';
+import { findUnfinished, fingerprintOf } from './unfinished-uploads.js';
+
+const resumableBytes = 32 * 2 ** 20;
+// Below this, to send all bytes again costs less than two more requests.
+const resumableAfterFailureBytes = 2 ** 20;
 
 /** The file changed since it was chosen. Browsers then refuse to send it, without a reason. */
 class Unreadable extends Error {}
@@ -38,9 +44,15 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
   };
   try {
     const key = row.key();
+    let offset = 0;
     const response = await sendWithRetries(() => send(row, key, { signal, onProgress }), {
       signal,
       onWait: (why, seconds) => show(`${why} Trying again in ${formatCount(seconds, 'second')}.`),
+      hasAdvanced() {
+        const hasAdvanced = row.offset > offset;
+        offset = row.offset;
+        return hasAdvanced;
+      },
       onOffline: () => show('Offline. The upload continues when the connection is back.'),
     });
     return outcomeOf(response, row);
@@ -67,29 +79,67 @@ async function send(row, key, { signal, onProgress }) {
   if (hasLostSession()) throw new SessionLost();
   const refusal = await Promise.race([sessionRefusal(), cancelled(signal)]);
   if (refusal) return refusal;
-  const { key: apiKey, headers } = credentials();
-  const body = new FormData();
-  body.set('key', apiKey);
-  body.set('message', row.caption.value);
-  if (row.alt.value.trim()) body.set('alt', row.alt.value.trim());
-  body.set('media', row.file);
-  const request = { headers: { ...headers, 'Idempotency-Key': key }, body };
   const before = row.mayBePublished;
+  const report = (/** @type {number} */ sent, /** @type {number} */ total) => {
+    row.showProgress(sent, total);
+    onProgress();
+  };
+  const options = { signal, onProgress: report };
   try {
-    const response = await sendUpload(`${pageSettings().upload}/2/upload.json`, request, {
-      signal,
-      onProgress(sent, total) {
-        row.showProgress(sent, total);
-        onProgress();
-      },
-    });
+    const response = (await sendPieces(row, key, options)) ?? (await sendForm(row, key, options));
     row.mayBePublished = mayBePublished(response, before);
     return response;
   } catch (error) {
     // The file may have changed during the upload.
     if (error instanceof NoResponse && !(await isReadable(row.file))) throw new Unreadable();
+    row.hasLostConnection ||= error instanceof NoResponse;
     throw error;
   }
+}
+
+/**
+ * @param {import('./file-row.js').FileRow} row
+ * @param {string} idempotencyKey
+ * @param {import('./send-request.js').Options} options
+ * @returns undefined if the file does not need it, or the server cannot do it
+ */
+async function sendPieces(row, idempotencyKey, options) {
+  const { file, caption, alt, hasLostConnection } = row;
+  const { upload: service } = pageSettings();
+  const fields = fieldsOf(row);
+  const fingerprint = fingerprintOf(file, [service, caption.value, alt.value.trim()]);
+  const isLarge = file.size > (hasLostConnection ? resumableAfterFailureBytes : resumableBytes);
+  if (!isLarge && !(await findUnfinished(fingerprint))) return undefined;
+  const upload = {
+    ...{ file, fields, fingerprint, idempotencyKey, address: `${service}/files/` },
+    headers: () => credentials().headers,
+    onOffset(/** @type {number} */ bytes) {
+      row.offset = bytes;
+    },
+  };
+  return await sendResumable(upload, options);
+}
+
+/**
+ * @param {import('./file-row.js').FileRow} row
+ * @param {string} idempotencyKey
+ * @param {import('./send-request.js').Options} options
+ */
+async function sendForm(row, idempotencyKey, options) {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fieldsOf(row))) body.set(name, value);
+  body.set('media', row.file);
+  const headers = { ...credentials().headers, 'Idempotency-Key': idempotencyKey };
+  return await sendRequest(`${pageSettings().upload}/2/upload.json`, { method: 'POST', headers, body }, options);
+}
+
+/**
+ * @param {import('./file-row.js').FileRow} row
+ * @returns {Record<string, string>}
+ */
+function fieldsOf({ caption, alt }) {
+  const text = alt.value.trim();
+  return { key: credentials().key, message: caption.value, ...(text && { alt: text }) };
 }
 
 /**

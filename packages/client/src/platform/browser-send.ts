@@ -1,9 +1,9 @@
 import { UnreadableResponse } from '../client-errors.ts';
 import { maxBodyBytes, tooLarge } from '../read-body.ts';
 import {
-  type FormRequest,
   filenameOf,
   inMemory,
+  type MediaRequest,
   type MediaSource,
   type OpenMedia,
   requireBytes,
@@ -25,7 +25,7 @@ interface Xhr {
   open(method: string, address: string): void;
   setRequestHeader(name: string, value: string): void;
   getAllResponseHeaders(): string;
-  send(body: FormData): void;
+  send(body: FormData | Blob): void;
   abort(): void;
 }
 
@@ -61,29 +61,34 @@ function requireStream(source: unknown): ReadableStream {
   throw new TypeError('Media must be bytes, a Blob, or a stream of bytes.');
 }
 
-/** Posts a form. Only XMLHttpRequest reports progress, so a custom fetch reports none until its end, and can stall. */
-export async function postForm(address: string, request: FormRequest): Promise<Response> {
-  const { headers, fields, media, signal, onProgress, fetch: own } = request;
+/** Sends media. Only XMLHttpRequest reports progress, so a custom fetch reports none until its end, and can stall. */
+export async function sendMedia(address: string, request: MediaRequest): Promise<Response> {
+  const { method, headers, fields, media, signal, onProgress, fetch: own } = request;
   const { content, filename } = media as OpenMedia & { readonly content: Blob };
-  const body = new FormData();
-  for (const [name, value] of Object.entries(fields)) body.set(name, value);
-  body.set('media', content, filename);
+  const body = fields ? formOf(fields, content, filename) : content;
   // Service workers have none.
   const hasXhr = Reflect.has(globalThis, 'XMLHttpRequest');
   if (!own && hasXhr) return sendMeasured(address, { ...request, body, size: content.size });
-  const response = await (own ?? fetch)(address, { method: 'POST', headers, body, redirect: 'error', signal });
+  const response = await (own ?? fetch)(address, { method, headers, body, redirect: 'error', signal });
   onProgress?.(content.size, content.size);
   return response;
 }
 
-interface Measured extends Pick<FormRequest, 'headers' | 'signal' | 'onProgress' | 'stallMs'> {
-  readonly body: FormData;
+function formOf(fields: Readonly<Record<string, string>>, content: Blob, filename: string): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  form.set('media', content, filename);
+  return form;
+}
+
+interface Measured extends Pick<MediaRequest, 'method' | 'headers' | 'signal' | 'onProgress' | 'stallMs'> {
+  readonly body: FormData | Blob;
   readonly size: number;
 }
 
 function sendMeasured(
   address: string,
-  { headers, signal, onProgress, stallMs, body, size }: Measured,
+  { method, headers, signal, onProgress, stallMs, body, size }: Measured,
 ): Promise<Response> {
   const xhr: Xhr = new (Reflect.get(globalThis, 'XMLHttpRequest') as new () => Xhr)();
   const abort = () => xhr.abort();
@@ -97,7 +102,7 @@ function sendMeasured(
     endStall = stall.end;
     stall.restart();
     signal.addEventListener('abort', abort);
-    xhr.open('POST', address);
+    xhr.open(method, address);
     xhr.responseType = 'arraybuffer';
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
     // The form's other parts come first, and are not counted.

@@ -1,27 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { readBody } from '../read-body.ts';
-import { type FormRequest, type OpenMedia, requireBytes, SourceError } from './platform.ts';
+import { type MediaRequest, type OpenMedia, requireBytes, SourceError } from './platform.ts';
 import { type StallTimer, stallTimer } from './stall-timer.ts';
 
 // A large chunk is progress several times.
 const pieceBytes = 256 * 1024;
+const empty = Buffer.alloc(0);
 
-/** Posts a form, which it streams. */
-export async function postForm(
+/** Sends media, which it streams. */
+export async function sendMedia(
   address: string,
-  { headers, signal, fetch: own, stallMs, ...form }: FormRequest,
+  { method, headers, signal, fetch: own, stallMs, ...content }: MediaRequest,
 ): Promise<Response> {
   const failure = new AbortController();
   const stall = stallTimer(stallMs, (cause) => failure.abort(cause));
   // Only an abort ends a request: an error of its body leaves it waiting, and is an unhandled rejection (Node 24).
-  const { boundary, body } = formOf({ ...form, stall }, (cause) => failure.abort(cause));
+  const { type, body } = bodyOf({ ...content, stall }, (cause) => failure.abort(cause));
   const ended = AbortSignal.any([signal, failure.signal]);
   const send = own ?? fetch;
   try {
     const response = await send(address, {
-      method: 'POST',
-      headers: { ...headers, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+      method,
+      headers: { ...type, ...headers },
       // With `manual`, undici tees the body and keeps what was sent in memory.
       redirect: 'error',
       signal: ended,
@@ -32,7 +33,7 @@ export async function postForm(
     return new Response((await readBody(response, ended)) || null, response);
   } finally {
     stall.end();
-    closeUnread(form.media);
+    closeUnread(content.media);
   }
 }
 
@@ -42,28 +43,17 @@ function closeUnread({ content }: OpenMedia): void {
   else if (content instanceof ReadableStream && !content.locked) content.cancel().catch(() => {});
 }
 
-interface Form extends Pick<FormRequest, 'fields' | 'media' | 'onProgress'> {
+interface Content extends Pick<MediaRequest, 'fields' | 'media' | 'onProgress'> {
   readonly stall: StallTimer;
 }
 
 /**
- * The form as a Blob, whose length fetch sends, or as a stream, which goes in chunks. A FormData is read whole into memory, and a response
+ * The body as a Blob, whose length fetch sends, or as a stream, which goes in chunks. A FormData is read whole into memory, and a response
  * that comes early, or an abort, then ends the process (undici 7.29 of Node 24).
  */
-function formOf(
-  { fields, media: { filename, content }, onProgress, stall }: Form,
-  onFailure: (cause: unknown) => void,
-) {
-  const boundary = `echodrop-${randomBytes(16).toString('hex')}`;
-  const disposition = (name: string) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"`;
-  const texts = Object.entries(fields).map(
-    ([name, value]) => `${disposition(name)}\r\n\r\n${value.replace(/\r?\n|\r/g, '\r\n')}\r\n`,
-  );
-  const type = 'Content-Type: application/octet-stream';
-  const head = Buffer.from(
-    `${texts.join('')}${disposition('media')}; filename="${escapeName(filename)}"\r\n${type}\r\n\r\n`,
-  );
-  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+function bodyOf({ fields, media, onProgress, stall }: Content, onFailure: (cause: unknown) => void) {
+  const { content } = media;
+  const { type, head, tail } = fields ? formAround(fields, media.filename) : { type: {}, head: empty, tail: empty };
   const isBlob = content instanceof Blob;
   async function* parts(): AsyncGenerator<Uint8Array> {
     stall.restart();
@@ -84,7 +74,7 @@ function formOf(
     yield tail;
   }
   const stream = () => streamOf(parts());
-  return { boundary, body: isBlob ? Object.assign(new Blob([head, content, tail]), { stream }) : stream() };
+  return { type, body: isBlob ? Object.assign(new Blob([head, content, tail]), { stream }) : stream() };
 }
 
 /** Cuts up large chunks. The timer runs while one is sent, not while the source is read, which may be slow. */
@@ -98,6 +88,22 @@ async function* piecesOf(source: AsyncIterable<Uint8Array>, stall: StallTimer): 
     }
     stall.stop();
   }
+}
+
+/** What a form has before and after the media. */
+function formAround(fields: Readonly<Record<string, string>>, filename: string) {
+  const boundary = `echodrop-${randomBytes(16).toString('hex')}`;
+  const disposition = (name: string) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"`;
+  const texts = Object.entries(fields).map(
+    ([name, value]) => `${disposition(name)}\r\n\r\n${value.replace(/\r?\n|\r/g, '\r\n')}\r\n`,
+  );
+  const mediaType = 'Content-Type: application/octet-stream';
+  const head = `${texts.join('')}${disposition('media')}; filename="${escapeName(filename)}"\r\n${mediaType}\r\n\r\n`;
+  return {
+    type: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+    head: Buffer.from(head),
+    tail: Buffer.from(`\r\n--${boundary}--\r\n`),
+  };
 }
 
 // Node's adapters end the process if a response comes while a source is read (Node 24).

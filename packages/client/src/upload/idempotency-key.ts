@@ -1,9 +1,13 @@
 const maxLength = 255;
 
-/** The value of `Idempotency-Key` for `key`: a quoted string. @throws TypeError for an invalid key */
-export function idempotencyHeader(key: string): string {
+/** @throws TypeError for an invalid key */
+export function requireIdempotencyKey(key: string): void {
   if (key.length > maxLength || !/^[\x20-\x7e]+$/.test(key))
     throw new TypeError(`The idempotency key must be 1 to ${maxLength} printable ASCII characters.`);
+}
+
+/** The value of `Idempotency-Key` for a valid key: a quoted string. */
+export function idempotencyHeader(key: string): string {
   return `"${key.replace(/["\\]/g, '\\$&')}"`;
 }
 

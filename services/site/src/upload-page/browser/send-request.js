@@ -9,15 +9,22 @@ export class Cancelled extends Error {}
 export class NoResponse extends Error {}
 
 /**
- * Sends a form and resolves to the response, whatever its status. Uses XMLHttpRequest because `fetch` reports no upload progress.
+ * @typedef {{ method: string, headers: Record<string, string>, body?: FormData | Blob | undefined }} Request
+ * @typedef {{ signal: AbortSignal, onProgress: (sent: number, total: number) => void }} Options bytes
+ * @typedef {import('/scripts/service-response.js').ServiceResponse & { offset: string | null, location: string | null }} Response
+ *   with the headers of a resumable upload
+ */
+
+/**
+ * Sends a request and resolves to the response, whatever its status. Uses XMLHttpRequest because `fetch` reports no upload progress.
  *
  * @param {string} address
- * @param {{ headers: Record<string, string>, body: FormData }} request
- * @param {{ signal: AbortSignal, onProgress: (sent: number, total: number) => void }} options bytes
- * @returns {Promise<import('/scripts/service-response.js').ServiceResponse>}
+ * @param {Request} request
+ * @param {Options} options
+ * @returns {Promise<Response>}
  * @throws {Cancelled | NoResponse}
  */
-export function sendUpload(address, { headers, body }, { signal, onProgress }) {
+export function sendRequest(address, { method, headers, body }, { signal, onProgress }) {
   return new Promise((resolve, reject) => {
     if (signal.aborted) throw new Cancelled();
     const request = new XMLHttpRequest();
@@ -27,7 +34,7 @@ export function sendUpload(address, { headers, body }, { signal, onProgress }) {
       stall = setTimeout(() => request.abort(), stallMs);
     };
     restartStall();
-    request.open('POST', address);
+    request.open(method, address);
     request.timeout = timeoutMs;
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', ({ loaded, total }) => {
@@ -37,7 +44,9 @@ export function sendUpload(address, { headers, body }, { signal, onProgress }) {
     request.addEventListener('loadend', () => clearTimeout(stall));
     request.addEventListener('load', () => {
       const { status, responseText: text } = request;
-      resolve({ status, text, retryAfter: request.getResponseHeader('Retry-After') });
+      const header = (/** @type {string} */ name) => request.getResponseHeader(name);
+      const [offset, location] = [header('Upload-Offset'), header('Location')];
+      resolve({ status, text, retryAfter: header('Retry-After'), offset, location });
     });
     request.addEventListener('abort', () => reject(signal.aborted ? new Cancelled() : new NoResponse()));
     for (const end of ['error', 'timeout']) request.addEventListener(end, () => reject(new NoResponse()));

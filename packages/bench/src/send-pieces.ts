@@ -1,0 +1,62 @@
+import { signEcho } from '@echodrop/testkit/sign-echo';
+import { sandbox } from '@echodrop/testkit/start-stack';
+import { tusMetadata } from '@echodrop/testkit/tus-requests';
+import type { HttpResponse, Load, LoadResult } from './load.ts';
+import { bytesOf } from './media.ts';
+import { providerAddress } from './upload-request.ts';
+
+const pieceBytes = 8 * 2 ** 20;
+
+/** Sends uploads in pieces, each to the end before the next on its connection. Like `generateLoad`, but from this process. */
+export async function sendPieces({ ports, media, uploads, connections }: Load, begun = () => {}): Promise<LoadResult> {
+  const bytes = Buffer.concat(bytesOf(media));
+  const latenciesMs: number[] = [];
+  const responses: HttpResponse[] = [];
+  begun();
+  let remaining = uploads;
+  const sendAll = async (port: number) => {
+    while (remaining > 0) {
+      remaining -= 1;
+      const begin = performance.now();
+      responses.push(await sendOne(port, bytes).catch(({ message }: Error) => ({ status: 0, body: message })));
+      latenciesMs.push(performance.now() - begin);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, (_, n) => sendAll(ports[n % ports.length] ?? 0)));
+  return { latenciesMs, responses };
+}
+
+/** @returns the path of the upload @throws Error if it is refused */
+export async function createResumable(port: number, size: number): Promise<string> {
+  const headers = { ...proof(), 'Upload-Length': `${size}`, 'Upload-Metadata': tusMetadata({ message: 'a caption' }) };
+  const response = await fetch(`http://127.0.0.1:${port}/files/`, { method: 'POST', headers });
+  const location = response.headers.get('location');
+  if (!location) throw new Error(`${response.status} ${await response.text()}`);
+  return location;
+}
+
+/** The headers of a PATCH request, with a new proof. */
+export function pieceHeaders(offset: number): Record<string, string> {
+  return { ...proof(), 'Upload-Offset': `${offset}`, 'Content-Type': 'application/offset+octet-stream' };
+}
+
+async function sendOne(port: number, bytes: Buffer<ArrayBuffer>): Promise<HttpResponse> {
+  const path = await createResumable(port, bytes.length);
+  let last: HttpResponse = { status: 0, body: '' };
+  for (let offset = 0; offset < bytes.length; offset += pieceBytes) {
+    const piece = bytes.subarray(offset, offset + pieceBytes);
+    const request = { method: 'PATCH', headers: pieceHeaders(offset), body: piece };
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, request);
+    last = { status: response.status, body: await response.text() };
+    if (!response.ok) break;
+  }
+  return last;
+}
+
+function proof() {
+  return {
+    'Tus-Resumable': '1.0.0',
+    'X-Auth-Service-Provider': providerAddress,
+    'X-Verify-Credentials-Authorization': signEcho(providerAddress, sandbox),
+  };
+}

@@ -1,0 +1,119 @@
+import { recordToJson, recordToXml } from '@echodrop/record';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { EchodropClient, type UploadOptions } from '../node.ts';
+import { type FakeService, lose, refuse, respond, someRecord, startFakeService } from '../service.fixture.ts';
+
+const MiB = 2 ** 20;
+const media = new Blob([new Uint8Array(2 * MiB)]);
+const published = respond(200, recordToJson(someRecord));
+const created = respond(201, '', { Location: '/files/first' });
+const offset = (bytes: number) => respond(200, '', { 'Upload-Offset': String(bytes) });
+const last = (size = media.size) => respond(200, recordToJson(someRecord), { 'Upload-Offset': String(size) });
+let service: FakeService;
+
+beforeAll(async () => {
+  service = await startFakeService();
+});
+beforeEach(() => {
+  service.received.length = 0;
+});
+afterAll(() => service?.[Symbol.asyncDispose]());
+
+function upload(options: UploadOptions = {}, source = media) {
+  const proof = { provider: 'http://provider.example/v', credentials: { bearer: 'token' } };
+  return new EchodropClient({ service: service.address, apiKey: 'key', ...proof, retries: 3 }).upload(source, options);
+}
+const requests = () => service.received.map(({ method, path }) => `${method} ${path}`);
+
+test('after a lost connection, an upload continues in pieces, with the same key and texts', async () => {
+  service.responses = [lose, created, lose, offset(MiB), last()];
+  const ids: string[] = [];
+  const sent: number[] = [];
+  const options = { message: 'größe', onResumable: (id: string) => void ids.push(id) };
+  expect(await upload({ ...options, onProgress: (bytes) => void sent.push(bytes) })).toEqual(someRecord);
+  const pieces = ['PATCH /files/first', 'HEAD /files/first', 'PATCH /files/first'];
+  expect(requests()).toEqual(['POST /2/upload.json', 'POST /files/', ...pieces]);
+  expect(ids).toEqual(['first']);
+  const [form, creation, , , piece] = service.received;
+  expect(creation?.headers['idempotency-key']).toBe(form?.headers['idempotency-key']);
+  expect(creation?.headers['upload-metadata']).toBe('key a2V5,message Z3LDtsOfZQ==,filename bWVkaWE=');
+  expect(piece?.headers).toMatchObject({ 'upload-offset': String(MiB), 'content-length': String(MiB) });
+  expect(sent.at(-1)).toBe(2 * MiB);
+});
+
+test('large media is sent in pieces at once', async () => {
+  const size = 65 * MiB;
+  service.responses = [created, offset(64 * MiB), last(size)];
+  await upload({}, new Blob([new Uint8Array(size)]));
+  expect(service.received.map(({ headers }) => headers['content-length'])).toEqual(['0', `${64 * MiB}`, `${MiB}`]);
+});
+
+test('a lost last response is found with GET', async () => {
+  service.responses = [lose, created, lose, offset(media.size), published];
+  expect(await upload()).toEqual(someRecord);
+  expect(requests().slice(-2)).toEqual(['HEAD /files/first', 'GET /files/first']);
+});
+
+test('attempts that advance do not count as retries', async () => {
+  const pieces = Array.from({ length: 8 }, (_, i) => [lose, offset(((i + 1) * MiB) / 8)]).flat();
+  service.responses = [lose, created, ...pieces, last()];
+  expect(await upload()).toEqual(someRecord);
+});
+
+test('attempts that do not advance count', async () => {
+  service.responses = [lose, created, lose, offset(0), lose, offset(0), lose, published];
+  await expect(upload()).rejects.toMatchObject({ name: 'ServiceUnreachable', mayBePublished: true });
+});
+
+test('`resumeId` continues an upload of an earlier process; one that expired begins again', async () => {
+  service.responses = [offset(MiB), last()];
+  await upload({ resumeId: 'earlier' });
+  expect(requests()).toEqual(['HEAD /files/earlier', 'PATCH /files/earlier']);
+  service.received.length = 0;
+  service.responses = [respond(410), created, last()];
+  await upload({ resumeId: 'earlier' });
+  expect(requests()).toEqual(['HEAD /files/earlier', 'POST /files/', 'PATCH /files/first']);
+});
+
+test('a service without resumable uploads gets a form', async () => {
+  service.responses = [lose, respond(404), published];
+  expect(await upload()).toEqual(someRecord);
+  expect(requests().slice(1)).toEqual(['POST /files/', 'POST /2/upload.json']);
+});
+
+test('the proof goes to the service only, whatever address its response names', async () => {
+  service.responses = [lose, respond(201, '', { Location: 'http://127.0.0.1:1/other/files/first' }), last()];
+  await upload();
+  expect(requests().at(-1)).toBe('PATCH /files/first');
+});
+
+test('a refusal of HEAD has its reason', async () => {
+  service.responses = [respond(401), refuse(401, 'credentials_refused')];
+  await expect(upload({ resumeId: 'earlier' })).rejects.toMatchObject({ reason: 'credentials_refused' });
+});
+
+test.each([
+  ['no offset', respond(204)],
+  ['the same offset', offset(0)],
+  ['no number', respond(204, '', { 'Upload-Offset': '1e9' })],
+])('a response with %s ends the upload', async (_, response) => {
+  service.responses = [lose, created, response];
+  await expect(upload()).rejects.toThrow(/^(No offset|The offset) of the upload/);
+});
+
+test.each<[string, UploadOptions, Blob?]>([
+  ['small media', {}, new Blob([new Uint8Array(MiB)])],
+  ['a response in XML', { format: 'xml' }],
+  ['a caption that is too long for a header', { message: 'a'.repeat(6000) }],
+])('with %s, a form is sent again', async (_, options, source) => {
+  service.responses = [
+    lose,
+    respond(200, options.format === 'xml' ? recordToXml(someRecord) : recordToJson(someRecord)),
+  ];
+  await upload(options, source);
+  expect(new Set(requests()).size).toBe(1);
+});
+
+test('`resumeId` must be an id', async () => {
+  await expect(upload({ resumeId: '../2/media' })).rejects.toThrow('`resumeId` must be an id from `onResumable`.');
+});

@@ -1,0 +1,142 @@
+import type { MediaRecord } from '@echodrop/record';
+import { notFromService } from '../client-errors.ts';
+import { exchange } from '../exchange.ts';
+import type { MediaRequest, Platform } from '../platform/platform.ts';
+import { maxBodyBytes } from '../read-body.ts';
+import { readRecord, readRefusal } from '../read-response.ts';
+import { idempotencyHeader } from './idempotency-key.ts';
+
+interface Upload extends Pick<MediaRequest, 'signal' | 'onProgress' | 'fetch' | 'stallMs'> {
+  /** The address of the upload service, without a final slash. */
+  readonly service: string;
+  readonly send: Platform<unknown>['send'];
+  /** The headers that prove the user, new for each request. */
+  readonly proof: () => Record<string, string>;
+  readonly content: Blob;
+  /** The value of `Upload-Metadata`. */
+  readonly metadata: string;
+  readonly idempotencyKey: string;
+  /** The id of an upload that an earlier process began. */
+  readonly resumeId?: string | undefined;
+  /** Called with the id of each upload that is created. */
+  readonly onResumable?: ((id: string) => void | Promise<void>) | undefined;
+}
+
+// Proxies often refuse a request above 100 MB.
+const pieceBytes = 64 * 2 ** 20;
+
+/** An upload in pieces (tus 1.0.0). Each attempt continues where the service stopped receiving. */
+export class ResumableUpload {
+  readonly #upload: Upload;
+  #id: string | undefined;
+  #offset = 0;
+
+  constructor(upload: Upload) {
+    this.#upload = upload;
+    this.#id = upload.resumeId;
+  }
+
+  /** The bytes that the service is known to have. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Sends what is missing. @returns undefined if the service has no resumable uploads @throws what an attempt to upload throws */
+  async attempt(): Promise<MediaRecord | undefined> {
+    if (!(await this.#findOffset()) && !(await this.#create())) return undefined;
+    let body: string | undefined;
+    while (this.#offset < this.#upload.content.size) body = await this.#sendPiece();
+    return readRecord('json', body || (await requireOk(await this.#request('GET', this.#path))));
+  }
+
+  get #path(): string {
+    return `/files/${this.#id}`;
+  }
+
+  /** @returns whether the service has the upload */
+  async #findOffset(): Promise<boolean> {
+    if (this.#id === undefined) return false;
+    const result = await this.#request('HEAD', this.#path);
+    const { response } = result;
+    if ([404, 410].includes(response.status)) return false;
+    // A HEAD response has no body with a reason.
+    const hasLostProof = [401, 403].includes(response.status);
+    await requireOk(hasLostProof ? await this.#request('GET', this.#path) : result);
+    this.#offset = offsetOf(response);
+    return true;
+  }
+
+  /** @returns whether the service has resumable uploads */
+  async #create(): Promise<boolean> {
+    const { content, metadata, idempotencyKey, onResumable } = this.#upload;
+    const headers = {
+      ...{ 'Upload-Length': String(content.size), 'Upload-Metadata': metadata },
+      'Idempotency-Key': idempotencyHeader(idempotencyKey),
+    };
+    const result = await this.#request('POST', '/files/', headers);
+    if ([404, 405].includes(result.response.status)) return false;
+    await requireOk(result);
+    // Only the id: the address could belong to another server, which must not get the proof.
+    const [, id] = /([\w-]+)$/.exec(result.response.headers.get('location') ?? '') ?? [];
+    if (!id) throw notFromService('No address of the upload in the response.');
+    this.#id = id;
+    this.#offset = 0;
+    await onResumable?.(id);
+    return true;
+  }
+
+  /** @returns the body of the response: the record, after the last piece */
+  async #sendPiece(): Promise<string> {
+    const { service, send, proof, content, onProgress, signal, ...rest } = this.#upload;
+    const start = this.#offset;
+    const piece = content.slice(start, start + pieceBytes);
+    const result = await exchange(signal, maxBodyBytes, () =>
+      send(service + this.#path, {
+        method: 'PATCH',
+        headers: {
+          ...{ ...proof(), 'Tus-Resumable': '1.0.0', 'Upload-Offset': String(start) },
+          'Content-Type': 'application/offset+octet-stream',
+        },
+        media: { filename: '', content: piece },
+        onProgress: onProgress && ((sent) => onProgress(start + sent, content.size)),
+        ...{ signal, fetch: rest.fetch, stallMs: rest.stallMs },
+      }),
+    );
+    const body = await requireOk(result);
+    this.#offset = offsetOf(result.response);
+    if (this.#offset <= start) throw notFromService('The offset of the upload does not advance.');
+    return body;
+  }
+
+  #request(method: 'POST' | 'HEAD' | 'GET', path: string, more: Record<string, string> = {}) {
+    const { service, proof, signal, fetch: send = fetch } = this.#upload;
+    const headers = { ...proof(), 'Tus-Resumable': '1.0.0', ...more };
+    return exchange(signal, maxBodyBytes, () => send(service + path, { method, headers, redirect: 'error', signal }));
+  }
+}
+
+/** The value of `Upload-Metadata` for texts (tus 1.0.0, "Creation"). */
+export function metadataOf(fields: Readonly<Record<string, string>>): string {
+  const encode = (text: string) =>
+    btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+  return Object.entries(fields)
+    .map(([name, text]) => `${name} ${encode(text)}`.trim())
+    .join(',');
+}
+
+interface Result {
+  readonly response: Response;
+  readonly body: string;
+}
+
+/** @returns the body @throws RequestRefused */
+async function requireOk({ response, body }: Result): Promise<string> {
+  if (!response.ok) throw await readRefusal('json', body, response);
+  return body;
+}
+
+function offsetOf({ headers }: Response): number {
+  const offset = headers.get('upload-offset') ?? '';
+  if (!/^\d{1,15}$/.test(offset)) throw notFromService('No offset of the upload in the response.');
+  return Number(offset);
+}

@@ -1,0 +1,128 @@
+// @ts-check
+import { sendRequest } from './send-request.js';
+import { findUnfinished, forgetUnfinished, keepUnfinished } from './unfinished-uploads.js';
+
+// Proxies often refuse a request above 100 MB.
+const pieceBytes = 64 * 2 ** 20;
+// Proxies refuse longer headers, and a caption can have 64 KiB.
+const maxMetadataLength = 6 * 1024;
+
+/**
+ * `address` is that of `/files/`, `fields` are the parameters of version 2, `fingerprint` is of `fingerprintOf`. `headers` makes those of one
+ * request. `onOffset` gets the number of bytes that the server has.
+ *
+ * @typedef {{
+ *   address: string,
+ *   file: File,
+ *   fields: Record<string, string>,
+ *   fingerprint: string,
+ *   idempotencyKey: string,
+ *   headers: () => Record<string, string>,
+ *   onOffset: (bytes: number) => void,
+ * }} Upload
+ */
+
+/**
+ * One attempt to upload a file in pieces (tus 1.0.0). It continues where the server stopped receiving, also after a reload of the page.
+ *
+ * @param {Upload} upload
+ * @param {import('./send-request.js').Options} options
+ * @returns {Promise<import('./send-request.js').Response | undefined>} undefined if the server has no resumable uploads, or the texts are too long
+ * @throws {import('./send-request.js').Cancelled | import('./send-request.js').NoResponse}
+ */
+export async function sendResumable(upload, options) {
+  const { file, fingerprint, onOffset } = upload;
+  const found = await find(upload, options);
+  if (found && found.response.status !== 200) return found.response;
+  const begun = found ?? (await create(upload, options));
+  if (!begun?.id) return begun?.response;
+  let { response } = begun;
+  for (let offset = found ? Number(response.offset) : 0; offset < file.size; offset = Number(response.offset)) {
+    onOffset(offset);
+    response = await sendPiece(begun.id, offset, upload, options);
+    if (response.status > 299 || !(Number(response.offset) > offset)) return response;
+  }
+  if (!response.text) response = await send('GET', begun.id, upload, options);
+  if (response.status === 200) await forgetUnfinished(fingerprint);
+  return response;
+}
+
+/**
+ * @param {Upload} upload
+ * @param {import('./send-request.js').Options} options
+ * @returns undefined if this browser began none, or the server does not have it
+ */
+async function find(upload, options) {
+  const id = await findUnfinished(upload.fingerprint);
+  if (!id) return undefined;
+  const response = await send('HEAD', id, upload, options);
+  if ([404, 410].includes(response.status)) return undefined;
+  // A HEAD response has no body with a reason.
+  const hasLostProof = [401, 403].includes(response.status);
+  return { id, response: hasLostProof ? await send('GET', id, upload, options) : response };
+}
+
+/**
+ * @param {Upload} upload
+ * @param {import('./send-request.js').Options} options
+ * @returns without an id if the server refused it, and undefined if it has no resumable uploads
+ */
+async function create(upload, options) {
+  const { file, fields, fingerprint, idempotencyKey } = upload;
+  const metadata = metadataOf({ ...fields, filename: file.name });
+  if (metadata.length > maxMetadataLength) return undefined;
+  const headers = {
+    'Upload-Length': String(file.size),
+    'Upload-Metadata': metadata,
+    'Idempotency-Key': idempotencyKey,
+  };
+  const response = await send('POST', '', upload, options, headers);
+  if ([404, 405].includes(response.status)) return undefined;
+  // Only the id: the address could belong to another server, which must not get the proof.
+  const id = response.status === 201 ? /[\w-]+$/.exec(response.location ?? '')?.[0] : undefined;
+  if (id) await keepUnfinished(fingerprint, id);
+  return { id, response };
+}
+
+/**
+ * @param {string} id
+ * @param {number} offset
+ * @param {Upload} upload
+ * @param {import('./send-request.js').Options} options
+ */
+function sendPiece(id, offset, upload, { signal, onProgress }) {
+  const { file } = upload;
+  const headers = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) };
+  const piece = file.slice(offset, offset + pieceBytes);
+  const onPiece = (/** @type {number} */ sent) => onProgress(offset + sent, file.size);
+  return send('PATCH', id, upload, { signal, onProgress: onPiece }, headers, piece);
+}
+
+/**
+ * @param {string} method
+ * @param {string} id
+ * @param {Upload} upload
+ * @param {import('./send-request.js').Options} options
+ * @param {Record<string, string>} [more] headers
+ * @param {Blob} [body]
+ */
+function send(method, id, { address, headers }, options, more, body) {
+  return sendRequest(
+    address + id,
+    { method, headers: { ...headers(), 'Tus-Resumable': '1.0.0', ...more }, body },
+    options,
+  );
+}
+
+/**
+ * The value of `Upload-Metadata` (tus 1.0.0, "Creation").
+ *
+ * @param {Record<string, string>} fields
+ */
+function metadataOf(fields) {
+  const encode = (/** @type {string} */ text) =>
+    btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+  return Object.entries(fields)
+    .map(([name, text]) => `${name} ${encode(text)}`.trim())
+    .join(',');
+}

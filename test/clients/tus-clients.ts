@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EchodropClient } from '@echodrop/client/node';
+import { findBrowser } from '@echodrop/testkit/browser/find-browser';
+import { execa } from 'execa';
+import { chromium } from 'playwright-core';
+import { rolldown } from 'rolldown';
+import * as tus from 'tus-js-client';
+import { type ClientUpload, canRun } from './clients.ts';
+
+const chunkSize = 80e6;
+const retryDelays = Array.from({ length: 100 }, () => 100);
+
+/** Uploads, and resolves once the service has accepted the last byte. */
+type TusClient = (upload: ClientUpload) => Promise<unknown>;
+
+/** Clients that continue an upload after its connection broke; undefined if not installed. */
+export const tusClients: Readonly<Record<string, () => Promise<TusClient | undefined>>> = {
+  async 'tus-js-client'() {
+    return withTusJs;
+  },
+  async tuspy() {
+    return (await canRun('python3', '-c', 'import tusclient')) ? withTuspy : undefined;
+  },
+  async '@echodrop/client'() {
+    return withLibrary;
+  },
+  async 'the tus plugin of Uppy'() {
+    const browser = await findBrowser();
+    return browser === undefined ? undefined : (upload) => withUppy(browser, upload);
+  },
+};
+
+async function withTusJs({ file, ...upload }: ClientUpload): Promise<void> {
+  const media = await readFile(file);
+  await new Promise<void>((resolve, reject) => {
+    new tus.Upload(media, { ...optionsOf(upload), onSuccess: () => resolve(), onError: reject }).start();
+  });
+}
+
+async function withTuspy({ address, provider, authorization, key, message, file }: ClientUpload): Promise<void> {
+  const program = join(import.meta.dirname, 'tus_upload.py');
+  await execa('python3', [program, address, provider, authorization, key, message, file], { timeout: 240_000 });
+}
+
+async function withLibrary({ address, provider, authorization, key: apiKey, message, file }: ClientUpload) {
+  const credentials = { bearer: authorization.replace('Bearer ', '') };
+  const client = new EchodropClient({ service: new URL('..', address), apiKey, provider, credentials });
+  await client.upload(file, { message });
+}
+
+function optionsOf({ address, provider, authorization, key, message }: Omit<ClientUpload, 'file'>) {
+  return {
+    endpoint: address,
+    headers: { 'X-Auth-Service-Provider': provider, 'X-Verify-Credentials-Authorization': authorization },
+    metadata: { key, message },
+    chunkSize,
+    retryDelays,
+  };
+}
+
+async function withUppy(executablePath: string, { file, ...upload }: ClientUpload): Promise<void> {
+  await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const page = await browser.newPage();
+  // Same origin as the gateway; CORS has other tests.
+  await page.goto(new URL('../openapi.json', upload.address).href);
+  await page.setContent('<input type="file">');
+  await page.setInputFiles('input', file);
+  await page.addScriptTag({ content: await bundle('uppy-upload.js'), type: 'module' });
+  await page.evaluate(`uploadWithUppy(${JSON.stringify(optionsOf(upload))})`);
+}
+
+async function bundle(name: string): Promise<string> {
+  await using build = await rolldown({ input: join(import.meta.dirname, name), platform: 'browser' });
+  const { output } = await build.generate({ format: 'esm' });
+  return output[0].code;
+}

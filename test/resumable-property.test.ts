@@ -1,0 +1,132 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { request as send } from 'node:http';
+import { clockedStore, TestClock } from '@echodrop/archive/clocked-store.fixture';
+import { listResumableIds } from '@echodrop/archive/resumable-uploads';
+import { sweep } from '@echodrop/archive/sweep-orphans';
+import { listObjects } from '@echodrop/object-store/list-objects';
+import { mediaPrefix } from '@echodrop/object-store/object-keys';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { minioStore } from '@echodrop/object-store/s3/minio-store.fixture';
+import { bytesAt } from '@echodrop/object-store/sources.fixture';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { base64, createTus, patchTus, sendTus } from '@echodrop/testkit/tus-requests';
+import { echoHeaders } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const MiB = 2 ** 20;
+const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 6);
+const hourMs = 3_600_000;
+
+// Smaller than a part of S3, about as large, and larger.
+const someBytes = fc.oneof(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 7 * MiB }));
+const gateway = fc.nat({ max: 1 });
+// The lease of a killed gateway lasts 15 s, so few are killed.
+const kinds = ['piece', 'cut', 'twice', 'wrong offset', 'wrong checksum'] as const;
+const kind = fc.oneof({ arbitrary: fc.constantFrom(...kinds), weight: 9 }, fc.constant('kill' as const));
+const aStep = fc.record({ kind, gateway, bytes: someBytes });
+const anUpload = fc.record({
+  size: fc.integer({ min: 1000, max: 12 * MiB }),
+  steps: fc.array(aStep, { maxLength: 8 }),
+  isFinished: fc.oneof({ arbitrary: fc.constant(true), weight: 2 }, fc.constant(false)),
+});
+
+type Step = typeof aStep extends fc.Arbitrary<infer S> ? S : never;
+
+describeWithMinio('resumable uploads of random pieces', {}, (startMinio) => {
+  const parts = new AsyncDisposableStack();
+  let stacks: readonly [Stack, Stack];
+  let store: ObjectStore;
+  let photo: Buffer;
+
+  beforeAll(async () => {
+    const minio = parts.use(await startMinio());
+    const { settings } = minio;
+    const first = parts.use(await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway'], settings }));
+    stacks = [first, parts.use(await startStack({ beside: first, services: ['gateway'], settings }))];
+    store = parts.use(minioStore(minio));
+    photo = await samplePhoto('jpg', { width: 64, height: 48 });
+  });
+  afterAll(() => parts.disposeAsync());
+
+  test('with cut connections, wrong requests, concurrent writers and killed gateways: each is published with its bytes or not at all, and the sweep leaves nothing else', {
+    timeout: numRuns * 60_000,
+  }, async () => {
+    const published = new Map<string, string>();
+    await fc.assert(
+      fc.asyncProperty(anUpload, async ({ size, steps, isFinished }) => {
+        const media = Buffer.concat([photo, randomBytes(size)]);
+        const path = (await createTus(stacks[0], media.length)).headers.get('location') ?? '';
+        for (const step of steps) await take(step, path, media);
+        if (isFinished) await finish(path, media);
+        await offsetOf(path);
+        const { status, text } = await sendTus(stacks[0], 'GET', path);
+        if (status === 200) published.set(JSON.parse(text).id, sha256(media));
+        else expect({ status, isFinished }).toEqual({ status: 409, isFinished: false });
+      }),
+      { numRuns, endOnFailure: true },
+    );
+    const clock = new TestClock(store);
+    await clock.advance(25);
+    const options = { olderThanMs: 24 * hourMs, dryRun: false, signal: AbortSignal.timeout(60_000) };
+    await sweep(clockedStore(store, clock), { ...options, force: true });
+    expect(await Array.fromAsync(listResumableIds(store))).toEqual([]);
+    expect(await Array.fromAsync(store.listUnfinishedWrites())).toEqual([]);
+    const stored = await Array.fromAsync(listObjects(store, mediaPrefix), async ({ key }) =>
+      sha256((await bytesAt(store, key)) ?? Buffer.alloc(0)),
+    );
+    expect(stored.toSorted()).toEqual([...published.values()].toSorted());
+  });
+
+  async function take({ kind, gateway: index, bytes }: Step, path: string, media: Buffer): Promise<void> {
+    const stack = stacks[index] ?? stacks[0];
+    const offset = await offsetOf(path);
+    const piece = media.subarray(offset, offset + bytes);
+    const other = randomBytes(Math.min(bytes, 1000));
+    if (kind === 'piece') await patchTus(stack, path, offset, piece);
+    if (kind === 'kill')
+      await Promise.all([patchTus(stack, path, offset, piece).catch(() => {}), stack.services.gateway.restart()]);
+    if (kind === 'cut') await patchAndCut(stack, path, offset, piece);
+    if (kind === 'twice') await Promise.all(stacks.map((each) => patchTus(each, path, offset, piece)));
+    if (kind === 'wrong offset') await patchTus(stack, path, offset + 1, other);
+    if (kind === 'wrong checksum')
+      await patchTus(stack, path, offset, other, { 'Upload-Checksum': `sha1 ${base64('wrong')}` });
+  }
+
+  async function finish(path: string, media: Buffer): Promise<void> {
+    await waitUntil('the record', 30_000, async () => {
+      const offset = await offsetOf(path);
+      const { status } = await patchTus(stacks[1], path, offset, media.subarray(offset));
+      return status === 200;
+    });
+  }
+
+  /** The offset, once no request of a dead gateway or connection has the upload. */
+  async function offsetOf(path: string): Promise<number> {
+    let offset = Number.NaN;
+    await waitUntil('the offset', 30_000, async () => {
+      const { status, headers } = await sendTus(stacks[0], 'HEAD', path);
+      offset = Number(headers.get('upload-offset'));
+      return status === 200;
+    });
+    return offset;
+  }
+
+  /** Sends a piece of which more is announced, and closes the connection. */
+  async function patchAndCut({ gateway: origin, provider }: Stack, path: string, offset: number, piece: Buffer) {
+    const headers = {
+      ...{ ...echoHeaders({ provider }), 'Tus-Resumable': '1.0.0', 'Upload-Offset': `${offset}` },
+      ...{ 'Content-Type': 'application/offset+octet-stream', 'Content-Length': piece.length + 1 },
+    };
+    const request = send(new URL(path, origin), { method: 'PATCH', headers, agent: false }).on('error', () => {});
+    await new Promise<void>((resolve) => request.write(piece, () => resolve()));
+    request.socket?.resetAndDestroy();
+  }
+});
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
