@@ -452,9 +452,8 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await row(tab, 'large.jpg')
       .getByText(/^5\d %/)
       .waitFor(soon);
-    await tab.evaluate(
-      "addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), { capture: true })",
-    );
+    // The page asks before it is left.
+    tab.removeAllListeners('dialog').once('dialog', (dialog) => dialog.accept());
     await tab.reload();
     await uploadThrough(tab, proxy);
     const offset = tab

@@ -12,14 +12,14 @@ export async function restoreIntoNewInstallation(cluster: Cluster, folder: strin
   const apply = () => kubectl('apply', '--kustomize', places['deploy/kubernetes/overlays/mine']);
   const ready = (name: string) => kubectl('rollout', 'status', name, '--timeout=9m');
 
-  await runTask('copy-objects');
+  expect(await runTask('copy-objects')).not.toContain('It failed');
   await kubectl('delete', 'namespace', 'echodrop', '--timeout=9m');
   await runPage('deploy/make-secrets');
   await makeCertificates(folder, kubectl);
   await apply();
   await kubectl('scale', 'deployment', '--all', '--replicas=0');
   await ready('statefulset/store');
-  await runTask('copy-objects', { 'back-up': 'restore' });
+  expect(await runTask('copy-objects', { 'back-up': 'restore' })).not.toContain('It failed');
   await kubectl('scale', 'deployment', '--all', '--replicas=1');
   await apply();
   for (const name of ['gateway', 'site']) await ready(`deployment/${name}`);

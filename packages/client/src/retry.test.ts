@@ -70,7 +70,10 @@ test.each(reasons.filter((reason) => !isTemporary(reason)))('%s is final', async
 });
 
 test('an abort in the middle ends the upload, not the process; progress is what the connection took', async () => {
-  await using silent = await startServer((request) => request.pause());
+  await using silent = await startServer((request, response) => {
+    if (request.url === '/files/') response.writeHead(201, { Location: '/files/first' }).end();
+    else request.pause();
+  });
   await using folder = await mkdtempDisposable(join(tmpdir(), 'silent-'));
   const file = join(folder.path, 'big.mp4');
   await writeFile(file, Buffer.alloc(100_000_000));

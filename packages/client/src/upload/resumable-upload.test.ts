@@ -19,9 +19,12 @@ beforeEach(() => {
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 
-function upload(options: UploadOptions = {}, source = media) {
+function upload(options: UploadOptions = {}, source = media, more = {}) {
   const proof = { provider: 'http://provider.example/v', credentials: { bearer: 'token' } };
-  return new EchodropClient({ service: service.address, apiKey: 'key', ...proof, retries: 3 }).upload(source, options);
+  return new EchodropClient({ service: service.address, apiKey: 'key', ...proof, retries: 3, ...more }).upload(
+    source,
+    options,
+  );
 }
 const requests = () => service.received.map(({ method, path }) => `${method} ${path}`);
 
@@ -46,6 +49,11 @@ test('large media is sent in pieces at once', async () => {
   service.responses = [created, offset(64 * MiB), last(size)];
   await upload({}, new Blob([new Uint8Array(size)]));
   expect(service.received.map(({ headers }) => headers['content-length'])).toEqual(['0', `${64 * MiB}`, `${MiB}`]);
+});
+
+test('a creation that gets no response is sent again', async () => {
+  service.responses = [lose, () => {}, created, last()];
+  expect(await upload({}, media, { stallMs: 200 })).toEqual(someRecord);
 });
 
 test('a lost last response is found with GET', async () => {

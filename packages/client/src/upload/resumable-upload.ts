@@ -109,9 +109,12 @@ export class ResumableUpload {
   }
 
   #request(method: 'POST' | 'HEAD' | 'GET', path: string, more: Record<string, string> = {}) {
-    const { service, proof, signal, fetch: send = fetch } = this.#upload;
+    const { service, proof, signal, stallMs, fetch: send = fetch } = this.#upload;
     const headers = { ...proof(), 'Tus-Resumable': '1.0.0', ...more };
-    return exchange(signal, maxBodyBytes, () => send(service + path, { method, headers, redirect: 'error', signal }));
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(stallMs)]);
+    return exchange(signal, maxBodyBytes, () =>
+      send(service + path, { method, headers, redirect: 'error', signal: limited }),
+    );
   }
 }
 

@@ -72,7 +72,7 @@ async function handleRequest(handling: Handling): Promise<void> {
   const tus: TusRequest = { context, method };
   const end = (...outcome: [UploadOutcome | 'ok', unknown?]) =>
     deps.events.resumableRequestEnded(context, method, tus.upload, ...outcome);
-  response.set('Tus-Resumable', version);
+  response.set({ 'Tus-Resumable': version, 'Cache-Control': 'no-store' });
   deps.events.uploadStarted();
   try {
     await respond(tus, handling);
