@@ -34,6 +34,8 @@ export function receiveBytes(
       done(error);
     },
   });
+  // It may fail before it is read, and an error without a listener ends the process. Reading it then fails with the error.
+  source.on('error', () => {});
   const body = readBody(request, limits, (chunk) => {
     lastAt = performance.now();
     onChunk(chunk);
