@@ -67,13 +67,40 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
     expect(connectionsOut(ha?.manifests ?? [])).toEqual(connectionsOut(small?.manifests ?? []));
   });
 
-  test.each(overlays)('%s: allows the Ingress controller to reach only gateway and site', async (overlay) => {
-    const { manifests } = await buildOverlay(overlayFolder(overlay));
-    expect(connectionsIn(manifests).filter((connection) => !connection.startsWith('monitoring -> '))).toEqual([
-      'traefik -> gateway:8080',
-      'traefik -> site:8081',
-    ]);
-  });
+  test.each(overlays)(
+    '%s: allows the Ingress controller to reach only gateway and site, and Prometheus the ops ports',
+    async (overlay) => {
+      const { manifests } = await buildOverlay(overlayFolder(overlay));
+      expect(connectionsIn(manifests).sort()).toEqual([
+        ...['auth-verifier', 'gateway', ...workers, 'site'].map((name) => `monitoring -> ${name}:9080-9084`),
+        'traefik -> gateway:8080',
+        'traefik -> site:8081',
+      ]);
+    },
+  );
+
+  test.each(overlays)(
+    '%s: a busy node has five minutes for a start, a drain waits for replacements, and the sweeper runs',
+    async (overlay) => {
+      const { manifests } = await buildOverlay(overlayFolder(overlay));
+      const containers = workloadsOf(manifests).flatMap(({ pod }) => pod.containers);
+      const starts = containers.flatMap(({ startupProbe }) => startupProbe ?? []);
+      expect(starts.length).toBeGreaterThanOrEqual(containers.length - 1);
+      for (const { failureThreshold = 0, periodSeconds = 10 } of starts)
+        expect(failureThreshold * periodSeconds).toBeGreaterThanOrEqual(300);
+      const budgets = manifests.filter(({ kind }) => kind === 'PodDisruptionBudget');
+      const guarded = [
+        ...serviceNames.filter((name) => name !== 'sandbox-provider'),
+        ...(overlay === 'ha' ? ['queue-redis', 'store'] : []),
+      ];
+      expect(budgets.map(({ metadata }) => metadata.name).sort()).toEqual(guarded.sort());
+      expect(budgets).toEqual(
+        budgets.map(() => expect.objectContaining({ spec: expect.objectContaining({ maxUnavailable: 1 }) })),
+      );
+      const jobs = manifests.filter(({ kind }) => kind === 'CronJob');
+      expect(jobs).toEqual([expect.not.objectContaining({ spec: expect.objectContaining({ suspend: true }) })]);
+    },
+  );
 
   test('large: allows connections to Redis and the store, and only the verifier may reach other networks', async () => {
     const { manifests } = await buildOverlay(overlayFolder('large'));

@@ -15,14 +15,16 @@ export interface Acknowledged {
 // One loop each. Different pauses, so that some upload is always running.
 const pausesMs = [300, 1100, 700, 1900];
 const slow = { pieces: 6, everyMs: 500 };
+// Those in pieces take three seconds. Services repeat what a failover interrupts for up to 15.
+const maxUploadMs = 20_000;
 
 /** Uploads continuously until disposed, in both versions and formats: JPEGs slowly, and PNGs, which a worker probes. */
 export class Load implements AsyncDisposable {
   readonly acknowledged: Acknowledged[] = [];
   /** Status and reason of each; status 0 is a failed connection. */
   readonly failures: string[] = [];
-  /** When each of them began, as `performance.now()`. */
-  readonly failedFrom: number[] = [];
+  /** All uploads that ended, with times as `performance.now()`. */
+  readonly #ended: { readonly begun: number; readonly ms: number; readonly isFailed: boolean }[] = [];
   readonly #system: Pick<ComposeSystem, 'gateway' | 'provider'>;
   readonly #over = new AbortController();
   readonly #running: Promise<void>[];
@@ -43,6 +45,16 @@ export class Load implements AsyncDisposable {
     await waitUntil('acknowledged uploads', 60_000, async () => this.acknowledged.length >= before + pausesMs.length);
   }
 
+  /**
+   * Milliseconds from `since` to the begin of the first upload from which on none failed or took long. An upload that hangs counts as an
+   * interruption even if it succeeds in the end.
+   */
+  recoveryMs(since: number): number {
+    const bad = this.#ended.filter(({ ms, isFailed }) => isFailed || ms > maxUploadMs).map(({ begun }) => begun);
+    const lastBad = Math.max(since, ...bad);
+    return Math.min(...this.#ended.map(({ begun }) => begun).filter((begun) => begun > lastBad)) - since;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#over.abort();
     await Promise.all(this.#running);
@@ -59,9 +71,9 @@ export class Load implements AsyncDisposable {
     const message = `upload ${turn} ${randomBytes(8).toString('hex')}`;
     const media = Buffer.concat([photo, randomBytes(50_000)]);
     const begun = performance.now();
-    const fail = (reason: string) => {
-      this.failures.push(reason);
-      this.failedFrom.push(begun);
+    const end = (failure?: string) => {
+      if (failure !== undefined) this.failures.push(failure);
+      this.#ended.push({ begun, ms: performance.now() - begun, isFailed: failure !== undefined });
     };
     const kind = { version: turn % 2 ? 1 : 2, format: turn % 4 < 2 ? 'json' : 'xml' } as const;
     const { path, headers, body } = uploadRequest(this.#system, { ...kind, media, message });
@@ -76,10 +88,12 @@ export class Load implements AsyncDisposable {
       });
       const text = await response.text();
       const id = /"id":"(\w+)"|<image><id>(\w+)</.exec(text)?.slice(1).find(Boolean);
-      if (response.status === 200 && id) this.acknowledged.push({ id, message, sha256: sha256(media) });
-      else fail(`${response.status} ${/"reason":"(\w+)"|<reason>(\w+)/.exec(text)?.slice(1).find(Boolean)}`);
+      if (response.status === 200 && id) {
+        this.acknowledged.push({ id, message, sha256: sha256(media) });
+        end();
+      } else end(`${response.status} ${/"reason":"(\w+)"|<reason>(\w+)/.exec(text)?.slice(1).find(Boolean)}`);
     } catch (error) {
-      fail(`0 ${codeOf(error)}`);
+      end(`0 ${codeOf(error)}`);
     }
   }
 }

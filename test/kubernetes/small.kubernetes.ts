@@ -58,9 +58,9 @@ describe('what is refused', () => {
   });
 
   test('containers cannot write to their root, and have no token of the API server', async () => {
-    const script = 'for path in /echodrop/x /var/run/secrets/kubernetes.io; do touch "$path" 2>&1 || true; done; id -u';
+    const script = 'touch /echodrop/x 2>&1; ls /var/run/secrets/kubernetes.io 2>&1; id -u';
     expect(await cluster.kubectl('exec', 'deployment/gateway', '--', 'sh', '-c', script)).toMatch(
-      /Read-only file system[\s\S]*Read-only file system\n10001$/,
+      /Read-only file system\n.*No such file or directory\n10001$/,
     );
   });
 
@@ -146,7 +146,7 @@ test('a drain of the node of the store interrupts uploads for less than a minute
   await system.settled();
   await load.waitForProgress();
   await cluster.kubectl('uncordon', node);
-  expect(Math.max(0, ...load.failedFrom) - begun).toBeLessThan(60_000);
+  expect(load.recoveryMs(begun)).toBeLessThan(60_000);
   await expectNoneLost(cluster, system, load);
 });
 
@@ -164,9 +164,9 @@ test('after the power-off of the node of the store, a taint brings it back, and 
   );
   await system.settled();
   await load.waitForProgress();
-  const seconds = (Math.max(0, ...load.failedFrom) - tainted) / 1000;
-  process.stdout.write(`Uploads fail until ${seconds.toFixed()} s after the taint\n`);
-  expect(seconds).toBeLessThan(120);
+  const recoveredMs = load.recoveryMs(tainted);
+  process.stdout.write(`Uploads work ${(recoveredMs / 1000).toFixed()} s after the taint\n`);
+  expect(recoveredMs).toBeLessThan(120_000);
   await expectNoneLost(cluster, system, load);
   await cluster.powerOn(node);
   await waitForNode(cluster, node, 'Ready');

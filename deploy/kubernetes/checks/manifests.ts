@@ -43,7 +43,10 @@ export interface NetworkPolicySpec {
   readonly egress?: readonly PolicyRule[];
 }
 
-type Probe = Partial<Record<'httpGet' | 'tcpSocket', { readonly path?: string; readonly port: string | number }>>;
+type Probe = Partial<Record<'httpGet' | 'tcpSocket', { readonly path?: string; readonly port: string | number }>> & {
+  readonly failureThreshold?: number;
+  readonly periodSeconds?: number;
+};
 
 type SecurityContext = Readonly<Record<string, unknown>>;
 type Quantities = Readonly<Record<string, string | number>>;

@@ -28,7 +28,7 @@ const servedByIngress = [isServedByIngress, 'must be an https address with a hos
 /** The settings of an overlay, besides those of services. */
 export const clusterSettings = {
   OVERLAY: choice(['small', 'ha', 'large'], 'small'),
-  ECHODROP_REGISTRY: registry.default(''),
+  ECHODROP_REGISTRY: registry,
   INGRESS_CLASS: objectName.default('traefik'),
   INGRESS_NAMESPACE: objectName.default('traefik'),
   CLUSTER_ISSUER: objectName.optional(),

@@ -36,8 +36,13 @@ export function readClusterSettings({ settings, ofServices }: OverlayFiles): Clu
         'PUBLIC_SITE_URL and UPLOAD_URL must have different hosts':
           new URL(cluster.PUBLIC_SITE_URL).host === new URL(cluster.UPLOAD_URL).host,
         'large includes monitoring and keda: remove COMPONENTS': isLarge && cluster.COMPONENTS.size > 0,
-        'REDIS_NETWORKS and STORE_NETWORKS are for large: remove them':
-          !isLarge && Boolean(cluster.REDIS_NETWORKS ?? cluster.STORE_NETWORKS),
+        'REDIS_NETWORKS, STORE_NETWORKS and S3_ENDPOINT are for large: remove them':
+          !isLarge && Boolean(cluster.REDIS_NETWORKS ?? cluster.STORE_NETWORKS ?? cluster.S3_ENDPOINT),
+        'PROMETHEUS_RELEASE needs COMPONENTS=monitoring':
+          !isLarge && cluster.PROMETHEUS_RELEASE !== undefined && !cluster.COMPONENTS.has('monitoring'),
+        'COMPONENTS=keda also needs monitoring, whose metrics it reads':
+          cluster.COMPONENTS.has('keda') && !cluster.COMPONENTS.has('monitoring'),
+        'IDENTITY_PROVIDERS is required': settings['IDENTITY_PROVIDERS'] === undefined,
       }),
     );
     if (faults.length === 0) return cluster;
@@ -81,14 +86,15 @@ export function kustomizationOf(
 }
 
 function faultOf(name: string, file: string): string[] {
-  if (name in clusterSettings) return file === 'settings' ? [] : [`${file}.env: ${name} belongs in settings.env`];
+  if (Object.hasOwn(clusterSettings, name))
+    return file === 'settings' ? [] : [`${file}.env: ${name} belongs in settings.env`];
   const isRead = readersOf(name).some((service) => file === 'settings' || service === file);
   if (!isRead) return [`${file}.env: nothing reads ${name}`];
   return isSecretName(name) ? [`${file}.env: ${name} is a secret, put it into the Secret echodrop-secrets`] : [];
 }
 
 function readersOf(setting: string): ServiceName[] {
-  return services.filter((service) => setting in serviceConfigs[service].settings);
+  return services.filter((service) => Object.hasOwn(serviceConfigs[service].settings, setting));
 }
 
 function isSecretName(setting: string): boolean {
