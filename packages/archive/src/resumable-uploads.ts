@@ -55,19 +55,33 @@ export function createResumable(store: ObjectStore, id: string, state: Resumable
   return writeState(store, { id, number: 0, state });
 }
 
-/** The last state of an upload; undefined if there is none. @throws StoreUnavailable; Error if it is unreadable */
-export async function findResumable(store: ObjectStore, id: string): Promise<ResumableUpload | undefined> {
+/**
+ * The last state of an upload; undefined if there is none.
+ * @param known the number of a state, which saves listing the states. If it is not the last one but was not removed, the next save conflicts
+ * @throws StoreUnavailable; Error if it is unreadable
+ */
+export async function findResumable(
+  store: ObjectStore,
+  id: string,
+  known?: number,
+): Promise<ResumableUpload | undefined> {
   if (!isMediaKey(id)) return undefined;
+  const found = known === undefined ? undefined : await readState(store, id, known);
+  if (found) return found;
   for (let tries = 0; tries < maxTries; tries += 1) {
     const numbers = await Array.fromAsync(listObjects(store, resumablePrefixOf(id)), ({ key }) => numberOf(id, key));
     const number = Math.max(...numbers);
     if (number < 0) return undefined;
-    const reading = await store.read(stateKey(id, number));
-    // Its successor has replaced it since.
-    if (!reading) continue;
-    return { id, number, state: decodeState(id, await buffer(reading.body)) };
+    const last = await readState(store, id, number);
+    // Without it, its successor has replaced it since.
+    if (last) return last;
   }
   throw new StoreUnavailable('state not found although the store lists it');
+}
+
+async function readState(store: ObjectStore, id: string, number: number): Promise<ResumableUpload | undefined> {
+  const reading = await store.read(stateKey(id, number));
+  return reading && { id, number, state: decodeState(id, await buffer(reading.body)) };
 }
 
 /** Saves the next state, and removes the one before. @throws StateConflict, StoreUnavailable */

@@ -5,6 +5,8 @@ import type { HttpResponse, Load, LoadResult } from './load.ts';
 import { bytesOf } from './media.ts';
 import { providerAddress } from './upload-request.ts';
 
+type Proof = ReturnType<typeof newProof>;
+
 const pieceBytes = 8 * 2 ** 20;
 
 /** Sends uploads in pieces, each to the end before the next on its connection. Like `generateLoad`, but from this process. */
@@ -27,25 +29,26 @@ export async function sendPieces({ ports, media, uploads, connections }: Load, b
 }
 
 /** @returns the path of the upload @throws Error if it is refused */
-export async function createResumable(port: number, size: number): Promise<string> {
-  const headers = { ...proof(), 'Upload-Length': `${size}`, 'Upload-Metadata': tusMetadata({ message: 'a caption' }) };
+export async function createResumable(port: number, size: number, proof: Proof): Promise<string> {
+  const headers = { ...proof, 'Upload-Length': `${size}`, 'Upload-Metadata': tusMetadata({ message: 'a caption' }) };
   const response = await fetch(`http://127.0.0.1:${port}/files/`, { method: 'POST', headers });
   const location = response.headers.get('location');
   if (!location) throw new Error(`${response.status} ${await response.text()}`);
   return location;
 }
 
-/** The headers of a PATCH request, with a new proof. */
-export function pieceHeaders(offset: number): Record<string, string> {
-  return { ...proof(), 'Upload-Offset': `${offset}`, 'Content-Type': 'application/offset+octet-stream' };
+/** The headers of a PATCH request. */
+export function pieceHeaders(offset: number, proof: Proof): Record<string, string> {
+  return { ...proof, 'Upload-Offset': `${offset}`, 'Content-Type': 'application/offset+octet-stream' };
 }
 
 async function sendOne(port: number, bytes: Buffer<ArrayBuffer>): Promise<HttpResponse> {
-  const path = await createResumable(port, bytes.length);
+  const proof = newProof();
+  const path = await createResumable(port, bytes.length, proof);
   let last: HttpResponse = { status: 0, body: '' };
   for (let offset = 0; offset < bytes.length; offset += pieceBytes) {
     const piece = bytes.subarray(offset, offset + pieceBytes);
-    const request = { method: 'PATCH', headers: pieceHeaders(offset), body: piece };
+    const request = { method: 'PATCH', headers: pieceHeaders(offset, proof), body: piece };
     const response = await fetch(`http://127.0.0.1:${port}${path}`, request);
     last = { status: response.status, body: await response.text() };
     if (!response.ok) break;
@@ -53,7 +56,8 @@ async function sendOne(port: number, bytes: Buffer<ArrayBuffer>): Promise<HttpRe
   return last;
 }
 
-function proof() {
+/** The headers that prove the user. Like tus clients with fixed headers, one upload sends the same ones in each request. */
+export function newProof() {
   return {
     'Tus-Resumable': '1.0.0',
     'X-Auth-Service-Provider': providerAddress,

@@ -12,6 +12,7 @@ import { registerQueueMemoryMetrics } from '@echodrop/service/redis/redis-memory
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { traceRequests } from '@echodrop/service/tracing/trace';
+import { LRUCache } from 'lru-cache';
 import { Admission } from './admit/admission.ts';
 import { ApiKeys } from './admit/api-keys.ts';
 import { BlockList } from './admit/block-list.ts';
@@ -107,6 +108,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
       ...{ store, events },
       records: publisher,
       expiryMs: config.RESUMABLE_EXPIRY_HOURS * hourMs,
+      lastStates: new LRUCache({ max: 10_000 }),
       leases: new WriterLeases(claimsRedis, failoverMsOf(queueRedisUrl(config))),
       publicSite: config.PUBLIC_SITE_URL,
     },

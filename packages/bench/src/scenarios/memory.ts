@@ -3,7 +3,7 @@ import { RawClient } from '@echodrop/testkit/raw-client';
 import { bytesOf } from '../media.ts';
 import { forgetPeak, peakMiB, residentMiB } from '../process-usage.ts';
 import { type Bench, runBatch, startRoots, warmUp } from '../scenario.ts';
-import { createResumable, pieceHeaders } from '../send-pieces.ts';
+import { createResumable, newProof, pieceHeaders } from '../send-pieces.ts';
 import type { System } from '../systems.ts';
 import { formOf, uploadHeaders, uploadPathOf } from '../upload-request.ts';
 
@@ -54,10 +54,11 @@ async function measureHalfSent(bench: Bench, system: System): Promise<void> {
 
 async function measureHalfSentPieces(bench: Bench, system: System): Promise<void> {
   const media = bench.samples['4 MiB'];
-  const create = async () => ({
-    path: await createResumable(system.ports[0] ?? 0, media.size),
-    headers: { ...pieceHeaders(0), 'X-HTTP-Method-Override': 'PATCH' },
-  });
+  const create = async () => {
+    const proof = newProof();
+    const path = await createResumable(system.ports[0] ?? 0, media.size, proof);
+    return { path, headers: { ...pieceHeaders(0, proof), 'X-HTTP-Method-Override': 'PATCH' } };
+  };
   const requests = await Promise.all(Array.from({ length: halfSent }, create));
   await measureHeld(bench, system, 'resumable uploads', Buffer.concat(bytesOf(media)), requests);
 }

@@ -2,7 +2,7 @@ import { type Bench, rotate, runBatch, startRoots, totalOf, warmUp } from '../sc
 import { sendPieces } from '../send-pieces.ts';
 import type { System } from '../systems.ts';
 
-const load = { uploads: 8, connections: 2 };
+const load = { uploads: 24, connections: 8 };
 
 /** What a resumable upload in pieces of 8 MiB costs of processor time, beside the same bytes in one request. */
 export async function measureResumable(bench: Bench): Promise<void> {

@@ -5,6 +5,7 @@ import {
   type ResumableState,
   type ResumableUpload,
   removeResumable,
+  StateConflict,
   saveResumable,
 } from '@echodrop/archive/resumable-uploads';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
@@ -15,6 +16,7 @@ import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys'
 import { type ObjectStore, StagedWriteLost } from '@echodrop/object-store/object-store';
 import { newStagedWrite, type StagedWrite } from '@echodrop/object-store/staged-write';
 import { newMediaId } from '@echodrop/record';
+import type { LRUCache } from 'lru-cache';
 import type { ApiKeys } from '../admit/api-keys.ts';
 import { idempotencyKeyOf, type OncePublisher, type Published } from '../idempotency/idempotency.ts';
 import type { Publisher } from '../publish/publish.ts';
@@ -32,6 +34,8 @@ export interface ResumableDeps {
   readonly publisher: OncePublisher;
   readonly records: Pick<Publisher, 'find'>;
   readonly apiKeys: ApiKeys;
+  /** The number of the last state of an upload that this process has seen, by id. */
+  readonly lastStates: LRUCache<string, number>;
   /** How long an upload may take, from its creation. */
   readonly expiryMs: number;
 }
@@ -79,17 +83,18 @@ export async function createUpload(
 export async function findOwnUpload(
   { provider, subject }: Caller,
   id: string,
-  store: ObjectStore,
+  { store, lastStates }: Pick<ResumableDeps, 'store' | 'lastStates'>,
 ): Promise<ResumableUpload> {
-  const upload = await findResumable(store, id);
+  const upload = await findResumable(store, id, lastStates.get(id));
   if (upload?.state.provider !== provider || upload.state.subject !== subject) throw new Refusal('not_found');
   if (upload.state.expires.getTime() < Date.now()) throw new Refusal('upload_expired');
+  lastStates.set(id, upload.number);
   return upload;
 }
 
 /** Declares the length of an upload that has none. */
-export async function declareLength(request: LeasedRequest, length: number, { store }: ResumableDeps): Promise<void> {
-  await saveState(request, { length }, store);
+export async function declareLength(request: LeasedRequest, length: number, deps: ResumableDeps): Promise<void> {
+  await saveState(request, { length }, deps);
 }
 
 /**
@@ -115,7 +120,7 @@ export async function appendBody(request: LeasedRequest, deps: ResumableDeps): P
   const { source, isSilent } = receiveBytes(context.request, limits, onChunk);
   lease.isIdle = isSilent;
   const save = (next: StagedWrite) =>
-    saveState(request, { write: next, head: head.subarray(0, next.size).toString('base64') }, store);
+    saveState(request, { write: next, head: head.subarray(0, next.size).toString('base64') }, deps);
   const options = { signal: lease.signal, newTailKey: () => newTailKey(upload.id), save };
   try {
     await endingIfLost(request, store, () =>
@@ -142,7 +147,7 @@ export async function publishUpload(request: LeasedRequest, deps: ResumableDeps)
   const { application, message, alt, mediaKey: key, write, idempotencyKey, head: encodedHead } = request.upload.state;
   const isFirstTry = request.upload.state.mediaId === undefined;
   // Before it is used: a request that dies leaves it to the next one.
-  if (isFirstTry) await saveState(request, { mediaId: newMediaId() }, store);
+  if (isFirstTry) await saveState(request, { mediaId: newMediaId() }, deps);
   const { mediaId } = request.upload.state;
   const head = Buffer.from(encodedHead, 'base64');
   const type = detectMediaType(head);
@@ -157,7 +162,7 @@ export async function publishUpload(request: LeasedRequest, deps: ResumableDeps)
   const upload = { message, alt, application, caller, media, stored, mediaId };
   try {
     const published = await publisher.publish(upload, idempotencyKey, context);
-    await saveState(request, { mediaId: published.record.id, isPublished: true }, store);
+    await saveState(request, { mediaId: published.record.id, isPublished: true }, deps);
     if (published.record.mediaKey !== key)
       await store.remove(mediaObjectKey(key)).catch(() => deps.forms.onOrphan(key));
     return published;
@@ -181,8 +186,15 @@ export async function terminateUpload({ upload }: LeasedRequest, { store }: Resu
   await removeResumable(store, upload.id, upload.state.write);
 }
 
-async function saveState(request: LeasedRequest, change: Partial<ResumableState>, store: ObjectStore): Promise<void> {
-  request.upload = await saveResumable(store, request.upload, { ...request.upload.state, ...change });
+async function saveState(
+  request: LeasedRequest,
+  change: Partial<ResumableState>,
+  { store, lastStates }: Pick<ResumableDeps, 'store' | 'lastStates'>,
+): Promise<void> {
+  const { id, state } = request.upload;
+  lastStates.delete(id);
+  request.upload = await saveResumable(store, request.upload, { ...state, ...change });
+  lastStates.set(id, request.upload.number);
 }
 
 // The sweep removes what remains.
@@ -197,6 +209,10 @@ async function endingIfLost<T>(request: LeasedRequest, store: ObjectStore, act: 
     return await act();
   } catch (error) {
     if (!(error instanceof StagedWriteLost)) throw error;
+    // Perhaps another process has completed it since.
+    const { id, number } = request.upload;
+    if ((await findResumable(store, id))?.number !== number)
+      throw new StateConflict('not the last state', { cause: error });
     await endUpload(request, store, false);
     throw new Refusal('upload_expired', { cause: error });
   }

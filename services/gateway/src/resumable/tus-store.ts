@@ -45,7 +45,7 @@ export class TusStore extends DataStore {
   /** Publishes a complete upload first, whose earlier request may have died: its client may take it for done if all bytes have arrived. */
   override async getUpload(id: string): Promise<Upload> {
     const request = admitted();
-    request.upload = await findOwnUpload(request.caller, id, this.#deps.store);
+    request.upload = await findOwnUpload(request.caller, id, this.#deps);
     const { isPublished } = request.upload.state;
     if (isPublished) request.published = await findPublished(request.upload, this.#deps);
     else if (isComplete(request.upload.state)) request.published = await publishUpload(leased(), this.#deps);
@@ -70,7 +70,7 @@ export class TusStore extends DataStore {
 
   override async remove(id: string): Promise<void> {
     const request = admitted();
-    request.upload = await findOwnUpload(request.caller, id, this.#deps.store);
+    request.upload = await findOwnUpload(request.caller, id, this.#deps);
     await terminateUpload(leased(), this.#deps);
   }
 
