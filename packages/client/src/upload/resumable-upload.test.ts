@@ -7,7 +7,12 @@ const MiB = 2 ** 20;
 const media = new Blob([new Uint8Array(2 * MiB)]);
 const published = respond(200, recordToJson(someRecord));
 const created = respond(201, '', { Location: '/files/first' });
-const offset = (bytes: number) => respond(200, '', { 'Upload-Offset': String(bytes) });
+const metadata = 'key a2V5,message,filename bWVkaWE=';
+const offset = (bytes: number, more = {}) =>
+  respond(200, '', {
+    ...{ 'Upload-Offset': String(bytes), 'Upload-Length': String(media.size), 'Upload-Metadata': metadata },
+    ...more,
+  });
 const last = (size = media.size) => respond(200, recordToJson(someRecord), { 'Upload-Offset': String(size) });
 let service: FakeService;
 
@@ -32,14 +37,14 @@ test('after a lost connection, an upload continues in pieces, with the same key 
   service.responses = [lose, created, lose, offset(MiB), last()];
   const ids: string[] = [];
   const sent: number[] = [];
-  const options = { message: 'größe', onResumable: (id: string) => void ids.push(id) };
+  const options = { onResumable: (id: string) => void ids.push(id) };
   expect(await upload({ ...options, onProgress: (bytes) => void sent.push(bytes) })).toEqual(someRecord);
   const pieces = ['PATCH /files/first', 'HEAD /files/first', 'PATCH /files/first'];
   expect(requests()).toEqual(['POST /2/upload.json', 'POST /files/', ...pieces]);
   expect(ids).toEqual(['first']);
   const [form, creation, , , piece] = service.received;
   expect(creation?.headers['idempotency-key']).toBe(form?.headers['idempotency-key']);
-  expect(creation?.headers['upload-metadata']).toBe('key a2V5,message Z3LDtsOfZQ==,filename bWVkaWE=');
+  expect(creation?.headers['upload-metadata']).toBe(metadata);
   expect(piece?.headers).toMatchObject({ 'upload-offset': String(MiB), 'content-length': String(MiB) });
   expect(sent.at(-1)).toBe(2 * MiB);
 });
@@ -81,6 +86,21 @@ test('`resumeId` continues an upload of an earlier process; one that expired beg
   service.responses = [respond(410), created, last()];
   await upload({ resumeId: 'earlier' });
   expect(requests()).toEqual(['HEAD /files/earlier', 'POST /files/', 'PATCH /files/first']);
+});
+
+test.each([
+  ['another size', { 'Upload-Length': '1' }],
+  ['other texts', { 'Upload-Metadata': 'key a2V5,message b3RoZXI=,filename bWVkaWE=' }],
+])('`resumeId` of an upload with %s begins again', async (_, more) => {
+  service.responses = [offset(MiB, more), created, last()];
+  await upload({ resumeId: 'earlier' });
+  expect(requests()).toEqual(['HEAD /files/earlier', 'POST /files/', 'PATCH /files/first']);
+});
+
+test('texts are sent in UTF-8', async () => {
+  service.responses = [lose, created, last()];
+  await upload({ message: 'größe' });
+  expect(service.received[1]?.headers['upload-metadata']).toContain('message Z3LDtsOfZQ==');
 });
 
 test('a service without resumable uploads gets a form', async () => {

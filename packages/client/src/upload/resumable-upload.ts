@@ -53,17 +53,24 @@ export class ResumableUpload {
     return `/files/${this.#id}`;
   }
 
-  /** @returns whether the service has the upload */
+  /** @returns whether the service has the upload, of these media and texts */
   async #findOffset(): Promise<boolean> {
     if (this.#id === undefined) return false;
     const result = await this.#request('HEAD', this.#path);
     const { response } = result;
     if ([404, 410].includes(response.status)) return false;
+    if (response.ok && !this.#isOf(response)) return false;
     // A HEAD response has no body with a reason.
     const hasLostProof = [401, 403].includes(response.status);
     await requireOk(hasLostProof ? await this.#request('GET', this.#path) : result);
     this.#offset = offsetOf(response);
     return true;
+  }
+
+  /** Whether an upload has this size and these texts, not those of other media that a program had before. */
+  #isOf({ headers }: Response): boolean {
+    const { content, metadata } = this.#upload;
+    return headers.get('upload-length') === String(content.size) && headers.get('upload-metadata') === metadata;
   }
 
   /** @returns whether the service has resumable uploads */

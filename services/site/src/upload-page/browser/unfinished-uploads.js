@@ -1,7 +1,7 @@
 // @ts-check
 
-// Longer than a gateway keeps them by default.
-const keptMs = 7 * 24 * 3600 * 1000;
+// As long as a gateway may keep them (RESUMABLE_EXPIRY_HOURS).
+const keptMs = 30 * 24 * 3600 * 1000;
 const name = 'unfinished-uploads';
 // Some private windows store nothing.
 /** @type {Map<string, string>} */
