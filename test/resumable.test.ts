@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { base64, createTus, patchTus, sendTus, tusMetadata } from '@echodrop/testkit/tus-requests';
@@ -114,7 +115,8 @@ describe('an upload', () => {
     const type = { 'Content-Type': 'application/offset+octet-stream' };
     const headers = { 'Upload-Length': `${photo.length}`, 'Upload-Metadata': tusMetadata(), ...type };
     const response = await send('POST', '/files/', headers, photo);
-    expect(response).toMatchObject({ status: 200, text: expect.stringContaining('"text":"in pieces"') });
+    expect(response).toMatchObject({ status: 201, text: expect.stringContaining('"text":"in pieces"') });
+    expect((await send('GET', response.headers.get('location') ?? '')).text).toBe(response.text);
     expect(response.headers.get('upload-offset')).toBe(`${photo.length}`);
   });
 
@@ -156,6 +158,30 @@ describe('an upload', () => {
     expect(reasonOf(await patch(path, 0, text))).toBe('415 media_unsupported');
     expect((await send('HEAD', path)).status).toBe(404);
     expect(await leftovers()).toEqual(before);
+  });
+
+  test('that was published is not terminated, even if its state does not know it', async () => {
+    const path = await created(photo.length);
+    const published = await patch(path, 0, photo);
+    const folder = join(stack.folder, 'store/objects/resumable', path.split('/').at(-1) ?? '');
+    const [state = ''] = await readdir(folder);
+    const text = await readFile(join(folder, state), 'utf8');
+    await writeFile(join(folder, state), text.replace('"isPublished":true', '"isPublished":false'));
+    expect(reasonOf(await send('DELETE', path))).toBe('409 upload_published');
+    expect((await send('GET', path)).text).toBe(published.text);
+  });
+
+  test('passes through two proxies', async () => {
+    expect((await create(photo.length, { 'X-Forwarded-Proto': 'https,http' })).status).toBe(201);
+  });
+
+  test('a body that nothing needs is read up to a limit', async () => {
+    await using client = await RawClient.connect(stack.gateway);
+    client.head('/files/', { 'X-HTTP-Method-Override': 'OPTIONS' });
+    const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(MiB), Buffer.from('\r\n')]);
+    let sent = 0;
+    for (; !client.closed && sent < 200; sent += 1) await client.flush(chunk);
+    expect(sent).toBeLessThan(100);
   });
 
   test('is gone after its termination', async () => {

@@ -95,7 +95,9 @@ test('backup: a lost store is restored; a lifted block stays lifted', async () =
   const [, , , , , curl = ''] = await codeOf('compose', 'sh');
   await run(curl, token);
   expect(await ids()).toHaveLength(2);
-  await expect(run(`deploy/backup --restore ${join(clone, '../copy')}`)).rejects.toThrow('has records that the copy lacks');
+  await expect(run(`deploy/backup --restore ${join(clone, '../copy')}`)).rejects.toThrow(
+    'has records that the copy lacks',
+  );
   await run(`rm -rf secrets .env\n${putBack}`);
   for (const code of restore) await run(code);
   expect(await ids()).toEqual(kept);

@@ -7,6 +7,7 @@ import { listObjects } from '@echodrop/object-store/list-objects';
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { newStagedWrite } from '@echodrop/object-store/staged-write';
 import { expect, test } from 'vitest';
+import { clockedStore, TestClock } from './clocked-store.fixture.ts';
 import {
   createResumable,
   findResumable,
@@ -85,6 +86,27 @@ test('the sweep removes expired uploads with their bytes, and keeps what the oth
   expect(await Array.fromAsync(listObjects(store, `resumable/${expired.id}/`))).toEqual([]);
   expect((await store.completeWrite(running.state.write)).size).toBe(10);
   expect(await store.stat(mediaObjectKey(complete.state.mediaKey))).toBeDefined();
+});
+
+test('if a state cannot be read, the sweep keeps what it may need', async () => {
+  await using opened = await openStore();
+  const { store } = opened;
+  const running = await uploaded(store, new Date(Date.now() + hourMs));
+  const complete = await uploaded(store, new Date(Date.now() + hourMs), true);
+  const read = (key: string) => (key.startsWith('resumable/') ? Promise.reject(new Error('down')) : store.read(key));
+  const broken = { ...clockedStore(store, new TestClock(store)), read };
+  const { failure } = await sweep(broken, { olderThanMs: -hourMs, dryRun: false, force: true, signal });
+  expect(failure).toEqual(new Error('down'));
+  expect((await store.completeWrite(running.state.write)).size).toBe(10);
+  expect(await store.stat(mediaObjectKey(complete.state.mediaKey))).toBeDefined();
+});
+
+test('the sweep removes bytes without a state, which an interrupted removal leaves', async () => {
+  await using opened = await openStore();
+  const { store } = opened;
+  await store.put(newTailKey(newMediaKey()), Readable.from([Buffer.alloc(10)]));
+  await sweep(store, { olderThanMs: hourMs, dryRun: false, force: true, signal });
+  expect(await Array.fromAsync(listObjects(store, 'resumable/'))).toEqual([]);
 });
 
 test('verify-store reports the media of a running upload as young', async () => {

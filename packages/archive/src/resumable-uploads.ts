@@ -101,9 +101,9 @@ export function newTailKey(id: string): string {
   return `${resumablePrefixOf(id)}tail-${newMediaKey()}`;
 }
 
-/** Removes an upload with its bytes; published media stays. @throws StoreUnavailable */
-export async function removeResumable(store: ObjectStore, id: string, write: StagedWrite): Promise<void> {
-  await store.discardWrite(write);
+/** Removes an upload with its bytes; published media stays. Without `write`, what an interrupted removal has left. @throws StoreUnavailable */
+export async function removeResumable(store: ObjectStore, id: string, write?: StagedWrite): Promise<void> {
+  if (write) await store.discardWrite(write);
   await removeObjects(store, resumablePrefixOf(id));
 }
 

@@ -69,8 +69,9 @@ class Sweep {
     ...{ uploads: emptyCount(), resumable: emptyCount() },
   };
   /** What running resumable uploads may still need. */
-  readonly #needed = { mediaKeys: new Set<string>(), writes: new Set<string>() };
-  readonly #expired: { readonly id: string; readonly write: StagedWrite }[] = [];
+  /** Of resumable uploads; incomplete if a state could not be read. */
+  readonly #needed = { mediaKeys: new Set<string>(), writes: new Set<string>(), isComplete: true };
+  readonly #expired: { readonly id: string; readonly write: StagedWrite | undefined }[] = [];
   #failure: unknown;
 
   constructor(store: ObjectStore, options: SweepOptions, now: number, isListed: (entry: ListingEntry) => boolean) {
@@ -91,7 +92,7 @@ class Sweep {
       await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
     }
     for (const { id, write } of this.#expired)
-      await this.#count('resumable', write.size, () => removeResumable(this.#store, id, write));
+      await this.#count('resumable', write?.size ?? 0, () => removeResumable(this.#store, id, write));
     await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
     const report = { completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings };
     return { report, failure: this.#failure, recordsMissing };
@@ -109,7 +110,7 @@ class Sweep {
   async #classifyResumable(id: string): Promise<void> {
     try {
       const upload = await findResumable(this.#store, id);
-      if (!upload) return;
+      if (!upload) return void this.#expired.push({ id, write: undefined });
       const { expires, mediaKey, write } = upload.state;
       if (expires.getTime() < this.#now) this.#expired.push({ id, write });
       else {
@@ -117,18 +118,21 @@ class Sweep {
         if (write.id !== undefined) this.#needed.writes.add(write.id);
       }
     } catch (error) {
+      this.#needed.isComplete = false;
       this.#failure ??= error;
     }
   }
 
   async #removeObject({ kind, object, mediaKey, reference }: Orphan): Promise<void> {
-    if (this.#needed.mediaKeys.has(mediaKey)) return;
+    const { isComplete, mediaKeys } = this.#needed;
+    if (mediaKeys.has(mediaKey) || (!isComplete && reference === 'nothing')) return;
     if (reference === 'tombstone' || this.#isOld(object))
       await this.#count(kind, object.size, () => this.#store.remove(object.key));
   }
 
   async #abortWrite(write: UnfinishedWrite): Promise<void> {
-    if (this.#needed.writes.has(write.id)) return;
+    const { isComplete, writes } = this.#needed;
+    if (!isComplete || writes.has(write.id)) return;
     if (this.#isOld(write) && (write.key === undefined || isOwnKey(write.key)))
       await this.#count('uploads', write.size ?? 0, () => this.#store.abortWrite(write));
   }

@@ -66,11 +66,10 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
     uploadStarted(): void {
       running.inc();
     },
-    /** A request of a resumable upload has ended. It counts as an upload if it published or was refused; a lost connection ends none. */
+    /** A request of a resumable upload has ended. It counts as an upload if it published one, ended one or was refused to create one. */
     resumableRequestEnded(
       { requestId, startedAt, log: fields }: LoggedUpload,
-      method: string,
-      upload: ResumableUpload | undefined,
+      { method, upload, hasEnded }: ResumableRequest,
       outcome: UploadOutcome | 'ok',
       error?: unknown,
     ): void {
@@ -79,9 +78,9 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
       const attributes = { 'echodrop.media.id': fields.mediaId, 'echodrop.media.key': fields.mediaKey };
       setSpanAttributes({ 'echodrop.outcome': outcome, ...attributes });
       resumableRequests.inc({ method, outcome });
-      const isSending = method === 'POST' || method === 'PATCH';
-      const goesOn = outcome === 'ok' || outcome === 'client_gone';
-      if (outcome === 'published' || (isSending && !goesOn)) uploads.inc({ version: 'tus', format: 'json', outcome });
+      const isRefused = outcome !== 'ok' && outcome !== 'client_gone';
+      if (outcome === 'published' || hasEnded || (method === 'POST' && isRefused))
+        uploads.inc({ version: 'tus', format: 'json', outcome });
       if (fields.bytes !== undefined) publishedBytes.inc(fields.bytes);
       const state = { resumableId: upload?.id, offset: upload?.state.write.size, length: upload?.state.length };
       const line = { requestId, version: 'tus', method, outcome, ...state, ...fields, seconds };
@@ -110,6 +109,12 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
       else log.info(line, endMessages[outcome] ?? 'Upload refused');
     },
   };
+}
+
+interface ResumableRequest {
+  readonly method: string;
+  readonly upload?: ResumableUpload;
+  readonly hasEnded?: boolean;
 }
 
 type LoggedUpload = Pick<UploadContext, 'requestId' | 'version' | 'format' | 'startedAt' | 'receivedAt' | 'log'>;

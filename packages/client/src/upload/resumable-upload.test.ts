@@ -103,6 +103,14 @@ test('texts are sent in UTF-8', async () => {
   expect(service.received[1]?.headers['upload-metadata']).toContain('message Z3LDtsOfZQ==');
 });
 
+test.each([
+  ['advanced', refuse(409, 'offset_conflict'), [offset(MiB)]],
+  ['expired', refuse(410, 'upload_expired'), [respond(410), created]],
+])('an upload that has %s since its offset was found continues', async (_, refusal, found) => {
+  service.responses = [lose, created, refusal, ...found, last()];
+  expect(await upload()).toEqual(someRecord);
+});
+
 test('a service without resumable uploads gets a form', async () => {
   service.responses = [lose, respond(404), published];
   expect(await upload()).toEqual(someRecord);

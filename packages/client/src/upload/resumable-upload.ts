@@ -1,5 +1,5 @@
 import type { MediaRecord } from '@echodrop/record';
-import { notFromService } from '../client-errors.ts';
+import { notFromService, RequestRefused } from '../client-errors.ts';
 import { exchange } from '../exchange.ts';
 import type { MediaRequest, Platform } from '../platform/platform.ts';
 import { maxBodyBytes } from '../read-body.ts';
@@ -24,6 +24,8 @@ interface Upload extends Pick<MediaRequest, 'signal' | 'onProgress' | 'fetch' | 
 
 // Proxies often refuse a request above 100 MB.
 const pieceBytes = 64 * 2 ** 20;
+// Another process may send the same upload.
+const maxTries = 3;
 
 /** An upload in pieces (tus 1.0.0). Each attempt continues where the service stopped receiving. */
 export class ResumableUpload {
@@ -43,6 +45,16 @@ export class ResumableUpload {
 
   /** Sends what is missing. @returns undefined if the service has no resumable uploads @throws what an attempt to upload throws */
   async attempt(): Promise<MediaRecord | undefined> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#sendRest();
+      } catch (error) {
+        if (!isOutdated(error) || tries === maxTries) throw error;
+      }
+    }
+  }
+
+  async #sendRest(): Promise<MediaRecord | undefined> {
     if (!(await this.#findOffset()) && !(await this.#create())) return undefined;
     let body: string | undefined;
     while (this.#offset < this.#upload.content.size) body = await this.#sendPiece();
@@ -132,6 +144,11 @@ export function metadataOf(fields: Readonly<Record<string, string>>): string {
   return Object.entries(fields)
     .map(([name, text]) => `${name} ${encode(text)}`.trim())
     .join(',');
+}
+
+/** Whether the upload has ended, expired or advanced since its offset was found. */
+function isOutdated(error: unknown): boolean {
+  return error instanceof RequestRefused && ['offset_conflict', 'not_found', 'upload_expired'].includes(error.reason);
 }
 
 interface Result {

@@ -56,7 +56,7 @@ export async function uploadMedia(upload: Upload): Promise<MediaRecord> {
   };
   const hasAdvanced = () => {
     const before = offset;
-    offset = resumable?.offset ?? 0;
+    offset = Math.max(before, resumable?.offset ?? 0);
     return offset > before;
   };
   const retries = size === undefined ? 0 : upload.retries;

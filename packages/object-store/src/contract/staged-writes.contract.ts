@@ -91,6 +91,23 @@ export function stagedWritesContract(stores: () => OpenedStores): void {
       expect(bytes?.equals(Buffer.concat([Buffer.alloc(partBytes + 5, 1), Buffer.alloc(7, 3)]))).toBe(true);
     });
 
+    test('bytes that `verify` refuses, or that are cut before it, leave nothing', async () => {
+      const unfinished = async () => (await Array.fromAsync(stores().store.listUnfinishedWrites())).length;
+      const before = await unfinished();
+      const refuse = () => {
+        throw new Error('not these');
+      };
+      for (const size of [5, 2 * partBytes + 5]) {
+        const staged = new Staged();
+        const refused = staged.append(inChunks(Buffer.alloc(size)), stores().store, refuse);
+        await expect(refused).rejects.toThrow('not these');
+        const cut = staged.append(failingAfter(size, new Error('gone')), stores().store, () => {});
+        await expect(cut).rejects.toThrow('gone');
+        expect(await staged.remainingTails()).toEqual([]);
+      }
+      expect(await unfinished()).toBe(before);
+    });
+
     test('with `verify`, bytes count only if it accepts them', async () => {
       const staged = new Staged();
       await staged.append(inChunks(Buffer.alloc(5, 1)));

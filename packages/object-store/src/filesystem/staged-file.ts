@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
@@ -54,12 +54,14 @@ export class StagedFile implements AsyncDisposable {
     };
     try {
       await consumeSource(source, signal, take);
+      verify?.();
     } catch (error) {
       // Of a lost connection, what has arrived.
       if (!verify && !(error instanceof StoreUnavailable)) await keep().catch(() => {});
+      // No state names the file.
+      if (saved === 0) await rm(this.path, { force: true }).catch(() => {});
       throw error;
     }
-    verify?.();
     await keep();
   }
 

@@ -56,18 +56,25 @@ export async function appendToS3(
     const before = staged.tail?.before ?? staged.crc32;
     await advance({ ...staged, tail: { key, size: part.size, before } }, part.size);
   };
+  // What no state names. A further part of a saved upload is overwritten by the next one.
+  const dropUnsaved = async () => {
+    const { id, tail } = staged;
+    if (id !== undefined && id !== saved.id) await bucket.abortUpload(write.key, id);
+    if (tail && tail.key !== saved.tail?.key) await bucket.remove(tail.key);
+  };
   try {
     await readTail(bucket, staged, part);
     await fillParts(source, part, { signal, sendFull: sendPart });
+    await sendRest();
+    verify?.();
   } catch (error) {
     // Of a lost connection, what has arrived.
     const isStoreAtFault = error instanceof StoreUnavailable || error instanceof StagedWriteLost;
-    if (!verify && !isStoreAtFault) await sendRest().catch(() => {});
+    if (verify) await dropUnsaved().catch(() => {});
+    else if (!isStoreAtFault) await sendRest().catch(() => {});
     part.empty({ hasFailed: true });
     throw error;
   }
-  await sendRest();
-  verify?.();
   await keep();
 }
 

@@ -69,10 +69,14 @@ export class IdempotencyClaims {
     this.#forgeries = forgeries;
   }
 
-  /** Claims a free key, under a new media id, or returns its claim. A forged claim is counted and replaced. */
-  async claim(scope: KeyScope, fingerprint: string): Promise<{ readonly isNew: boolean; readonly claim: Claim }> {
+  /** Claims a free key for `mediaId`, or returns its claim. A forged claim is counted and replaced. */
+  async claim(
+    scope: KeyScope,
+    fingerprint: string,
+    mediaId = newMediaId(),
+  ): Promise<{ readonly isNew: boolean; readonly claim: Claim }> {
     const name = nameOf(scope);
-    const claim = this.#seal(name, { fingerprint, mediaId: newMediaId(), holder: randomUUID(), takenOver: false });
+    const claim = this.#seal(name, { fingerprint, mediaId, holder: randomUUID(), takenOver: false });
     const earlier = await this.#repeat(() => this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET'));
     if (earlier === null) return { isNew: true, claim };
     // An earlier try made it, maybe a while ago.
@@ -81,7 +85,7 @@ export class IdempotencyClaims {
     if (text !== undefined) return { isNew: false, claim: { ...claimShape.parse(JSON.parse(text)), text: earlier } };
     this.#forgeries.report('claim', { name });
     const isReplaced = await this.#replace(name, earlier, claim, Number.MAX_SAFE_INTEGER);
-    return isReplaced ? { isNew: true, claim } : this.claim(scope, fingerprint);
+    return isReplaced ? { isNew: true, claim } : this.claim(scope, fingerprint, mediaId);
   }
 
   /** Takes over a claim once no attempt can be at work on it, by Redis's clock; undefined before that, or if another attempt was first. */

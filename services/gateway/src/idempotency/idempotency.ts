@@ -50,7 +50,7 @@ export class OncePublisher {
       return { record: await this.#publisher.publish(upload, context, upload.mediaId), isRepeat: false };
     const { provider, subject } = upload.caller;
     const scope = { provider, subject, application: upload.application, key };
-    const found = await this.#recordOrClaim(scope, fingerprintOf(upload));
+    const found = await this.#recordOrClaim(scope, fingerprintOf(upload), upload.mediaId);
     if ('mediaKey' in found) {
       await this.#publisher.confirm(found, { text: upload.message, ...upload.stored });
       return { record: found, isRepeat: true };
@@ -69,8 +69,8 @@ export class OncePublisher {
   }
 
   // The record of an earlier upload, or the claim under which to publish.
-  async #recordOrClaim(scope: KeyScope, fingerprint: string): Promise<StoredRecord | Claim> {
-    const { claim, isNew } = await this.#claims.claim(scope, fingerprint);
+  async #recordOrClaim(scope: KeyScope, fingerprint: string, mediaId?: string): Promise<StoredRecord | Claim> {
+    const { claim, isNew } = await this.#claims.claim(scope, fingerprint, mediaId);
     if (isNew) return claim;
     // Those of 0.1.0 had the SHA-256 of the bytes. Until they expire, only the record shows a difference (`Publisher.confirm`).
     if (claim.fingerprint.startsWith(fingerprintVersion) && claim.fingerprint !== fingerprint)

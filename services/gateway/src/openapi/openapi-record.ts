@@ -60,6 +60,7 @@ export const requestIdHeader = {
 
 /** On every response of a resumable upload. */
 export const tusHeader = {
+  'Cache-Control': { description: 'Of resumable uploads.', schema: { type: 'string', const: 'no-store' } },
   'Tus-Resumable': { description: 'Of resumable uploads.', schema: { type: 'string', const: '1.0.0' } },
 } as const;
 

@@ -17,11 +17,7 @@ export const resumableResponses = {
   ResumableCreated: { description: 'Created.', headers: { ...always, Location: location, 'Upload-Expires': expires } },
   ResumableFound: {
     description: 'The upload exists.',
-    headers: {
-      ...always,
-      ...{ 'Upload-Offset': offset, 'Upload-Length': length, 'Upload-Metadata': metadata },
-      'Cache-Control': { schema: { type: 'string', const: 'no-store' } },
-    },
+    headers: { ...always, 'Upload-Offset': offset, 'Upload-Length': length, 'Upload-Metadata': metadata },
   },
   ResumableStored: {
     description: 'The bytes are stored.',

@@ -36,7 +36,7 @@ function sendBody(response: ServerResponse, format: Format, body: string): void 
     .end(body);
 }
 
-/** Sends a refusal. If the client is still sending, reads a bounded rest of the body first, so that the response arrives whole. */
+/** Sends a refusal, so that it arrives whole also if the client is still sending. */
 export function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,
@@ -48,14 +48,22 @@ export function sendRefusal(
     return;
   }
   const { headers, body } = encodeRefusal(refusal, format);
+  sendBounded(request, response, refusal.status, headers, body);
+}
+
+/** Sends a response. If the client is still sending, reads a bounded rest of the body first, and closes the connection. */
+export function sendBounded(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string | Buffer,
+): void {
   const stillSending = hasBody(request) && !request.complete;
-  response.writeHead(refusal.status, { ...headers, ...(stillSending && { Connection: 'close' }) });
-  if (stillSending) {
-    response.write(body);
-    drainRest(request, () => response.end());
-  } else {
-    response.end(body);
-  }
+  response.writeHead(status, { ...headers, ...(stillSending && { Connection: 'close' }) });
+  if (!stillSending) return void response.end(body);
+  response.write(body);
+  drainRest(request, () => response.end());
 }
 
 const maxDrainedBytes = 32 * 1024 * 1024;

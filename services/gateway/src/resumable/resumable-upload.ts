@@ -10,7 +10,6 @@ import {
 } from '@echodrop/archive/resumable-uploads';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
 import { isTemporary } from '@echodrop/contracts/refusals';
-import type { Caller } from '@echodrop/contracts/verification';
 import { detectMediaType } from '@echodrop/media/detect-media-type';
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StagedWriteLost } from '@echodrop/object-store/object-store';
@@ -79,19 +78,6 @@ export async function createUpload(
   });
 }
 
-/** The last state of an upload of this caller. @throws Refusal `not_found`, `upload_expired`; StoreUnavailable */
-export async function findOwnUpload(
-  { provider, subject }: Caller,
-  id: string,
-  { store, lastStates }: Pick<ResumableDeps, 'store' | 'lastStates'>,
-): Promise<ResumableUpload> {
-  const upload = await findResumable(store, id, lastStates.get(id));
-  if (upload?.state.provider !== provider || upload.state.subject !== subject) throw new Refusal('not_found');
-  if (upload.state.expires.getTime() < Date.now()) throw new Refusal('upload_expired');
-  lastStates.set(id, upload.number);
-  return upload;
-}
-
 /** Declares the length of an upload that has none. */
 export async function declareLength(request: LeasedRequest, length: number, deps: ResumableDeps): Promise<void> {
   await saveState(request, { length }, deps);
@@ -148,7 +134,12 @@ export async function publishUpload(request: LeasedRequest, deps: ResumableDeps)
   const isFirstTry = request.upload.state.mediaId === undefined;
   // Before it is used: a request that dies leaves it to the next one.
   if (isFirstTry) await saveState(request, { mediaId: newMediaId() }, deps);
-  const { mediaId } = request.upload.state;
+  const { mediaId = '' } = request.upload.state;
+  const earlier = isFirstTry ? undefined : await deps.records.find(mediaId, request.upload.state);
+  if (earlier) {
+    await saveState(request, { isPublished: true }, deps);
+    return { record: earlier, isRepeat: true };
+  }
   const head = Buffer.from(encodedHead, 'base64');
   const type = detectMediaType(head);
   await admitted.admitMedia(type);
@@ -173,16 +164,11 @@ export async function publishUpload(request: LeasedRequest, deps: ResumableDeps)
   }
 }
 
-/** The record of a published upload. @throws Refusal `removed`; StoreUnavailable */
-export async function findPublished({ state }: ResumableUpload, { records }: ResumableDeps): Promise<Published> {
-  const record = await records.find(state.mediaId ?? '', state);
-  if (!record) throw new Refusal('not_found');
-  return { record, isRepeat: true };
-}
-
 /** Removes an unpublished upload with its bytes. @throws Refusal `upload_published`; StoreUnavailable */
-export async function terminateUpload({ upload }: LeasedRequest, { store }: ResumableDeps): Promise<void> {
-  if (upload.state.isPublished) throw new Refusal('upload_published');
+export async function terminateUpload({ upload }: LeasedRequest, { store, records }: ResumableDeps): Promise<void> {
+  const { isPublished, mediaId } = upload.state;
+  // The request that published it may have died before it saved this.
+  if (isPublished || (mediaId && (await records.find(mediaId, upload.state)))) throw new Refusal('upload_published');
   await removeResumable(store, upload.id, upload.state.write);
 }
 
@@ -198,7 +184,9 @@ async function saveState(
 }
 
 // The sweep removes what remains.
-async function endUpload({ upload }: LeasedRequest, store: ObjectStore, withMedia: boolean): Promise<void> {
+async function endUpload(request: LeasedRequest, store: ObjectStore, withMedia: boolean): Promise<void> {
+  const { upload } = request;
+  request.hasEnded = true;
   const media = withMedia && store.remove(mediaObjectKey(upload.state.mediaKey));
   await Promise.allSettled([media, removeResumable(store, upload.id, upload.state.write)]);
 }

@@ -15,6 +15,8 @@ export interface TusRequest {
   lease?: WriterLease;
   upload?: ResumableUpload;
   published?: Published;
+  /** Whether a refusal for good has ended the upload. */
+  hasEnded?: boolean;
   /** What the library turned into a response. */
   failure?: unknown;
 }

@@ -1,4 +1,5 @@
 import { StateConflict } from '@echodrop/archive/resumable-uploads';
+import { isTemporary } from '@echodrop/contracts/refusals';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import { isMediaKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { publicRecord, recordToJson, type StoredRecord } from '@echodrop/record';
@@ -9,7 +10,7 @@ import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
 import type { GatewayEvents } from '../events.ts';
 import { asRefusal, ClientGone, Refusal } from '../response/refusal.ts';
-import { methodNotAllowed, sendRecord, sendRefusal } from '../response/send-response.ts';
+import { methodNotAllowed, sendBounded, sendRecord, sendRefusal } from '../response/send-response.ts';
 import { createUploadContext } from '../upload-context.ts';
 import type { UploadOutcome } from '../upload-events.ts';
 import { checksumAlgorithms } from './receive-bytes.ts';
@@ -41,7 +42,7 @@ export function tusRoutes(base: string, deps: TusDeps): Router {
     namingFunction: newMediaKey,
     generateUrl: (_request, { id }) => `${path}/${id}`,
     onIncomingRequest: (_request, id) => admit(requireRequest(), id, deps),
-    onUploadFinish: async () => responseOf(requireRequest(), deps.publicSite),
+    onUploadFinish: async (_request, { id }) => responseOf(requireRequest(), `${path}/${id}`, deps.publicSite),
     onResponseError: (_request, failure) => {
       requireRequest().failure = failure;
       return undefined;
@@ -71,7 +72,7 @@ async function handleRequest(handling: Handling): Promise<void> {
   const context = createUploadContext(request, response, 'tus', 'json');
   const tus: TusRequest = { context, method };
   const end = (...outcome: [UploadOutcome | 'ok', unknown?]) =>
-    deps.events.resumableRequestEnded(context, method, tus.upload, ...outcome);
+    deps.events.resumableRequestEnded(context, tus, ...outcome);
   response.set({ 'Tus-Resumable': version, 'Cache-Control': 'no-store' });
   deps.events.uploadStarted();
   try {
@@ -79,7 +80,7 @@ async function handleRequest(handling: Handling): Promise<void> {
     end(outcomeOf(tus));
   } catch (error) {
     if (error instanceof ClientGone) return end(wasCutOff(response) ? 'unavailable' : 'client_gone');
-    const refusal = asRefusal(toRefusal(error));
+    const refusal = ofHead(asRefusal(toRefusal(error)), method);
     if (refusal.reason === 'tus_version') response.set('Tus-Version', version);
     sendRefusal(request, response, 'json', refusal);
     context.log.refusalMessage = refusal.sentence;
@@ -131,11 +132,13 @@ async function admit(tus: TusRequest, id: string, { admission, verifier, forms }
   tus.caller = await admitted.admitCaller(caller, tus.method === 'POST');
 }
 
-/** 200 with the record, from the request that sends the last byte. */
-function responseOf(tus: TusRequest, publicSite: string) {
+/** The record, from the request that sends the last byte: 201 if it also created the upload, else 200. */
+function responseOf(tus: TusRequest, path: string, publicSite: string) {
   const record = publicRecord(requirePublished(tus), publicSite);
   const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Record-Location': record.url };
-  return { status_code: 200, headers, body: recordToJson(record) };
+  const isCreation = tus.method === 'POST';
+  const location = isCreation && { Location: path };
+  return { status_code: isCreation ? 201 : 200, headers: { ...headers, ...location }, body: recordToJson(record) };
 }
 
 /** @throws Refusal `upload_incomplete` */
@@ -150,13 +153,15 @@ async function send(
   request: ExpressRequest,
   response: ExpressResponse,
 ): Promise<void> {
-  response.status(result.status);
   // Origins are in the hands of the app (app.ts).
   for (const [name, value] of result.headers) if (!name.startsWith('access-control-')) response.setHeader(name, value);
   if (method === 'OPTIONS') response.set('Tus-Checksum-Algorithm', checksumAlgorithms.join(','));
-  const body = Buffer.from(await result.arrayBuffer());
-  if (!request.complete) request.resume();
-  response.end(body);
+  sendBounded(request, response, result.status, {}, Buffer.from(await result.arrayBuffer()));
+}
+
+/** HEAD publishes an upload whose last request died. Tus clients begin again after any of its refusals but 423. */
+function ofHead(refusal: Refusal, method: string): Refusal {
+  return method === 'HEAD' && isTemporary(refusal.reason) ? new Refusal('upload_locked', { cause: refusal }) : refusal;
 }
 
 // Errors of the library are objects with a status.
@@ -178,6 +183,9 @@ function refusalOf(status: number, cause?: unknown): Refusal {
   return new Refusal(reasons[status as keyof typeof reasons] ?? 'unavailable', { cause });
 }
 
+/** Those of the protocol. The library refuses values of others that proxies send. */
 function headersOf({ headers }: ExpressRequest): [string, string][] {
-  return Object.entries(headers).map(([name, value]) => [name, `${value}`]);
+  return Object.entries(headers).flatMap(([name, value]) =>
+    /^(tus-|upload-|content-|x-http-method-override$)/.test(name) ? [[name, `${value}`]] : [],
+  );
 }

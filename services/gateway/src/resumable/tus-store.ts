@@ -1,12 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
 import { DataStore, type Lock, type Locker, Metadata, Upload } from '@tus/utils';
+import { findOwnUpload, findPublished } from './find-upload.ts';
 import {
   appendBody,
   createUpload,
   declareLength,
-  findOwnUpload,
-  findPublished,
   isComplete,
   publishUpload,
   type ResumableDeps,
@@ -47,7 +46,8 @@ export class TusStore extends DataStore {
     const request = admitted();
     request.upload = await findOwnUpload(request.caller, id, this.#deps);
     const { isPublished } = request.upload.state;
-    if (isPublished) request.published = await findPublished(request.upload, this.#deps);
+    // A creation with all bytes has just published it.
+    if (isPublished) request.published ??= await findPublished(request.upload, this.#deps);
     else if (isComplete(request.upload.state)) request.published = await publishUpload(leased(), this.#deps);
     const { length, write, metadata, expires } = request.upload.state;
     const known = { size: length, ...(metadata && { metadata: Metadata.parse(metadata) }) };

@@ -63,7 +63,7 @@ export class WriterLeases {
     const acquire = () => this.#run(acquireScript, id, holder, leaseMs, wantedMs);
     while ((await retryFor(this.#failoverMs, acquire, mayEndWithFailover)) === 0) {
       if (performance.now() >= end) throw new Refusal('upload_locked');
-      await sleep(pollMs, undefined, { signal });
+      await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
     return this.#hold(id, holder);
   }

@@ -2,6 +2,7 @@
 
 // As long as a gateway may keep them (RESUMABLE_EXPIRY_HOURS).
 const keptMs = 30 * 24 * 3600 * 1000;
+const openMs = 2000;
 const name = 'unfinished-uploads';
 // Some private windows store nothing.
 /** @type {Map<string, string>} */
@@ -63,12 +64,21 @@ async function withStore(mode, use) {
   opening.addEventListener('upgradeneeded', () => {
     opening.result.createObjectStore(name).createIndex('begun', 'begun');
   });
-  const database = await resultOf(opening);
+  const database = await Promise.race([resultOf(opening), timeout()]);
   try {
     return await resultOf(use(database.transaction(name, mode).objectStore(name)));
   } finally {
     database.close();
   }
+}
+
+/**
+ * Safari may never open a database.
+ *
+ * @returns {Promise<never>}
+ */
+function timeout() {
+  return new Promise((_, reject) => setTimeout(() => reject(new Error('no database')), openMs));
 }
 
 /**

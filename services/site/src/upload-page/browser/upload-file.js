@@ -49,9 +49,9 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
       signal,
       onWait: (why, seconds) => show(`${why} Trying again in ${formatCount(seconds, 'second')}.`),
       hasAdvanced() {
-        const hasAdvanced = row.offset > offset;
-        offset = row.offset;
-        return hasAdvanced;
+        const before = offset;
+        offset = Math.max(before, row.offset);
+        return offset > before;
       },
       onOffline: () => show('Offline. The upload continues when the connection is back.'),
     });
