@@ -12,7 +12,7 @@ const chunkSize = 80e6;
 const retryDelays = Array.from({ length: 100 }, () => 100);
 
 /** Uploads, and resolves once the service has accepted the last byte. */
-type TusClient = (upload: ClientUpload) => Promise<unknown>;
+export type TusClient = (upload: ClientUpload) => Promise<unknown>;
 
 /** Clients that continue an upload after its connection broke; undefined if not installed. */
 export const tusClients: Readonly<Record<string, () => Promise<TusClient | undefined>>> = {
