@@ -115,7 +115,7 @@ describeWithMinio('resumable uploads of random pieces', {}, (startMinio) => {
     return offset;
   }
 
-  /** Sends a piece of which more is announced, and closes the connection. */
+  /** Sends a piece with a larger Content-Length, and closes the connection. */
   async function patchAndCut({ gateway: origin, provider }: Stack, path: string, offset: number, piece: Buffer) {
     const headers = {
       ...{ ...echoHeaders({ provider }), 'Tus-Resumable': '1.0.0', 'Upload-Offset': `${offset}` },

@@ -68,8 +68,7 @@ class Sweep {
     ...{ media: emptyCount(), renditions: emptyCount() },
     ...{ uploads: emptyCount(), resumable: emptyCount() },
   };
-  /** What running resumable uploads may still need. */
-  /** Of resumable uploads; incomplete if a state could not be read. */
+  /** What running resumable uploads may still need; incomplete if a state could not be read. */
   readonly #needed = { mediaKeys: new Set<string>(), writes: new Set<string>(), isComplete: true };
   readonly #expired: { readonly id: string; readonly write: StagedWrite | undefined }[] = [];
   #failure: unknown;

@@ -36,10 +36,12 @@ const maxMetadataLength = 6 * 1024;
  * @throws what the last attempt throws, or the signal's reason
  */
 export async function uploadMedia(upload: Upload): Promise<MediaRecord> {
-  const { media, idempotencyKey: key, resumeId, signal, onRetry } = upload;
-  const size = media.content instanceof Blob ? media.content.size : undefined;
+  const { idempotencyKey: key, resumeId, signal, onRetry } = upload;
+  const { content } = upload.media;
+  const isRepeatable = content instanceof Blob;
+  const size = isRepeatable ? content.size : 0;
   let resumable = resumableOf(upload);
-  let isResuming = resumeId !== undefined || (size ?? 0) > resumableBytes;
+  let isResuming = resumeId !== undefined || size > resumableBytes;
   let offset = 0;
   let mayBePublished = false;
   const attempt = async () => {
@@ -50,7 +52,7 @@ export async function uploadMedia(upload: Upload): Promise<MediaRecord> {
       return await sendForm(upload);
     } catch (error) {
       mayBePublished = noteDoubt(error, key, mayBePublished);
-      isResuming ||= error instanceof ServiceUnreachable && (size ?? 0) > resumableAfterFailureBytes;
+      isResuming ||= error instanceof ServiceUnreachable && size > resumableAfterFailureBytes;
       throw error;
     }
   };
@@ -59,7 +61,7 @@ export async function uploadMedia(upload: Upload): Promise<MediaRecord> {
     offset = Math.max(before, resumable?.offset ?? 0);
     return offset > before;
   };
-  const retries = size === undefined ? 0 : upload.retries;
+  const retries = isRepeatable ? upload.retries : 0;
   return withRetries(attempt, { retries, signal, onRetry, hasAdvanced });
 }
 
@@ -80,7 +82,7 @@ async function sendForm(upload: Upload): Promise<MediaRecord> {
 function resumableOf(upload: Upload): ResumableUpload | undefined {
   const { media, fields, version, format } = upload;
   const { content, filename } = media;
+  if (version !== 2 || format !== 'json' || !(content instanceof Blob)) return undefined;
   const metadata = metadataOf({ ...fields, filename });
-  const isPossible = version === 2 && format === 'json' && metadata.length <= maxMetadataLength;
-  return isPossible && content instanceof Blob ? new ResumableUpload({ ...upload, content, metadata }) : undefined;
+  return metadata.length <= maxMetadataLength ? new ResumableUpload({ ...upload, content, metadata }) : undefined;
 }
