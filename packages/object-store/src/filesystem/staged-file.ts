@@ -38,10 +38,11 @@ export class StagedFile implements AsyncDisposable {
   async append(source: Readable, { signal, save, verify }: AppendOptions): Promise<void> {
     const write = this.#write;
     const checksum = new Checksum(write.crc32);
-    let [size, saved] = [write.size, write.size];
+    let [size, saved, isNamed] = [write.size, write.size, write.size > 0];
     const keep = async () => {
       if (size === saved) return;
       await fromStore(syncFile(this.#handle));
+      isNamed = true;
       await save({ ...write, size, crc32: checksum.hex });
       saved = size;
     };
@@ -58,8 +59,8 @@ export class StagedFile implements AsyncDisposable {
     } catch (error) {
       // Of a lost connection, what has arrived.
       if (!verify && !(error instanceof StoreUnavailable)) await keep().catch(() => {});
-      // No state names the file.
-      if (saved === 0) await rm(this.path, { force: true }).catch(() => {});
+      // No state names the file, not even one whose save has failed.
+      if (!isNamed) await rm(this.path, { force: true }).catch(() => {});
       throw error;
     }
     await keep();

@@ -80,9 +80,9 @@ async function handleRequest(handling: Handling): Promise<void> {
     end(outcomeOf(tus));
   } catch (error) {
     if (error instanceof ClientGone) return end(wasCutOff(response) ? 'unavailable' : 'client_gone');
-    const refusal = ofHead(asRefusal(toRefusal(error)), method);
+    const refusal = asRefusal(toRefusal(error));
     if (refusal.reason === 'tus_version') response.set('Tus-Version', version);
-    sendRefusal(request, response, 'json', refusal);
+    sendRefusal(request, response, 'json', ofHead(refusal, method));
     context.log.refusalMessage = refusal.sentence;
     end(refusal.reason, refusal.cause);
   } finally {
@@ -161,7 +161,7 @@ async function send(
 
 /** HEAD publishes an upload whose last request died. Tus clients begin again after any of its refusals but 423. */
 function ofHead(refusal: Refusal, method: string): Refusal {
-  return method === 'HEAD' && isTemporary(refusal.reason) ? new Refusal('upload_locked', { cause: refusal }) : refusal;
+  return method === 'HEAD' && isTemporary(refusal.reason) ? new Refusal('upload_locked') : refusal;
 }
 
 // Errors of the library are objects with a status.
