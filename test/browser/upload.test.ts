@@ -469,6 +469,28 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await expect.poll(() => tab.evaluate('indexedDB.databases()'), soon).toEqual([]);
   });
 
+  test('a proxy that refuses a piece for its size gets a smaller one, and one that blocks PATCH the file as a form', async () => {
+    const refusals = [413, 403];
+    await using proxy = await startCountingProxy(stack.gateway, ({ method, path }) => {
+      if (path === '/2/upload.json' && refusals.length > 0) return 'cut';
+      const status = method === 'PATCH' ? refusals.shift() : undefined;
+      return status ? { status, headers: { 'Access-Control-Allow-Origin': '*' }, body: '<h1>Refused</h1>' } : 'passes';
+    });
+    await using watched = await openedThrough(proxy);
+    const { tab } = watched;
+    await choose(tab, file('large.jpg', big(2 * MiB)));
+    await submit(tab);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
+    const sent = proxy.seen.filter(({ method, status }) => method !== 'OPTIONS' && status);
+    expect(sent.map(({ method, status }) => `${method} ${status}`)).toEqual([
+      'GET 200',
+      'POST 201',
+      'PATCH 413',
+      'PATCH 403',
+      'POST 200',
+    ]);
+  });
+
   test('offline, an upload waits, and continues when the connection is back', async () => {
     await using watched = await opened();
     const { tab } = watched;

@@ -111,10 +111,29 @@ test.each([
   expect(await upload()).toEqual(someRecord);
 });
 
-test('a service without resumable uploads gets a form', async () => {
-  service.responses = [lose, respond(404), published];
+test.each([
+  ['a service without resumable uploads', [respond(404)]],
+  ['a proxy that blocks PATCH', [created, respond(403, '<h1>Forbidden</h1>')]],
+])('%s gets a form', async (_, responses) => {
+  service.responses = [lose, ...responses, published];
   expect(await upload()).toEqual(someRecord);
-  expect(requests().slice(1)).toEqual(['POST /files/', 'POST /2/upload.json']);
+  expect(requests().slice(1, 2)).toEqual(['POST /files/']);
+  expect(requests().at(-1)).toBe('POST /2/upload.json');
+});
+
+test('pieces are smaller after a piece that was refused for its size, or lost as a whole', async () => {
+  const size = 40 * MiB;
+  const tooLarge = respond(413, '<h1>Request Entity Too Large</h1>');
+  const found = (bytes: number) => offset(bytes, { 'Upload-Length': String(size) });
+  const [whole, part] = [
+    [lose, found(16 * MiB)],
+    [lose, found(20 * MiB)],
+  ];
+  service.responses = [created, tooLarge, found(16 * MiB), ...whole, ...part, found(24 * MiB), last(size)];
+  await upload({}, new Blob([new Uint8Array(size)]));
+  const pieces = service.received.filter(({ method }) => method === 'PATCH');
+  const sizes = [40, 16, 16, 4, 4, 4].map((mebibytes) => String(mebibytes * MiB));
+  expect(pieces.map(({ headers }) => headers['content-length'])).toEqual(sizes);
 });
 
 test('the proof goes to the service only, whatever address its response names', async () => {

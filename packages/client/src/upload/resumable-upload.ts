@@ -23,7 +23,8 @@ interface Upload extends Pick<MediaRequest, 'signal' | 'onProgress' | 'fetch' | 
 }
 
 // Proxies often refuse a request above 100 MB.
-const pieceBytes = 64 * 2 ** 20;
+const largestPieceBytes = 64 * 2 ** 20;
+const smallestPieceBytes = 2 ** 20;
 // Another process may send the same upload.
 const maxTries = 3;
 
@@ -32,6 +33,8 @@ export class ResumableUpload {
   readonly #upload: Upload;
   #id: string | undefined;
   #offset = 0;
+  #pieceBytes = largestPieceBytes;
+  #lastStart: number | undefined;
 
   constructor(upload: Upload) {
     this.#upload = upload;
@@ -43,7 +46,7 @@ export class ResumableUpload {
     return this.#offset;
   }
 
-  /** Sends what is missing. @returns undefined if the service has no resumable uploads @throws what an attempt to upload throws */
+  /** Sends what is missing. @returns undefined if the service has no resumable uploads, or a proxy blocks them @throws what an attempt to upload throws */
   async attempt(): Promise<MediaRecord | undefined> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -57,7 +60,10 @@ export class ResumableUpload {
   async #sendRest(): Promise<MediaRecord | undefined> {
     if (!(await this.#findOffset()) && !(await this.#create())) return undefined;
     let body: string | undefined;
-    while (this.#offset < this.#upload.content.size) body = await this.#sendPiece();
+    while (this.#offset < this.#upload.content.size) {
+      body = await this.#sendPiece();
+      if (body === undefined) return undefined;
+    }
     return readRecord('json', body || (await requireOk(await this.#request('GET', this.#path))));
   }
 
@@ -104,11 +110,14 @@ export class ResumableUpload {
     return true;
   }
 
-  /** @returns the body of the response: the record, after the last piece */
-  async #sendPiece(): Promise<string> {
+  /** @returns the body of the response: the record, after the last piece. undefined if a proxy blocks PATCH */
+  async #sendPiece(): Promise<string | undefined> {
     const { service, send, proof, content, onProgress, signal, ...rest } = this.#upload;
     const start = this.#offset;
-    const piece = content.slice(start, start + pieceBytes);
+    // A proxy refused the piece before, or lost all of it.
+    if (start === this.#lastStart) this.#pieceBytes = Math.max(smallestPieceBytes, this.#pieceBytes / 4);
+    this.#lastStart = start;
+    const piece = content.slice(start, start + this.#pieceBytes);
     const result = await exchange(signal, maxBodyBytes, () =>
       send(service + this.#path, {
         method: 'PATCH',
@@ -121,6 +130,8 @@ export class ResumableUpload {
         ...{ signal, fetch: rest.fetch, stallMs: rest.stallMs },
       }),
     );
+    if (result.response.status === 413 && this.#pieceBytes > smallestPieceBytes) return '';
+    if (await isBlocked(result)) return undefined;
     const body = await requireOk(result);
     this.#offset = offsetOf(result.response);
     if (this.#offset <= start) throw notFromService('The offset of the upload does not advance.');
@@ -160,6 +171,12 @@ interface Result {
 async function requireOk({ response, body }: Result): Promise<string> {
   if (!response.ok) throw await readRefusal('json', body, response);
   return body;
+}
+
+/** Whether a proxy blocks the method: a refusal of the service has a reason. */
+async function isBlocked({ response, body }: Result): Promise<boolean> {
+  const mayBeBlocked = [403, 405, 501].includes(response.status);
+  return mayBeBlocked && (await readRefusal('json', body, response)).reason === 'unknown';
 }
 
 function offsetOf({ headers }: Response): number {

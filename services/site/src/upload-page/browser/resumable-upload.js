@@ -1,9 +1,14 @@
 // @ts-check
+
+import { parseJson } from '/scripts/service-response.js';
 import { sendRequest } from './send-request.js';
 import { findUnfinished, forgetUnfinished, keepUnfinished } from './unfinished-uploads.js';
 
-// Proxies often refuse a request above 100 MB.
-const pieceBytes = 64 * 2 ** 20;
+const smallestPieceBytes = 2 ** 20;
+// Proxies often refuse a request above 100 MB. All uploads of a page have the same proxies.
+let pieceBytes = 64 * 2 ** 20;
+/** @type {WeakMap<File, number>} the offset of the last piece */
+const lastStarts = new WeakMap();
 // Proxies refuse longer headers, and a caption can have 64 KiB.
 const maxMetadataLength = 6 * 1024;
 
@@ -27,7 +32,7 @@ const maxMetadataLength = 6 * 1024;
  *
  * @param {Upload} upload
  * @param {import('./send-request.js').Options} options
- * @returns {Promise<import('./send-request.js').Response | undefined>} undefined if the server has no resumable uploads, or the texts are too long
+ * @returns {Promise<import('./send-request.js').Response | undefined>} undefined if only a form can carry the upload
  * @throws {import('./send-request.js').Cancelled | import('./send-request.js').NoResponse}
  */
 export async function sendResumable(upload, options) {
@@ -40,6 +45,7 @@ export async function sendResumable(upload, options) {
   for (let offset = found ? Number(response.offset) : 0; offset < file.size; offset = Number(response.offset)) {
     onOffset(offset);
     response = await sendPiece(begun.id, offset, upload, options);
+    if (isBlocked(response)) return undefined;
     if (response.status > 299 || !(Number(response.offset) > offset)) return response;
   }
   if (!response.text) response = await send('GET', begun.id, upload, options);
@@ -89,13 +95,29 @@ async function create(upload, options) {
  * @param {number} offset
  * @param {Upload} upload
  * @param {import('./send-request.js').Options} options
+ * @returns {Promise<import('./send-request.js').Response>}
  */
-function sendPiece(id, offset, upload, { signal, onProgress }) {
+async function sendPiece(id, offset, upload, { signal, onProgress }) {
   const { file } = upload;
   const headers = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) };
-  const piece = file.slice(offset, offset + pieceBytes);
   const onPiece = (/** @type {number} */ sent) => onProgress(offset + sent, file.size);
-  return send('PATCH', id, upload, { signal, onProgress: onPiece }, headers, piece);
+  // A proxy refused the piece before, or lost all of it.
+  if (lastStarts.get(file) === offset) pieceBytes = Math.max(smallestPieceBytes, pieceBytes / 4);
+  lastStarts.set(file, offset);
+  const bytes = pieceBytes;
+  const piece = file.slice(offset, offset + bytes);
+  const response = await send('PATCH', id, upload, { signal, onProgress: onPiece }, headers, piece);
+  const isTooLarge = response.status === 413 && bytes > smallestPieceBytes;
+  return isTooLarge ? await sendPiece(id, offset, upload, { signal, onProgress }) : response;
+}
+
+/**
+ * Whether a proxy blocks the method: a refusal of the service has a reason.
+ *
+ * @param {import('./send-request.js').Response} response
+ */
+function isBlocked({ status, text }) {
+  return [403, 405, 501].includes(status) && !parseJson(text)?.errors;
 }
 
 /**
