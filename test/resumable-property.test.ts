@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { request as send } from 'node:http';
 import { clockedStore, TestClock } from '@echodrop/archive/clocked-store.fixture';
-import { listResumableIds } from '@echodrop/archive/resumable-uploads';
+import { listResumables } from '@echodrop/archive/resumable-uploads';
 import { sweep } from '@echodrop/archive/sweep-orphans';
 import { listObjects } from '@echodrop/object-store/list-objects';
 import { mediaPrefix } from '@echodrop/object-store/object-keys';
@@ -11,7 +11,7 @@ import { bytesAt } from '@echodrop/object-store/sources.fixture';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
-import { base64, createTus, patchTus, sendTus } from '@echodrop/testkit/tus-requests';
+import { base64, patchTus, sendTus, tusMetadata } from '@echodrop/testkit/tus-requests';
 import { echoHeaders } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import fc from 'fast-check';
@@ -30,11 +30,13 @@ const kind = fc.oneof({ arbitrary: fc.constantFrom(...kinds), weight: 9 }, fc.co
 const aStep = fc.record({ kind, gateway, bytes: someBytes });
 const anUpload = fc.record({
   size: fc.integer({ min: 1000, max: 12 * MiB }),
+  creation: fc.constantFrom('of a known length', 'of a deferred length', 'with bytes'),
   steps: fc.array(aStep, { maxLength: 8 }),
-  isFinished: fc.oneof({ arbitrary: fc.constant(true), weight: 2 }, fc.constant(false)),
+  end: fc.constantFrom('finished', 'finished', 'abandoned', 'terminated'),
 });
 
 type Step = typeof aStep extends fc.Arbitrary<infer S> ? S : never;
+type Upload = typeof anUpload extends fc.Arbitrary<infer U> ? U : never;
 
 describeWithMinio('resumable uploads of random pieces', {}, (startMinio) => {
   const parts = new AsyncDisposableStack();
@@ -52,20 +54,22 @@ describeWithMinio('resumable uploads of random pieces', {}, (startMinio) => {
   });
   afterAll(() => parts.disposeAsync());
 
-  test('with cut connections, wrong requests, concurrent writers and killed gateways: each is published with its bytes or not at all, and the sweep leaves nothing else', {
+  test('with cut connections, wrong requests, concurrent writers, killed gateways and terminations: each is published with its bytes or not at all, and the sweep leaves nothing else', {
     timeout: numRuns * 60_000,
   }, async () => {
     const published = new Map<string, string>();
     await fc.assert(
-      fc.asyncProperty(anUpload, async ({ size, steps, isFinished }) => {
+      fc.asyncProperty(anUpload, async ({ size, creation, steps, end }) => {
         const media = Buffer.concat([photo, randomBytes(size)]);
-        const path = (await createTus(stacks[0], media.length)).headers.get('location') ?? '';
+        const path = await create(creation, media);
         for (const step of steps) await take(step, path, media);
-        if (isFinished) await finish(path, media);
         await offsetOf(path);
+        if (end === 'finished') await finish(path, media);
+        const termination = end === 'terminated' ? (await sendTus(stacks[0], 'DELETE', path)).status : undefined;
         const { status, text } = await sendTus(stacks[0], 'GET', path);
+        const hasEnded = termination === 204;
         if (status === 200) published.set(JSON.parse(text).id, sha256(media));
-        else expect({ status, isFinished }).toEqual({ status: 409, isFinished: false });
+        else expect({ end, hasEnded, status }).toEqual(unpublished(end));
       }),
       { numRuns, endOnFailure: true },
     );
@@ -73,13 +77,34 @@ describeWithMinio('resumable uploads of random pieces', {}, (startMinio) => {
     await clock.advance(25);
     const options = { olderThanMs: 24 * hourMs, dryRun: false, signal: AbortSignal.timeout(60_000) };
     await sweep(clockedStore(store, clock), { ...options, force: true });
-    expect(await Array.fromAsync(listResumableIds(store))).toEqual([]);
+    expect(await Array.fromAsync(listResumables(store))).toEqual([]);
     expect(await Array.fromAsync(store.listUnfinishedWrites())).toEqual([]);
     const stored = await Array.fromAsync(listObjects(store, mediaPrefix), async ({ key }) =>
       sha256((await bytesAt(store, key)) ?? Buffer.alloc(0)),
     );
     expect(stored.toSorted()).toEqual([...published.values()].toSorted());
   });
+
+  const unpublished = (end: string) =>
+    end === 'terminated' ? { end, hasEnded: true, status: 404 } : { end: 'abandoned', hasEnded: false, status: 409 };
+
+  async function create(creation: Upload['creation'], media: Buffer): Promise<string> {
+    const isDeferred = creation === 'of a deferred length';
+    const hasBytes = creation === 'with bytes';
+    const headers = {
+      'Upload-Metadata': tusMetadata(),
+      [isDeferred ? 'Upload-Defer-Length' : 'Upload-Length']: isDeferred ? '1' : `${media.length}`,
+      ...(hasBytes && { 'Content-Type': 'application/offset+octet-stream' }),
+    };
+    const response = await sendTus(
+      stacks[0],
+      'POST',
+      '/files/',
+      headers,
+      hasBytes ? media.subarray(0, 900) : undefined,
+    );
+    return response.headers.get('location') ?? '';
+  }
 
   async function take({ kind, gateway: index, bytes }: Step, path: string, media: Buffer): Promise<void> {
     const stack = stacks[index] ?? stacks[0];
@@ -99,7 +124,9 @@ describeWithMinio('resumable uploads of random pieces', {}, (startMinio) => {
   async function finish(path: string, media: Buffer): Promise<void> {
     await waitUntil('the record', 30_000, async () => {
       const offset = await offsetOf(path);
-      const { status } = await patchTus(stacks[1], path, offset, media.subarray(offset));
+      const { headers } = await sendTus(stacks[1], 'HEAD', path);
+      const length = headers.has('upload-defer-length') ? { 'Upload-Length': `${media.length}` } : undefined;
+      const { status } = await patchTus(stacks[1], path, offset, media.subarray(offset), length);
       return status === 200;
     });
   }

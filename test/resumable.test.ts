@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { anotherUser } from '@echodrop/testkit/another-user';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
@@ -293,14 +294,16 @@ test('OPTIONS describes the server', async () => {
   });
 });
 
-test('a second writer gets 423 while the first one sends', async () => {
+test('while one writer sends, a second one gets 423, and another user 404 as ever', async () => {
   const path = await created(photo.length);
   const pieces = Array.from({ length: 20 }, (_, n) =>
     photo.subarray((n * photo.length) / 20, ((n + 1) * photo.length) / 20),
   );
   const first = sendSlowly(path, pieces);
-  const lease = `echodrop:resumable:{${path.split('/').at(-1)}}:writer`;
+  const owner = `${stack.provider} ${sandbox.userId}`;
+  const lease = `echodrop:resumable:{${path.split('/').at(-1)}}:${owner}:writer`;
   await waitUntil('the lease', 10_000, async () => (await stack.redis.command('EXISTS', lease)) === '1');
+  expect((await send('HEAD', path, anotherUser(stack))).status).toBe(404);
   expect(reasonOf(await patch(path, 0, photo, {}, other.gateway))).toBe('423 upload_locked');
   expect((await first).status).toBe(200);
 });

@@ -22,7 +22,7 @@ export async function restoreIntoNewInstallation(cluster: Cluster, folder: strin
   expect(await runTask('copy-objects', { 'back-up': 'restore' })).not.toContain('It failed');
   await runTask('"suspend":false');
   for (const name of ['gateway', 'site']) await ready(`deployment/${name}`);
-  await runTask('jq', { '["list"]': '["rebuild-listings"]' });
+  expect(await runTask('jq', { '["list"]': '["rebuild-listings"]' })).toMatch(/^admin +Complete/m);
   const checked = await runTask('jq', { '["list"]': '["verify-store", "--moved", "--bytes"]' });
   expect(checked).toMatch(/^Checked 1 records?/m);
   expect(checked).not.toMatch(/FAULT/);

@@ -11,7 +11,7 @@ import { clockedStore, TestClock } from './clocked-store.fixture.ts';
 import {
   createResumable,
   findResumable,
-  listResumableIds,
+  listResumables,
   newTailKey,
   type ResumableState,
   StateConflict,
@@ -82,7 +82,7 @@ test('the sweep removes expired uploads with their bytes, and keeps what the oth
   const { report } = await sweep(store, { olderThanMs: -hourMs, dryRun: false, force: true, signal });
   expect(report.kinds.resumable).toEqual({ found: 1, removed: 1, bytes: 10 });
   expect(report.kinds).toMatchObject({ media: { found: 0 }, uploads: { found: 0 } });
-  expect(await Array.fromAsync(listResumableIds(store))).toEqual([running.id, complete.id].sort());
+  expect(await Array.fromAsync(listResumables(store), ({ id }) => id)).toEqual([running.id, complete.id].sort());
   expect(await Array.fromAsync(listObjects(store, `resumable/${expired.id}/`))).toEqual([]);
   expect((await store.completeWrite(running.state.write)).size).toBe(10);
   expect(await store.stat(mediaObjectKey(complete.state.mediaKey))).toBeDefined();
@@ -101,12 +101,52 @@ test('if a state cannot be read, the sweep keeps what it may need', async () => 
   expect(await store.stat(mediaObjectKey(complete.state.mediaKey))).toBeDefined();
 });
 
+test('an unreadable state keeps what it may need until every upload of its time has expired', async () => {
+  await using opened = await openStore();
+  const { store } = opened;
+  const complete = await uploaded(store, new Date(Date.now() + hourMs), true);
+  const [{ key = '' } = {}] = await Array.fromAsync(listObjects(store, `resumable/${complete.id}/`));
+  await store.put(key, Readable.from([Buffer.from('{}')]));
+  const options = { olderThanMs: -hourMs, dryRun: false, force: true, signal };
+  const media = mediaObjectKey(complete.state.mediaKey);
+  const { failure } = await sweep(store, options);
+  expect(String(failure)).toContain(`The state of the resumable upload ${complete.id} is unreadable.`);
+  expect(await store.stat(media)).toBeDefined();
+  const verify = { concurrency: 1, olderThanMs: 0, signal, isMoved: false, shouldReadBytes: false };
+  const checked = await Array.fromAsync(verifyStore(store, verify));
+  expect(checked.flatMap(({ findings }) => findings)).toContainEqual(
+    expect.objectContaining({ fault: 'state_unreadable', key: `resumable/${complete.id}/` }),
+  );
+  const clock = new TestClock(store);
+  await clock.advance(31 * 24);
+  await sweep(clockedStore(store, clock), options);
+  expect(await Array.fromAsync(listObjects(store, 'resumable/'))).toEqual([]);
+  expect(await store.stat(media)).toBeUndefined();
+});
+
 test('the sweep removes bytes without a state, which an interrupted removal leaves', async () => {
   await using opened = await openStore();
   const { store } = opened;
   await store.put(newTailKey(newMediaKey()), Readable.from([Buffer.alloc(10)]));
   await sweep(store, { olderThanMs: hourMs, dryRun: false, force: true, signal });
   expect(await Array.fromAsync(listObjects(store, 'resumable/'))).toEqual([]);
+});
+
+test('the sweep keeps an upload whose state a list has missed', async () => {
+  await using opened = await openStore();
+  const { store } = opened;
+  const running = await uploaded(store, new Date(Date.now() + hourMs));
+  let hasMissed = false;
+  const list: typeof store.list = async (prefix, options) => {
+    const listed = await store.list(prefix, options);
+    if (hasMissed || prefix !== `resumable/${running.id}/`) return listed;
+    hasMissed = true;
+    return [];
+  };
+  const missing = { ...clockedStore(store, new TestClock(store)), list };
+  await sweep(missing, { olderThanMs: hourMs, dryRun: false, force: true, signal });
+  expect(hasMissed).toBe(true);
+  expect(await findResumable(store, running.id)).toBeDefined();
 });
 
 test('verify-store reports the media of a running upload as young', async () => {

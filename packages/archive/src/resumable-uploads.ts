@@ -42,6 +42,14 @@ export interface ResumableUpload {
   readonly state: ResumableState;
 }
 
+/** The longest that an upload may take, from its creation. */
+export const maxExpiryMs = 30 * 24 * 3_600_000;
+
+/** A state that this version does not know, or damage. */
+export class UnreadableState extends Error {
+  override readonly name = 'UnreadableState';
+}
+
 /** Another process has saved a state since. */
 export class StateConflict extends Error {
   override readonly name = 'StateConflict';
@@ -58,7 +66,7 @@ export function createResumable(store: ObjectStore, id: string, state: Resumable
 /**
  * The last state of an upload; undefined if there is none.
  * @param known the number of a state, which saves listing the states. If it is not the last one but was not removed, the next save conflicts
- * @throws StoreUnavailable; Error if it is unreadable
+ * @throws StoreUnavailable, UnreadableState
  */
 export async function findResumable(
   store: ObjectStore,
@@ -79,9 +87,27 @@ export async function findResumable(
   throw new StoreUnavailable('state not found although the store lists it');
 }
 
+/** As `findResumable`, but returns UnreadableState. @throws StoreUnavailable */
+export async function tryFindResumable(
+  store: ObjectStore,
+  id: string,
+): Promise<ResumableUpload | UnreadableState | undefined> {
+  return findResumable(store, id).catch((error) => {
+    if (error instanceof UnreadableState) return error;
+    throw error;
+  });
+}
+
 async function readState(store: ObjectStore, id: string, number: number): Promise<ResumableUpload | undefined> {
   const reading = await store.read(stateKey(id, number));
-  return reading && { id, number, state: decodeState(id, await buffer(reading.body)) };
+  if (!reading) return undefined;
+  const bytes = await buffer(reading.body);
+  try {
+    const { version: _, ...state } = stateShape.parse(JSON.parse(bytes.toString()));
+    return { id, number, state };
+  } catch (cause) {
+    throw new UnreadableState(`The state of the resumable upload ${id} is unreadable.`, { cause });
+  }
 }
 
 /** Saves the next state, and removes the one before. @throws StateConflict, StoreUnavailable */
@@ -107,14 +133,22 @@ export async function removeResumable(store: ObjectStore, id: string, write?: St
   await removeObjects(store, resumablePrefixOf(id));
 }
 
-/** The ids of all resumable uploads. @throws StoreUnavailable */
-export async function* listResumableIds(store: ObjectStore): AsyncGenerator<string> {
-  let last = '';
-  for await (const { key } of listObjects(store, resumablePrefix)) {
+interface ListedResumable {
+  readonly id: string;
+  /** The latest time of one of its objects, by the store's clock. */
+  readonly writtenAt: Date;
+}
+
+/** All resumable uploads. @throws StoreUnavailable */
+export async function* listResumables(store: ObjectStore): AsyncGenerator<ListedResumable> {
+  let last: ListedResumable | undefined;
+  for await (const { key, writtenAt } of listObjects(store, resumablePrefix)) {
     const [id = ''] = key.slice(resumablePrefix.length).split('/');
-    if (id !== last && isMediaKey(id)) yield id;
-    last = id;
+    if (!isMediaKey(id)) continue;
+    if (last && last.id !== id) yield last;
+    last = last?.id === id && last.writtenAt > writtenAt ? last : { id, writtenAt };
   }
+  if (last) yield last;
 }
 
 async function writeState(store: ObjectStore, upload: ResumableUpload): Promise<ResumableUpload> {
@@ -128,15 +162,6 @@ async function writeState(store: ObjectStore, upload: ResumableUpload): Promise<
   if (!reading && outcome === 'exists')
     throw new StoreUnavailable('state not found although the store reports that it exists');
   throw new StateConflict('another process has continued the upload');
-}
-
-function decodeState(id: string, bytes: Buffer): ResumableState {
-  try {
-    const { version: _, ...state } = stateShape.parse(JSON.parse(bytes.toString()));
-    return state;
-  } catch (cause) {
-    throw new Error(`The state of the resumable upload ${id} is unreadable.`, { cause });
-  }
 }
 
 function stateKey(id: string, number: number): string {

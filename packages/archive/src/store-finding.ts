@@ -10,7 +10,7 @@ interface FaultOfRecord extends FaultOfKey {
 /** A difference between records and what the store has. */
 export type StoreFault =
   | (FaultOfKey & { readonly fault: 'no_record' | 'lists_nothing' })
-  | (FaultOfKey & { readonly fault: 'record_unreadable'; readonly why: string })
+  | (FaultOfKey & { readonly fault: 'record_unreadable' | 'state_unreadable'; readonly why: string })
   | (FaultOfRecord & { readonly fault: 'record_misplaced' | 'media_missing' | 'not_listed' | 'removal_unfinished' })
   | (FaultOfRecord & { readonly fault: 'media_of_other_size'; readonly recorded: number; readonly stored: number })
   | (FaultOfRecord & { readonly fault: 'media_of_other_tag'; readonly recorded: string; readonly stored: string })

@@ -9,7 +9,7 @@ import { addToListings } from './listing.ts';
 import { readListingIndex } from './listing-index.ts';
 import { type ListingEntry, listingEntryOf } from './listing-keys.ts';
 import type { FoundRecord } from './records.ts';
-import { findResumable, listResumableIds, removeResumable } from './resumable-uploads.ts';
+import { findResumable, listResumables, maxExpiryMs, removeResumable, UnreadableState } from './resumable-uploads.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
 
 interface SweepOptions {
@@ -70,7 +70,9 @@ class Sweep {
   };
   /** What running resumable uploads may still need; incomplete if a state could not be read. */
   readonly #needed = { mediaKeys: new Set<string>(), writes: new Set<string>(), isComplete: true };
-  readonly #expired: { readonly id: string; readonly write: StagedWrite | undefined }[] = [];
+  readonly #expired: { readonly id: string; readonly write?: StagedWrite }[] = [];
+  /** A list may miss a state that was saved meanwhile. */
+  readonly #stateless: string[] = [];
   #failure: unknown;
 
   constructor(store: ObjectStore, options: SweepOptions, now: number, isListed: (entry: ListingEntry) => boolean) {
@@ -83,13 +85,14 @@ class Sweep {
   async run(): Promise<SweepResult> {
     const { dryRun, force = false, keysPerBatch, signal } = this.#options;
     let recordsMissing: RecordsMissing | undefined;
-    await this.#forEach(listResumableIds(this.#store), (id) => this.#classifyResumable(id));
+    await this.#forEach(listResumables(this.#store), (listed) => this.#classifyResumable(listed));
     const visit = (record: FoundRecord) => this.#relist(record);
     for await (const batch of findOrphans(this.#store, { keysPerBatch, signal, visit })) {
       if (!force) recordsMissing ??= await this.#checkMissing(batch);
       if (!dryRun && recordsMissing) throw recordsMissing;
       await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
     }
+    for (const id of this.#stateless) if (!(await findResumable(this.#store, id))) this.#expired.push({ id });
     for (const { id, write } of this.#expired)
       await this.#count('resumable', write?.size ?? 0, () => removeResumable(this.#store, id, write));
     await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
@@ -106,10 +109,10 @@ class Sweep {
     if (await this.#attempt(() => addToListings(this.#store, entry))) this.#listings.added += 1;
   }
 
-  async #classifyResumable(id: string): Promise<void> {
+  async #classifyResumable({ id, writtenAt }: { id: string; writtenAt: Date }): Promise<void> {
     try {
       const upload = await findResumable(this.#store, id);
-      if (!upload) return void this.#expired.push({ id, write: undefined });
+      if (!upload) return void this.#stateless.push(id);
       const { expires, mediaKey, write } = upload.state;
       if (expires.getTime() < this.#now) this.#expired.push({ id, write });
       else {
@@ -117,8 +120,10 @@ class Sweep {
         if (write.id !== undefined) this.#needed.writes.add(write.id);
       }
     } catch (error) {
-      this.#needed.isComplete = false;
       this.#failure ??= error;
+      const hasExpired = error instanceof UnreadableState && writtenAt.getTime() < this.#now - maxExpiryMs;
+      if (hasExpired) this.#expired.push({ id });
+      else this.#needed.isComplete = false;
     }
   }
 

@@ -1,12 +1,12 @@
 import { listObjects } from '@echodrop/object-store/list-objects';
-import { mediaObjectKey, mediaPrefix, recordsPrefix } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, mediaPrefix, recordsPrefix, resumablePrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { pMapIterable } from 'p-map';
 import { checkEntry } from './check-entry.ts';
 import { type CheckDepth, checkRecord } from './check-record.ts';
 import { findOrphans } from './find-orphans.ts';
 import { listingPrefixes } from './listing-keys.ts';
-import { findResumable, listResumableIds } from './resumable-uploads.ts';
+import { listResumables, tryFindResumable, UnreadableState } from './resumable-uploads.ts';
 import type { Checked, StoreFinding } from './store-finding.ts';
 
 interface VerifyOptions extends CheckDepth {
@@ -60,12 +60,9 @@ async function* checkMedia(
   { olderThanMs, keysPerBatch, signal }: Pick<VerifyOptions, 'olderThanMs' | 'keysPerBatch' | 'signal'>,
 ): AsyncGenerator<Checked> {
   const before = (await store.clock()).getTime() - olderThanMs;
-  const inProgress = new Set<string>();
-  for await (const id of listResumableIds(store)) {
-    const upload = await findResumable(store, id);
-    if (upload) inProgress.add(upload.state.mediaKey);
-  }
   let cursor = after ?? mediaPrefix;
+  const { inProgress, findings } = await checkResumables(store);
+  yield { cursor, findings };
   const start = cursor.slice(mediaPrefix.length) || undefined;
   for await (const { to, orphans } of findOrphans(store, { keysPerBatch, signal, after: start })) {
     for await (const { kind: leftover, object, mediaKey, reference } of orphans) {
@@ -78,4 +75,17 @@ async function* checkMedia(
     cursor = mediaObjectKey(to);
     yield { cursor, findings: [] };
   }
+}
+
+/** The media keys of unfinished uploads. */
+async function checkResumables(store: ObjectStore) {
+  const inProgress = new Set<string>();
+  const findings: StoreFinding[] = [];
+  for await (const { id } of listResumables(store)) {
+    const upload = await tryFindResumable(store, id);
+    if (upload instanceof UnreadableState)
+      findings.push({ fault: 'state_unreadable', key: resumablePrefixOf(id), why: upload.message });
+    else if (upload) inProgress.add(upload.state.mediaKey);
+  }
+  return { inProgress, findings };
 }

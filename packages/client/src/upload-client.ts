@@ -29,7 +29,7 @@ export interface ClientOptions extends Proof {
 }
 
 export interface RequestOptions {
-  /** Default: a timeout of six hours for an upload, of two minutes for other requests. */
+  /** Default: a timeout of two minutes. An upload has none, but each of its attempts ends after six hours, or `stallMs` without progress. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -65,7 +65,6 @@ const defaultStallMs = 120_000;
 const largestPage = 100;
 // 100 captions of 64 KiB, which JSON can escape to six times as much.
 const maxPageBytes = 40 * 2 ** 20;
-const maxUploadMs = 6 * 3600 * 1000;
 const maxRequestMs = 120_000;
 
 /**
@@ -186,9 +185,9 @@ export class UploadClient<Source> {
 }
 
 /** A signal that also aborts if `onProgress` throws, with its error. */
-function endedByProgress({ signal = AbortSignal.timeout(maxUploadMs), onProgress }: UploadOptions) {
-  if (!onProgress) return { signal, onProgress };
+function endedByProgress({ signal, onProgress }: UploadOptions) {
   const failure = new AbortController();
+  if (!onProgress) return { signal: signal ?? failure.signal, onProgress };
   const report: Progress = (sent, total) => {
     try {
       onProgress(sent, total);
@@ -196,5 +195,5 @@ function endedByProgress({ signal = AbortSignal.timeout(maxUploadMs), onProgress
       failure.abort(error);
     }
   };
-  return { signal: AbortSignal.any([signal, failure.signal]), onProgress: report };
+  return { signal: AbortSignal.any([failure.signal, ...(signal ? [signal] : [])]), onProgress: report };
 }

@@ -42,6 +42,8 @@ function describeFault(found: Extract<StoreFinding, { fault: string }>): string 
   switch (found.fault) {
     case 'record_unreadable':
       return `record unreadable (${found.why}). Restore it from a backup; until then sweep deletes nothing.`;
+    case 'state_unreadable':
+      return 'state of a resumable upload unreadable. Delete these objects; until then sweep deletes no orphans, for up to 30 days.';
     case 'no_record':
       return 'not a record, but stored among the records. Delete it, or move it elsewhere.';
     case 'record_misplaced':

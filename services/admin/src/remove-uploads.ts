@@ -1,6 +1,13 @@
 import type { Owner } from '@echodrop/archive/owner';
 import { listRecordsOf, tryFindRecord } from '@echodrop/archive/records';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
+import {
+  listResumables,
+  type ResumableUpload,
+  removeResumable,
+  tryFindResumable,
+  UnreadableState,
+} from '@echodrop/archive/resumable-uploads';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { type Audit, CommandFailed } from './command-context.ts';
@@ -23,28 +30,64 @@ export async function* removeUploads(
   if (failed > 0) throw new CommandFailed(`Not found or unreadable: ${failed} of ${idsOrAddresses.length} uploads.`);
 }
 
+interface PurgeOptions {
+  readonly dryRun: boolean;
+  readonly audit: Audit;
+}
+
+interface Counts {
+  uploads: number;
+  unreadable: number;
+}
+
 /**
- * Removes all uploads of a user and finishes interrupted removals. Reads every record, not the lists. A dry run only counts.
- * @throws StoreUnavailable; CommandFailed at the end if a record is unreadable, since it may be the user's
+ * Removes all uploads of a user, also unfinished ones, and finishes interrupted removals. Reads every record, not the lists. A dry run only counts.
+ * @throws StoreUnavailable; CommandFailed at the end if a record or state is unreadable, since it may be the user's
  */
-export async function* purge(
-  store: ObjectStore,
-  owner: Owner,
-  { dryRun, audit }: { dryRun: boolean; audit: Audit },
-): AsyncGenerator<string> {
-  let count = 0;
-  let unreadable = 0;
+export async function* purge(store: ObjectStore, owner: Owner, options: PurgeOptions): AsyncGenerator<string> {
+  const counts = { uploads: 0, unreadable: 0 };
+  yield* purgeRecords(store, owner, options, counts);
+  yield* purgeUnfinished(store, owner, options, counts);
+  yield summary(counts.uploads, options.dryRun);
+  if (counts.unreadable > 0) throw new CommandFailed(`${counts.unreadable} records or states are unreadable.`);
+}
+
+async function* purgeRecords(store: ObjectStore, owner: Owner, { dryRun, audit }: PurgeOptions, counts: Counts) {
   for await (const { id, found } of listRecordsOf(store, owner)) {
     if (found instanceof UnreadableRecord) {
-      unreadable += 1;
+      counts.unreadable += 1;
       yield `${id}: record unreadable`;
     } else if (!isTombstone(found)) {
-      count += 1;
+      counts.uploads += 1;
       if (!dryRun) yield await remove(store, found, audit);
     } else if (!dryRun) await finishRemoval(store, found);
   }
-  yield summary(count, dryRun);
-  if (unreadable > 0) throw new CommandFailed(`${unreadable} records are unreadable.`);
+}
+
+async function* purgeUnfinished(
+  store: ObjectStore,
+  { provider, subject }: Owner,
+  { dryRun, audit }: PurgeOptions,
+  counts: Counts,
+) {
+  for await (const { id } of listResumables(store)) {
+    const found = await tryFindResumable(store, id);
+    if (found instanceof UnreadableState) {
+      counts.unreadable += 1;
+      yield found.message;
+    } else if (found?.state.provider === provider && found.state.subject === subject) {
+      // That of a published upload still has its texts, and counts as its record.
+      if (!found.state.isPublished) counts.uploads += 1;
+      if (!dryRun) yield* removeState(store, found, audit);
+    }
+  }
+}
+
+async function* removeState(store: ObjectStore, { id, state }: ResumableUpload, audit: Audit) {
+  const { mediaKey, provider, subject, write, isPublished } = state;
+  if (!isPublished) audit({ action: 'remove', mediaKey, provider, subject });
+  await removeResumable(store, id, write);
+  if (!isPublished) yield `${id}: unfinished, deleted`;
 }
 
 function summary(count: number, dryRun: boolean): string {

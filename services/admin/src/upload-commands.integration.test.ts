@@ -4,7 +4,9 @@ import { Readable } from 'node:stream';
 import { listNewest } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { findRecord } from '@echodrop/archive/records';
-import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
+import { createResumable, listResumables } from '@echodrop/archive/resumable-uploads';
+import { listingPrefix, mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/object-keys';
+import { newStagedWrite } from '@echodrop/object-store/staged-write';
 import { decodeStoredRecord } from '@echodrop/record';
 import { expect, test } from 'vitest';
 import { runCommand, useDataDir } from './admin.fixture.ts';
@@ -121,6 +123,25 @@ test('purge counts, and with --yes deletes all uploads of a user, listed or not'
   }
   expect(await findRecord(dataDir.store, second.id)).toEqual(second);
   expect((await run('purge', provider, '12345', '--yes')).stdout).toContain('Deleted 0 uploads');
+});
+
+test('purge deletes unfinished uploads of the user, also the texts that one of a published upload keeps', async () => {
+  const { store } = dataDir;
+  const ids = { mine: newMediaKey(), published: newMediaKey(), other: newMediaKey() };
+  for (const [kind, id] of Object.entries(ids))
+    await createResumable(store, id, {
+      expires: new Date(Date.now() + 3_600_000),
+      provider,
+      subject: kind === 'other' ? '1' : '77',
+      ...{ application: 'app', message: 'unfinished', metadata: '', mediaKey: newMediaKey(), head: '' },
+      write: newStagedWrite(mediaObjectKey(newMediaKey()), 'application/octet-stream'),
+      isPublished: kind === 'published',
+    });
+  expect((await run('purge', provider, '77')).stdout).toMatch(/^Dry run: would delete 1 uploads\./);
+  const ran = await run('purge', provider, '77', '--yes');
+  expect(ran.stdout.split('\n')).toEqual([`${ids.mine}: unfinished, deleted`, 'Deleted 1 uploads.']);
+  expect(auditOf(ran)).toHaveLength(1);
+  expect(await Array.fromAsync(listResumables(store), ({ id }) => id)).toEqual([ids.other]);
 });
 
 test('purge, export and rebuild-listings report unreadable records', async () => {

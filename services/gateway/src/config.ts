@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { maxExpiryMs } from '@echodrop/archive/resumable-uploads';
 import { probeQueueSecret, renditionQueueSecret, verifierSecret } from '@echodrop/contracts/secret-settings';
 import { mediaSettings, uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
@@ -63,7 +64,7 @@ export const settings = {
     'how long an upload waits for its probe, then 503. If the oldest waiting photo (or video) has waited half of it, ' +
       'new photos (or videos) that need a probe-worker get 503 `overloaded`',
   ),
-  RESUMABLE_EXPIRY_HOURS: wholeNumber({ default: 24, min: 1, max: 24 * 30 }).describe(
+  RESUMABLE_EXPIRY_HOURS: wholeNumber({ default: 24, min: 1, max: maxExpiryMs / 3_600_000 }).describe(
     'time for a resumable upload, then 410',
   ),
   TRUSTED_PROXIES: commaSeparated('')

@@ -19,6 +19,23 @@ test('every outcome of an upload has a series from the start, so that the first 
   expect(series.get('version="2",format="json",outcome="published"')).toBe(0);
 });
 
+test('a piece of a resumable upload that the service fails counts as a failed upload', async () => {
+  const before = (await seriesOf('echodrop_uploads_total')).get('version="tus",format="json",outcome="unavailable"');
+  const context = {
+    requestId: 'r',
+    version: 'tus',
+    format: 'json',
+    startedAt: 0,
+    receivedAt: undefined,
+    log: {},
+  } as const;
+  for (const method of ['HEAD', 'PATCH'])
+    for (const outcome of ['ok', 'client_gone', 'unavailable'] as const)
+      events.resumableRequestEnded(context, { method }, outcome);
+  const after = await seriesOf('echodrop_uploads_total');
+  expect(after.get('version="tus",format="json",outcome="unavailable"')).toBe((before ?? 0) + 1);
+});
+
 test('only published uploads count for the duration of responses', async () => {
   vi.useFakeTimers({ toFake: ['performance'], now: 0 });
   const startedAt = performance.now();

@@ -66,7 +66,7 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
     uploadStarted(): void {
       running.inc();
     },
-    /** A request of a resumable upload has ended. It counts as an upload if it published one, ended one or was refused to create one. */
+    /** A request of a resumable upload has ended. It counts as an upload if it published one, ended one, was refused to create one, or failed with bytes. */
     resumableRequestEnded(
       { requestId, startedAt, log: fields }: LoggedUpload,
       { method, upload, hasEnded }: ResumableRequest,
@@ -79,7 +79,8 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
       setSpanAttributes({ 'echodrop.outcome': outcome, ...attributes });
       resumableRequests.inc({ method, outcome });
       const isRefused = outcome !== 'ok' && outcome !== 'client_gone';
-      if (outcome === 'published' || hasEnded || (method === 'POST' && isRefused))
+      const isFailed = method === 'PATCH' && ['unavailable', 'overloaded'].includes(outcome);
+      if (outcome === 'published' || hasEnded || isFailed || (method === 'POST' && isRefused))
         uploads.inc({ version: 'tus', format: 'json', outcome });
       if (fields.bytes !== undefined) publishedBytes.inc(fields.bytes);
       const state = { resumableId: upload?.id, offset: upload?.state.write.size, length: upload?.state.length };

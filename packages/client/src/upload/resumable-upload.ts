@@ -22,6 +22,8 @@ interface Upload extends Pick<MediaRequest, 'signal' | 'onProgress' | 'fetch' | 
   readonly onResumable?: ((id: string) => void | Promise<void>) | undefined;
 }
 
+/** Each request with media ends after this time, which is also the service's limit. */
+export const maxRequestMs = 6 * 3600 * 1000;
 // Proxies often refuse a request above 100 MB.
 const largestPieceBytes = 64 * 2 ** 20;
 const smallestPieceBytes = 2 ** 20;
@@ -34,7 +36,8 @@ export class ResumableUpload {
   #id: string | undefined;
   #offset = 0;
   #pieceBytes = largestPieceBytes;
-  #lastStart: number | undefined;
+  /** The offset of a piece that got no response, or 413. */
+  #failedStart: number | undefined;
 
   constructor(upload: Upload) {
     this.#upload = upload;
@@ -112,11 +115,11 @@ export class ResumableUpload {
 
   /** @returns the body of the response: the record, after the last piece. undefined if a proxy blocks PATCH */
   async #sendPiece(): Promise<string | undefined> {
-    const { service, send, proof, content, onProgress, signal, ...rest } = this.#upload;
+    const { service, send, proof, content, onProgress, signal, fetch, stallMs } = this.#upload;
     const start = this.#offset;
     // A proxy refused the piece before, or lost all of it.
-    if (start === this.#lastStart) this.#pieceBytes = Math.max(smallestPieceBytes, this.#pieceBytes / 4);
-    this.#lastStart = start;
+    if (start === this.#failedStart) this.#pieceBytes = Math.max(smallestPieceBytes, this.#pieceBytes / 4);
+    this.#failedStart = start;
     const piece = content.slice(start, start + this.#pieceBytes);
     const result = await exchange(signal, maxBodyBytes, () =>
       send(service + this.#path, {
@@ -127,10 +130,11 @@ export class ResumableUpload {
         },
         media: { filename: '', content: piece },
         onProgress: onProgress && ((sent) => onProgress(start + sent, content.size)),
-        ...{ signal, fetch: rest.fetch, stallMs: rest.stallMs },
+        ...{ signal: AbortSignal.any([signal, AbortSignal.timeout(maxRequestMs)]), fetch, stallMs },
       }),
     );
     if (result.response.status === 413 && this.#pieceBytes > smallestPieceBytes) return '';
+    this.#failedStart = undefined;
     if (await isBlocked(result)) return undefined;
     const body = await requireOk(result);
     this.#offset = offsetOf(result.response);

@@ -6,7 +6,7 @@ import { maxBodyBytes } from '../read-body.ts';
 import { type Format, readRecord, readRefusal } from '../read-response.ts';
 import { type OnRetry, withRetries } from '../retry.ts';
 import { idempotencyHeader } from './idempotency-key.ts';
-import { metadataOf, ResumableUpload } from './resumable-upload.ts';
+import { maxRequestMs, metadataOf, ResumableUpload } from './resumable-upload.ts';
 
 interface Upload extends Pick<MediaRequest, 'media' | 'signal' | 'onProgress' | 'fetch' | 'stallMs'> {
   /** The address of the upload service, without a final slash. */
@@ -71,7 +71,8 @@ async function sendForm(upload: Upload): Promise<MediaRecord> {
     send(`${service}/${version}/upload.${format}`, {
       method: 'POST',
       headers: { ...proof(), 'Idempotency-Key': idempotencyHeader(idempotencyKey) },
-      ...{ fields, media, signal, onProgress, fetch: rest.fetch, stallMs: rest.stallMs },
+      ...{ fields, media, onProgress, fetch: rest.fetch, stallMs: rest.stallMs },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(maxRequestMs)]),
     }),
   );
   if (response.status !== 200) throw await readRefusal(format, body, response);

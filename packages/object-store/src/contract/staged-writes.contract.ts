@@ -126,6 +126,24 @@ export function stagedWritesContract(stores: () => OpenedStores): void {
       expect(bytes?.equals(Buffer.concat([Buffer.alloc(5, 1), Buffer.alloc(partBytes, 3)]))).toBe(true);
     });
 
+    test('a call without bytes leaves nothing', async () => {
+      const unfinished = async () => (await Array.fromAsync(stores().store.listUnfinishedWrites())).length;
+      const before = await unfinished();
+      await new Staged().append(inChunks(Buffer.alloc(0)));
+      expect(await unfinished()).toBe(before);
+    });
+
+    test('a write whose bytes a suspended process has overwritten is lost', async () => {
+      const staged = new Staged();
+      await staged.append(inChunks(Buffer.alloc(partBytes, 1)));
+      const earlier = staged.write;
+      await staged.append(inChunks(Buffer.alloc(partBytes, 2)));
+      const conflicts = { newTailKey: () => 'resumable/a/b', save: () => Promise.reject(new Error('conflict')) };
+      const late = stores().other.append(earlier, inChunks(Buffer.alloc(6 * MiB, 3)), conflicts);
+      await expect(late).rejects.toThrow('conflict');
+      await expect(stores().store.completeWrite(staged.write)).rejects.toThrow(StagedWriteLost);
+    });
+
     test('a discarded write is lost: it takes no bytes, and never completes', async () => {
       const staged = new Staged();
       await staged.append(inChunks(randomBytes(partBytes + 5)));

@@ -53,17 +53,21 @@ export class StagedFile implements AsyncDisposable {
       size += chunk.length;
       if (!verify && size - saved >= partBytes) await keep();
     };
+    // No state names the file, not even one whose save has failed.
+    const dropUnnamed = async () => {
+      if (!isNamed) await rm(this.path, { force: true }).catch(() => {});
+    };
     try {
       await consumeSource(source, signal, take);
       verify?.();
     } catch (error) {
       // Of a lost connection, what has arrived.
       if (!verify && !(error instanceof StoreUnavailable)) await keep().catch(() => {});
-      // No state names the file, not even one whose save has failed.
-      if (!isNamed) await rm(this.path, { force: true }).catch(() => {});
+      await dropUnnamed();
       throw error;
     }
     await keep();
+    await dropUnnamed();
   }
 
   /**

@@ -1,13 +1,19 @@
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
-import { ChecksumMismatch, StagedWriteLost, StoreUnavailable, type WrittenObject } from '../object-store.ts';
+import {
+  ChecksumMismatch,
+  CrowdedOut,
+  StagedWriteLost,
+  StoreUnavailable,
+  type WrittenObject,
+} from '../object-store.ts';
 import type { PartMemory } from '../part-memory.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fillParts } from './fill-parts.ts';
 import type { MinioBucket } from './minio-bucket.ts';
 import { NotStored } from './object-requests.ts';
-import { NoSuchUpload } from './store-response.ts';
+import { PartsLost } from './store-response.ts';
 import { UploadPart } from './upload-part.ts';
 
 // S3 refuses smaller parts, except the last.
@@ -48,9 +54,8 @@ export async function appendToS3(
     part.empty();
     await advance({ ...before, id, parts: [...before.parts, added] }, size);
   };
-  const sendRest = async () => {
-    if (part.size === (staged.tail?.size ?? 0)) return;
-    if (part.size >= minPartBytes) return sendPart();
+  const hasRest = () => part.size !== (staged.tail?.size ?? 0);
+  const sendTail = async () => {
     const key = newTailKey();
     await bucket.objects.put(key, part);
     const before = staged.tail?.before ?? staged.crc32;
@@ -65,13 +70,13 @@ export async function appendToS3(
   try {
     await readTail(bucket, staged, part);
     await fillParts(source, part, { signal, sendFull: sendPart });
-    await sendRest();
+    if (hasRest()) await (part.size < minPartBytes ? sendTail() : sendPart());
     verify?.();
   } catch (error) {
-    // Of a lost connection, what has arrived.
+    // Of a lost connection, what has arrived. As a tail: another process may have continued, whose part it would overwrite.
     const isStoreAtFault = error instanceof StoreUnavailable || error instanceof StagedWriteLost;
     if (verify) await dropUnsaved().catch(() => {});
-    else if (!isStoreAtFault) await sendRest().catch(() => {});
+    else if ((!isStoreAtFault || error instanceof CrowdedOut) && hasRest()) await sendTail().catch(() => {});
     part.empty({ hasFailed: true });
     throw error;
   }
@@ -84,13 +89,16 @@ export async function completeOnS3({ bucket, memory }: Staging, write: StagedWri
   await readTail(bucket, write, part);
   // MinIO's tag of a part is its MD5.
   const tailTag = () => hash('md5', Buffer.concat([...part.bytes()]));
-  const etag =
+  const complete = () =>
     write.id === undefined
-      ? await bucket.objects.put(write.key, part, { contentType: write.contentType })
-      : await completeParts(bucket, write, write.id, part).catch((error) => {
-          if (error instanceof NoSuchUpload) return joinedTag(write, part.size > 0 ? [tailTag()] : []);
-          throw error;
-        });
+      ? bucket.objects.put(write.key, part, { contentType: write.contentType })
+      : completeParts(bucket, write, write.id, part);
+  const etag = await complete().catch((error) => {
+    // An earlier call may have completed it.
+    if (error instanceof PartsLost) return joinedTag(write, part.size > 0 ? [tailTag()] : []);
+    part.empty({ hasFailed: true });
+    throw error;
+  });
   await requireStored(bucket, write.key, etag);
   return { key: write.key, size: write.size, etag, crc32: write.crc32 };
 }
@@ -149,7 +157,7 @@ function checksumBefore({ crc32, tail }: StagedWrite): Checksum {
 
 async function toLost<T>(request: Promise<T>): Promise<T> {
   return request.catch((error) => {
-    throw error instanceof NoSuchUpload
+    throw error instanceof PartsLost
       ? new StagedWriteLost('the store no longer has the parts of this write', { cause: error })
       : error;
   });

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { StoreUnavailable } from '../object-store.ts';
 
-/** The multipart upload was completed or aborted, or never existed. */
-export class NoSuchUpload extends StoreUnavailable {}
+/** The multipart upload was completed or aborted, or one of its parts was replaced. */
+export class PartsLost extends StoreUnavailable {}
 
 /** S3 verifies the bytes against this request header and repeats it in the response. */
 export const checksumHeader = 'x-amz-checksum-crc32';
@@ -65,5 +65,6 @@ export function readTag({ etag }: IncomingHttpHeaders): string {
 export function responseError(status: number, xml: Uint8Array): StoreUnavailable {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(Buffer.from(xml).toString())?.[1];
   const message = `object store responded with ${status} ${code ?? ''}`.trim();
-  return code === 'NoSuchUpload' ? new NoSuchUpload(message) : new StoreUnavailable(message);
+  const isLost = ['NoSuchUpload', 'InvalidPart', 'InvalidPartOrder'].includes(code ?? '');
+  return isLost ? new PartsLost(message) : new StoreUnavailable(message);
 }

@@ -14,7 +14,7 @@ import { detectMediaType } from '@echodrop/media/detect-media-type';
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StagedWriteLost } from '@echodrop/object-store/object-store';
 import { newStagedWrite, type StagedWrite } from '@echodrop/object-store/staged-write';
-import { newMediaId } from '@echodrop/record';
+import { newMediaId, type StoredRecord } from '@echodrop/record';
 import type { LRUCache } from 'lru-cache';
 import type { ApiKeys } from '../admit/api-keys.ts';
 import { idempotencyKeyOf, type OncePublisher, type Published } from '../idempotency/idempotency.ts';
@@ -109,7 +109,7 @@ export async function appendBody(request: LeasedRequest, deps: ResumableDeps): P
     saveState(request, { write: next, head: head.subarray(0, next.size).toString('base64') }, deps);
   const options = { signal: lease.signal, newTailKey: () => newTailKey(upload.id), save };
   try {
-    await endingIfLost(request, store, () =>
+    await endingIfLost(request, deps, () =>
       store.append(write, source, { ...options, ...(digest && { verify: digest.verify }) }),
     );
   } finally {
@@ -137,14 +137,14 @@ export async function publishUpload(request: LeasedRequest, deps: ResumableDeps)
   const { mediaId = '' } = request.upload.state;
   const earlier = isFirstTry ? undefined : await deps.records.find(mediaId, request.upload.state);
   if (earlier) {
-    await saveState(request, { isPublished: true }, deps);
+    await savePublished(request, earlier, deps);
     return { record: earlier, isRepeat: true };
   }
   const head = Buffer.from(encodedHead, 'base64');
   const type = detectMediaType(head);
   await admitted.admitMedia(type);
   await admitted.admitApplication(application, false);
-  const stored = await endingIfLost(request, store, () => store.completeWrite(write));
+  const stored = await endingIfLost(request, deps, () => store.completeWrite(write));
   let isCommitted = false;
   const commit = () => {
     isCommitted = true;
@@ -153,7 +153,7 @@ export async function publishUpload(request: LeasedRequest, deps: ResumableDeps)
   const upload = { message, alt, application, caller, media, stored, mediaId };
   try {
     const published = await publisher.publish(upload, idempotencyKey, context);
-    await saveState(request, { mediaId: published.record.id, isPublished: true }, deps);
+    await savePublished(request, published.record, deps);
     if (published.record.mediaKey !== key)
       await store.remove(mediaObjectKey(key)).catch(() => deps.forms.onOrphan(key));
     return published;
@@ -183,6 +183,12 @@ async function saveState(
   lastStates.set(id, request.upload.number);
 }
 
+/** Keeps what finds the record, for as long as an upload may take: the client may not have received the response. */
+function savePublished(request: LeasedRequest, record: StoredRecord, deps: ResumableDeps): Promise<void> {
+  const expires = new Date(Date.now() + deps.expiryMs);
+  return saveState(request, { mediaId: record.id, isPublished: true, expires, head: '' }, deps);
+}
+
 // The sweep removes what remains.
 async function endUpload(request: LeasedRequest, store: ObjectStore, withMedia: boolean): Promise<void> {
   const { upload } = request;
@@ -192,15 +198,21 @@ async function endUpload(request: LeasedRequest, store: ObjectStore, withMedia: 
 }
 
 /** @throws Refusal `upload_expired` in place of StagedWriteLost, after the upload was ended */
-async function endingIfLost<T>(request: LeasedRequest, store: ObjectStore, act: () => Promise<T>): Promise<T> {
+async function endingIfLost<T>(
+  request: LeasedRequest,
+  { store, lastStates }: Pick<ResumableDeps, 'store' | 'lastStates'>,
+  act: () => Promise<T>,
+): Promise<T> {
   try {
     return await act();
   } catch (error) {
     if (!(error instanceof StagedWriteLost)) throw error;
     // Perhaps another process has completed it since.
     const { id, number } = request.upload;
-    if ((await findResumable(store, id))?.number !== number)
+    if ((await findResumable(store, id))?.number !== number) {
+      lastStates.delete(id);
       throw new StateConflict('not the last state', { cause: error });
+    }
     await endUpload(request, store, false);
     throw new Refusal('upload_expired', { cause: error });
   }

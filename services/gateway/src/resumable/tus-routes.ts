@@ -186,6 +186,6 @@ function refusalOf(status: number, cause?: unknown): Refusal {
 /** Those of the protocol. The library refuses values of others that proxies send. */
 function headersOf({ headers }: ExpressRequest): [string, string][] {
   return Object.entries(headers).flatMap(([name, value]) =>
-    /^(tus-|upload-|content-|x-http-method-override$)/.test(name) ? [[name, `${value}`]] : [],
+    /^(tus-|upload-|content-)/.test(name) ? [[name, `${value}`]] : [],
   );
 }

@@ -96,7 +96,9 @@ export class TusLocker implements Locker {
     const request = requireRequest();
     return {
       lock: async () => {
-        request.lease = await this.#leases.acquire(id, request.context.signal);
+        const { provider, subject } = admitted().caller;
+        // By the owner too: another user must not notice that the upload exists.
+        request.lease = await this.#leases.acquire(id, `${provider} ${subject}`, request.context.signal);
       },
       unlock: async () => {
         await request.lease?.[Symbol.asyncDispose]();

@@ -56,24 +56,26 @@ export class WriterLeases {
     this.#failoverMs = failoverMs;
   }
 
-  /** Waits for a lease for up to three seconds. @throws Refusal `upload_locked`; the reason of `signal`; an error of Redis */
-  async acquire(id: string, signal: AbortSignal): Promise<WriterLease> {
+  /** Waits up to three seconds for the lease of an upload of `owner`. @throws Refusal `upload_locked`; the reason of `signal`; an error of Redis */
+  async acquire(id: string, owner: string, signal: AbortSignal): Promise<WriterLease> {
     const holder = randomUUID();
     const end = performance.now() + waitMs;
-    const acquire = () => this.#run(acquireScript, id, holder, leaseMs, wantedMs);
+    // Braces: a Redis Cluster keeps both keys in one slot.
+    const key = `echodrop:resumable:{${id}}:${owner}`;
+    const acquire = () => this.#run(acquireScript, key, holder, leaseMs, wantedMs);
     while ((await retryFor(this.#failoverMs, acquire, mayEndWithFailover)) === 0) {
       if (performance.now() >= end) throw new Refusal('upload_locked');
       await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
-    return this.#hold(id, holder);
+    return this.#hold(key, holder);
   }
 
-  #hold(id: string, holder: string): WriterLease {
+  #hold(key: string, holder: string): WriterLease {
     const ended = new AbortController();
     let renewedAt = performance.now();
     // Not repeated: the next renewal comes soon, and none may come after the release.
     const renew = async () => {
-      const outcome = await this.#run(renewScript, id, holder, leaseMs).catch(() => undefined);
+      const outcome = await this.#run(renewScript, key, holder, leaseMs).catch(() => undefined);
       const isLost = outcome === undefined ? performance.now() - renewedAt > leaseMs : outcome === 0;
       if (isLost || (outcome === 2 && lease.isIdle())) ended.abort(new Refusal('upload_locked'));
       if (outcome !== undefined) renewedAt = performance.now();
@@ -85,15 +87,13 @@ export class WriterLeases {
       [Symbol.asyncDispose]: async () => {
         clearInterval(timer);
         // If Redis fails, the lease expires.
-        await this.#run(releaseScript, id, holder).catch(() => {});
+        await this.#run(releaseScript, key, holder).catch(() => {});
       },
     };
     return lease;
   }
 
-  #run(script: string, id: string, ...args: (string | number)[]): Promise<unknown> {
-    // Braces: a Redis Cluster keeps both keys in one slot.
-    const key = `echodrop:resumable:{${id}}`;
+  #run(script: string, key: string, ...args: (string | number)[]): Promise<unknown> {
     return this.#redis.eval(script, 2, `${key}:writer`, `${key}:wanted`, ...args);
   }
 }

@@ -7,8 +7,8 @@ import { findUnfinished, forgetUnfinished, keepUnfinished } from './unfinished-u
 const smallestPieceBytes = 2 ** 20;
 // Proxies often refuse a request above 100 MB. All uploads of a page have the same proxies.
 let pieceBytes = 64 * 2 ** 20;
-/** @type {WeakMap<File, number>} the offset of the last piece */
-const lastStarts = new WeakMap();
+/** @type {WeakMap<File, number>} the offset of a piece that got no response, or 413 */
+const failedStarts = new WeakMap();
 // Proxies refuse longer headers, and a caption can have 64 KiB.
 const maxMetadataLength = 6 * 1024;
 
@@ -102,13 +102,15 @@ async function sendPiece(id, offset, upload, { signal, onProgress }) {
   const headers = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) };
   const onPiece = (/** @type {number} */ sent) => onProgress(offset + sent, file.size);
   // A proxy refused the piece before, or lost all of it.
-  if (lastStarts.get(file) === offset) pieceBytes = Math.max(smallestPieceBytes, pieceBytes / 4);
-  lastStarts.set(file, offset);
+  if (failedStarts.get(file) === offset) pieceBytes = Math.max(smallestPieceBytes, pieceBytes / 4);
+  failedStarts.set(file, offset);
   const bytes = pieceBytes;
   const piece = file.slice(offset, offset + bytes);
   const response = await send('PATCH', id, upload, { signal, onProgress: onPiece }, headers, piece);
-  const isTooLarge = response.status === 413 && bytes > smallestPieceBytes;
-  return isTooLarge ? await sendPiece(id, offset, upload, { signal, onProgress }) : response;
+  if (response.status === 413 && bytes > smallestPieceBytes)
+    return await sendPiece(id, offset, upload, { signal, onProgress });
+  failedStarts.delete(file);
+  return response;
 }
 
 /**

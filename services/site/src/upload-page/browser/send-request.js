@@ -41,7 +41,11 @@ export function sendRequest(address, { method, headers, body }, { signal, onProg
       restartStall();
       onProgress(loaded, total);
     });
-    request.addEventListener('loadend', () => clearTimeout(stall));
+    const abort = () => request.abort();
+    request.addEventListener('loadend', () => {
+      clearTimeout(stall);
+      signal.removeEventListener('abort', abort);
+    });
     request.addEventListener('load', () => {
       const { status, responseText: text } = request;
       const header = (/** @type {string} */ name) => request.getResponseHeader(name);
@@ -50,7 +54,7 @@ export function sendRequest(address, { method, headers, body }, { signal, onProg
     });
     request.addEventListener('abort', () => reject(signal.aborted ? new Cancelled() : new NoResponse()));
     for (const end of ['error', 'timeout']) request.addEventListener(end, () => reject(new NoResponse()));
-    signal.addEventListener('abort', () => request.abort());
+    signal.addEventListener('abort', abort);
     request.send(body);
   });
 }

@@ -7,6 +7,7 @@ const name = 'unfinished-uploads';
 // Some private windows store nothing.
 /** @type {Map<string, string>} */
 const ofThisPage = new Map();
+let canOpen = true;
 
 /**
  * Names an upload by its file and what it publishes. It does not read the file, which can be large.
@@ -60,11 +61,17 @@ export async function forgetUnfinished(fingerprint) {
  * @returns {Promise<T>}
  */
 async function withStore(mode, use) {
+  if (!canOpen) throw new Error('no database');
   const opening = indexedDB.open(name, 1);
   opening.addEventListener('upgradeneeded', () => {
     opening.result.createObjectStore(name).createIndex('begun', 'begun');
   });
-  const database = await Promise.race([resultOf(opening), timeout()]);
+  // After a failure this page does without, and closes what opens late.
+  opening.addEventListener('success', () => canOpen || opening.result.close());
+  const database = await Promise.race([resultOf(opening), timeout()]).catch((error) => {
+    canOpen = false;
+    throw error;
+  });
   try {
     return await resultOf(use(database.transaction(name, mode).objectStore(name)));
   } finally {
