@@ -2,8 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReceivedResponse } from '@echodrop/testkit/documented-responses';
 import type { Stack } from '@echodrop/testkit/start-stack';
-import { createTus, patchTus, sendTus } from '@echodrop/testkit/tus-requests';
-import { waitUntil } from '@echodrop/testkit/wait-until';
+import { createTus, patchTus, sendTus, waitForLease } from '@echodrop/testkit/tus-requests';
 
 interface TusTarget {
   readonly stack: Stack;
@@ -56,8 +55,7 @@ export const tusProvocations: Readonly<Record<string, (target: TusTarget) => Pro
     );
     const first = patch(stack, path, slow as RequestInit['body']);
     first.catch(() => {});
-    const lease = `echodrop:resumable:{${path.split('/').at(-1)}}:writer`;
-    await waitUntil('the lease', 10_000, async () => (await stack.redis.command('EXISTS', lease)) === '1');
+    await waitForLease(stack, path);
     const second = await patch(stack, path, 'bytes');
     gone.abort();
     await first.catch(() => {});

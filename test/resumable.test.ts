@@ -7,7 +7,7 @@ import { anotherUser } from '@echodrop/testkit/another-user';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { base64, createTus, patchTus, sendTus, tusMetadata } from '@echodrop/testkit/tus-requests';
+import { base64, createTus, patchTus, sendTus, tusMetadata, waitForLease } from '@echodrop/testkit/tus-requests';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -34,6 +34,11 @@ type Headers = Record<string, string>;
 
 function send(method: string, path: string, headers: Headers = {}, body?: Buffer, gateway = stack.gateway) {
   return sendTus({ gateway, provider: stack.provider }, method, path, headers, body as RequestInit['body']);
+}
+
+function createWith(type: string, body: Buffer) {
+  const headers = { 'Upload-Length': `${body.length}`, 'Upload-Metadata': tusMetadata(), 'Content-Type': type };
+  return send('POST', '/files/', headers, body);
 }
 
 const create = (length: number, headers: Headers = {}) => createTus(stack, length, headers);
@@ -91,6 +96,7 @@ describe('an upload', () => {
     expect(Date.parse(accepted.headers.get('upload-expires') ?? '')).toBeGreaterThan(Date.now() + 23 * 3_600_000);
     const head = await send('HEAD', path);
     expect(Object.fromEntries(head.headers)).toMatchObject({
+      'upload-expires': accepted.headers.get('upload-expires'),
       'upload-offset': '1000',
       'upload-length': `${photo.length}`,
       'upload-metadata': tusMetadata(),
@@ -113,9 +119,7 @@ describe('an upload', () => {
   });
 
   test('may come with its creation', async () => {
-    const type = { 'Content-Type': 'application/offset+octet-stream' };
-    const headers = { 'Upload-Length': `${photo.length}`, 'Upload-Metadata': tusMetadata(), ...type };
-    const response = await send('POST', '/files/', headers, photo);
+    const response = await createWith('application/offset+octet-stream', photo);
     expect(response).toMatchObject({ status: 201, text: expect.stringContaining('"text":"in pieces"') });
     expect((await send('GET', response.headers.get('location') ?? '')).text).toBe(response.text);
     expect(response.headers.get('upload-offset')).toBe(`${photo.length}`);
@@ -206,6 +210,7 @@ describe('bad input is refused, and changes nothing', () => {
     ['no offset', '400 tus_malformed', () => patch(path, 0, some, { 'Upload-Offset': '' })],
     ['an offset that is no number', '400 tus_malformed', () => patch(path, 0, some, { 'Upload-Offset': '0x10' })],
     ['another content type', '415 tus_content_type', () => patch(path, 10, some, { 'Content-Type': 'text/plain' })],
+    ['a creation with bytes of another type', '415 tus_content_type', () => createWith('text/plain', some)],
     ['more than the length', '413 media_too_large', () => patch(path, 10, photo)],
     [
       'a wrong checksum',
@@ -300,9 +305,7 @@ test('while one writer sends, a second one gets 423, and another user 404 as eve
     photo.subarray((n * photo.length) / 20, ((n + 1) * photo.length) / 20),
   );
   const first = sendSlowly(path, pieces);
-  const owner = `${stack.provider} ${sandbox.userId}`;
-  const lease = `echodrop:resumable:{${path.split('/').at(-1)}}:${owner}:writer`;
-  await waitUntil('the lease', 10_000, async () => (await stack.redis.command('EXISTS', lease)) === '1');
+  await waitForLease(stack, path);
   expect((await send('HEAD', path, anotherUser(stack))).status).toBe(404);
   expect(reasonOf(await patch(path, 0, photo, {}, other.gateway))).toBe('423 upload_locked');
   expect((await first).status).toBe(200);

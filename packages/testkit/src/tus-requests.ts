@@ -1,5 +1,6 @@
 import { type Stack, sandbox } from './start-stack.ts';
 import { echoHeaders } from './upload.ts';
+import { waitUntil } from './wait-until.ts';
 
 type Target = Pick<Stack, 'gateway' | 'provider'>;
 type Headers = Readonly<Record<string, string>>;
@@ -45,4 +46,13 @@ export function patchTus(
 ) {
   const type = 'application/offset+octet-stream';
   return sendTus(target, 'PATCH', path, { 'Upload-Offset': `${offset}`, 'Content-Type': type, ...headers }, body);
+}
+
+/** Resolves once a gateway has the lease of an upload of the sandbox user. */
+export async function waitForLease(
+  { provider, redis }: Pick<Stack, 'provider' | 'redis'>,
+  path: string,
+): Promise<void> {
+  const lease = `echodrop:resumable:{${path.split('/').at(-1)}}:${provider} ${sandbox.userId}:writer`;
+  await waitUntil('the lease', 10_000, async () => (await redis.command('EXISTS', lease)) === '1');
 }

@@ -17,7 +17,10 @@ export const resumableResponses = {
   ResumableCreated: { description: 'Created.', headers: { ...always, Location: location, 'Upload-Expires': expires } },
   ResumableFound: {
     description: 'The upload exists.',
-    headers: { ...always, 'Upload-Offset': offset, 'Upload-Length': length, 'Upload-Metadata': metadata },
+    headers: {
+      ...{ ...always, 'Upload-Offset': offset, 'Upload-Length': length },
+      ...{ 'Upload-Metadata': metadata, 'Upload-Expires': expires },
+    },
   },
   ResumableStored: {
     description: 'The bytes are stored.',

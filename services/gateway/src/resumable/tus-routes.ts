@@ -101,7 +101,7 @@ async function respond(tus: TusRequest, { request, response, method, server, dep
   const result = await currentRequest.run(tus, () => server.handleWeb(head));
   if (tus.failure !== undefined || result.status >= 400) throw tus.failure ?? refusalOf(result.status);
   if (isGet) sendRecord(response, 'json', publicRecord(requirePublished(tus), deps.publicSite));
-  else await send(result, method, request, response);
+  else await send(result, tus, request, response);
 }
 
 function outcomeOf({ context, published }: TusRequest): UploadOutcome | 'ok' {
@@ -117,8 +117,13 @@ function outcomeOf({ context, published }: TusRequest): UploadOutcome | 'ok' {
 function requireProtocol(request: ExpressRequest, method: string): void {
   if (method === 'OPTIONS' || method === 'GET') return;
   if (request.get('Tus-Resumable') !== version) throw new Refusal('tus_version');
-  const type = request.get('Content-Type');
-  if (method === 'PATCH' && type !== 'application/offset+octet-stream') throw new Refusal('tus_content_type');
+  const hasBytes = method === 'PATCH' || (method === 'POST' && hasBody(request));
+  if (hasBytes && request.get('Content-Type') !== 'application/offset+octet-stream')
+    throw new Refusal('tus_content_type');
+}
+
+function hasBody(request: ExpressRequest): boolean {
+  return request.get('Transfer-Encoding') !== undefined || Number(request.get('Content-Length') ?? 0) > 0;
 }
 
 /** Every request proves its user, and has a slot. Only a new upload counts against the rates. @throws Refusal; VerifierUnavailable */
@@ -149,12 +154,14 @@ function requirePublished({ published }: TusRequest): StoredRecord {
 
 async function send(
   result: Response,
-  method: string,
+  { method, upload }: TusRequest,
   request: ExpressRequest,
   response: ExpressResponse,
 ): Promise<void> {
   // Origins are in the hands of the app (app.ts).
   for (const [name, value] of result.headers) if (!name.startsWith('access-control-')) response.setHeader(name, value);
+  // The library has it only in responses to POST and PATCH.
+  if (method === 'HEAD') response.set('Upload-Expires', upload?.state.expires.toUTCString());
   if (method === 'OPTIONS') response.set('Tus-Checksum-Algorithm', checksumAlgorithms.join(','));
   sendBounded(request, response, result.status, {}, Buffer.from(await result.arrayBuffer()));
 }
