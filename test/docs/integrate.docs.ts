@@ -27,7 +27,12 @@ describeUnlessMissing(
       stack = parts.use(await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'site'] }));
       folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'examples-'))).path;
       await writeFile(join(folder, 'photo.jpg'), await samplePhoto('jpg', { width: 64, height: 48 }));
-      await symlink(join(import.meta.dirname, '../../packages/oauth/node_modules'), join(folder, 'node_modules'));
+      await mkdir(join(folder, 'node_modules'));
+      for (const [name, of] of [
+        ['oauth-1.0a', '../../packages/oauth'],
+        ['tus-js-client', '../..'],
+      ] as const)
+        await symlink(join(import.meta.dirname, of, 'node_modules', name), join(folder, 'node_modules', name));
       const cli = join(import.meta.dirname, '../../packages/client/src/cli/main.ts');
       await mkdir(join(folder, 'bin'));
       await writeFile(join(folder, 'bin/echodrop'), `#!/bin/sh\nexec '${process.execPath}' '${cli}' "$@"\n`, {
@@ -98,6 +103,12 @@ describeUnlessMissing(
       expect(python).toMatch(address);
     });
 
+    test('resumable uploads: tus-js-client, and curl', async () => {
+      const [page, printed] = await outputsOf('integrate/resumable');
+      expect(page).toMatch(address);
+      expect(printed).toMatch(record);
+    });
+
     test('lists and deletion', async () => {
       const [list, all = '', deleted] = await outputsOf('integrate/lists');
       expect(list).toMatch(/^\{"media":\[\{"id"/);
@@ -105,7 +116,7 @@ describeUnlessMissing(
       expect(deleted).toBe('204');
     });
 
-    test.each(['upload', 'credentials', 'retries', 'lists'])(
+    test.each(['upload', 'credentials', 'retries', 'resumable', 'lists'])(
       '%s: every example fails if it is refused',
       async (page) => {
         const results = await run(`integrate/${page}`, { API_KEY: 'unknown', TOKEN: 'unknown' });
