@@ -15,8 +15,8 @@ export const stagedWriteShape = z.object({
   id: z.string().optional(),
   /** On S3: the parts that the multipart upload has. */
   parts: z.array(z.object({ etag: z.string(), crc32: z.string() })),
-  /** On S3: the object with the bytes after these parts, which are too few for one, and the CRC-32 of the bytes before. */
-  tail: z.object({ key: objectKey, size: z.int().positive(), before: crc32 }).optional(),
+  /** On S3: objects with the bytes after these parts, which are too few for one. `before` is the CRC-32 of all bytes before. */
+  tails: z.array(z.object({ key: objectKey, size: z.int().positive(), before: crc32 })),
 });
 
 /** The state of an object that several calls write, in any process. Its owner saves it (`AppendOptions.save`). */
@@ -24,12 +24,14 @@ export type StagedWrite = Readonly<z.infer<typeof stagedWriteShape>>;
 
 /** The state before the first byte of the object `key`. */
 export function newStagedWrite(key: string, contentType: string): StagedWrite {
-  return { key, contentType, size: 0, crc32: '00000000', parts: [] };
+  return { key, contentType, size: 0, crc32: '00000000', parts: [], tails: [] };
 }
 
 export interface AppendOptions {
   /** Ends the call; bytes received until then are kept. */
   readonly signal?: AbortSignal;
+  /** The most bytes that `source` has, if known. Few are stored without reading the tails before. */
+  readonly maxBytes?: number | undefined;
   /** A new key for an object with less than a part. */
   readonly newTailKey: () => string;
   /**

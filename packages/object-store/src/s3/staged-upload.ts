@@ -18,57 +18,67 @@ import { UploadPart } from './upload-part.ts';
 
 // S3 refuses smaller parts, except the last.
 const minPartBytes = 5 * 1024 * 1024;
+// Each takes a request to read.
+const maxTails = 16;
 
 interface Staging {
   readonly bucket: MinioBucket;
   readonly memory: PartMemory;
 }
 
-/** `ObjectStore.append`: full parts of a multipart upload, and an object with the rest, the tail, which the next call reads. */
+type Tails = StagedWrite['tails'];
+
+/** `ObjectStore.append`: full parts of a multipart upload, and objects with the rest, the tails, which the next part needs again. */
 export async function appendToS3(
   { bucket, memory }: Staging,
   write: StagedWrite,
   source: Readable,
-  { signal, newTailKey, save, verify }: AppendOptions,
+  { signal, maxBytes = minPartBytes, newTailKey, save, verify }: AppendOptions,
 ): Promise<void> {
-  using part = new UploadPart(memory, (reason) => source.destroy(reason), checksumBefore(write));
+  const isSmall = write.tails.length < maxTails && sizeOf(write.tails) + maxBytes < minPartBytes;
+  // The tails whose bytes are in the buffer.
+  let held: Tails = isSmall ? [] : write.tails;
+  using part = new UploadPart(memory, (reason) => source.destroy(reason), checksumBefore(write, held));
   let [staged, saved] = [write, write];
   const keep = async () => {
     if (staged === saved) return;
     await save(staged);
-    const { tail } = saved;
+    const replaced = tailsOnlyIn(saved, staged);
     saved = staged;
     // What remains is removed with the other objects of the upload.
-    if (tail) await bucket.remove(tail.key).catch(() => {});
+    await Promise.allSettled(replaced.map(({ key }) => bucket.remove(key)));
   };
-  const advance = async (to: Omit<StagedWrite, 'size' | 'crc32'>, added: number) => {
-    staged = { ...to, size: staged.size - (staged.tail?.size ?? 0) + added, crc32: part.checksumOfAll.hex };
+  /** Adds `added` bytes to those before the buffer, in a part or in `tails`. */
+  const advance = async (to: Pick<StagedWrite, 'id' | 'parts'>, tails: Tails, added: number) => {
+    const kept = staged.tails.slice(0, staged.tails.length - held.length);
+    const size = staged.size - sizeOf(held) + added;
+    staged = { ...staged, ...to, tails: [...kept, ...tails], size, crc32: part.checksumOfAll.hex };
+    held = tails;
     if (!verify) await keep();
   };
   const sendPart = async () => {
-    const { tail: _, ...before } = staged;
-    const id = before.id ?? (await bucket.multipart.create(write.key, write.contentType));
-    const query = { uploadId: id, partNumber: `${before.parts.length + 1}` };
+    if (isSmall) throw new StoreUnavailable('the source has more bytes than announced');
+    const id = staged.id ?? (await bucket.multipart.create(write.key, write.contentType));
+    const query = { uploadId: id, partNumber: `${staged.parts.length + 1}` };
     const etag = await toLost(bucket.objects.put(write.key, part, { query }));
     const [{ size }, added] = [part, { etag, crc32: part.checksum.base64 }];
     part.empty();
-    await advance({ ...before, id, parts: [...before.parts, added] }, size);
+    await advance({ id, parts: [...staged.parts, added] }, [], size);
   };
-  const hasRest = () => part.size !== (staged.tail?.size ?? 0);
+  const hasRest = () => part.size !== sizeOf(held);
   const sendTail = async () => {
-    const key = newTailKey();
-    await bucket.objects.put(key, part);
-    const before = staged.tail?.before ?? staged.crc32;
-    await advance({ ...staged, tail: { key, size: part.size, before } }, part.size);
+    const tail = { key: newTailKey(), size: part.size, before: held[0]?.before ?? staged.crc32 };
+    await bucket.objects.put(tail.key, part);
+    await advance({ parts: staged.parts }, [tail], part.size);
   };
   // What no state names. A further part of a saved upload is overwritten by the next one.
   const dropUnsaved = async () => {
-    const { id, tail } = staged;
+    const { id } = staged;
     if (id !== undefined && id !== saved.id) await bucket.abortUpload(write.key, id);
-    if (tail && tail.key !== saved.tail?.key) await bucket.remove(tail.key);
+    for (const { key } of tailsOnlyIn(staged, saved)) await bucket.remove(key);
   };
   try {
-    await readTail(bucket, staged, part);
+    await readTails(bucket, held, part, write);
     await fillParts(source, part, { signal, sendFull: sendPart });
     if (hasRest()) await (part.size < minPartBytes ? sendTail() : sendPart());
     verify?.();
@@ -83,10 +93,10 @@ export async function appendToS3(
   await keep();
 }
 
-/** `ObjectStore.completeWrite`: the tail is the last part, or the whole object. */
+/** `ObjectStore.completeWrite`: the tails are the last part, or the whole object. */
 export async function completeOnS3({ bucket, memory }: Staging, write: StagedWrite): Promise<WrittenObject> {
-  using part = new UploadPart(memory, () => {}, checksumBefore(write));
-  await readTail(bucket, write, part);
+  using part = new UploadPart(memory, () => {}, checksumBefore(write, write.tails));
+  await readTails(bucket, write.tails, part, write);
   // MinIO's tag of a part is its MD5.
   const tailTag = () => hash('md5', Buffer.concat([...part.bytes()]));
   const complete = () =>
@@ -104,9 +114,9 @@ export async function completeOnS3({ bucket, memory }: Staging, write: StagedWri
 }
 
 /** `ObjectStore.discardWrite`. */
-export async function discardOnS3(bucket: MinioBucket, { key, id, tail }: StagedWrite): Promise<void> {
+export async function discardOnS3(bucket: MinioBucket, { key, id, tails }: StagedWrite): Promise<void> {
   if (id !== undefined) await bucket.abortUpload(key, id);
-  if (tail) await bucket.remove(tail.key);
+  for (const tail of tails) await bucket.remove(tail.key);
 }
 
 /** @returns the object's tag */
@@ -140,19 +150,31 @@ function joinedTag({ parts }: StagedWrite, further: string[]): string {
   return `${hash('md5', Buffer.from(tags.join(''), 'hex'))}-${tags.length}`;
 }
 
-async function readTail(bucket: MinioBucket, { tail, crc32 }: StagedWrite, part: UploadPart): Promise<void> {
-  if (!tail) return;
-  const reading = await bucket.objects.get(tail.key, {});
-  if (reading === undefined || reading === 'beyond')
-    throw new StagedWriteLost('the store no longer has the tail of this write');
-  const sendFull = () => Promise.reject(new StagedWriteLost('the tail of this write has grown'));
-  await fillParts(reading.body, part, { signal: undefined, sendFull });
-  if (part.size !== tail.size || part.checksumOfAll.hex !== crc32)
-    throw new ChecksumMismatch('the tail of a write differs from its checksum');
+/** Fills the buffer with the last bytes of `write`. */
+async function readTails(bucket: MinioBucket, tails: Tails, part: UploadPart, { crc32 }: StagedWrite): Promise<void> {
+  if (tails.length === 0) return;
+  const sendFull = () => Promise.reject(new StagedWriteLost('a tail of this write has grown'));
+  for (const { key } of tails) {
+    const reading = await bucket.objects.get(key, {});
+    if (reading === undefined || reading === 'beyond')
+      throw new StagedWriteLost('the store no longer has a tail of this write');
+    await fillParts(reading.body, part, { signal: undefined, sendFull });
+  }
+  if (part.size !== sizeOf(tails) || part.checksumOfAll.hex !== crc32)
+    throw new ChecksumMismatch('the tails of a write differ from its checksum');
 }
 
-function checksumBefore({ crc32, tail }: StagedWrite): Checksum {
-  return new Checksum(tail?.before ?? crc32);
+function sizeOf(tails: Tails): number {
+  return tails.reduce((sum, { size }) => sum + size, 0);
+}
+
+function tailsOnlyIn({ tails }: StagedWrite, other: StagedWrite): Tails {
+  return tails.filter(({ key }) => !other.tails.some((each) => each.key === key));
+}
+
+/** Of the bytes before these tails, the last ones of `write`. */
+function checksumBefore({ crc32 }: StagedWrite, tails: Tails): Checksum {
+  return new Checksum(tails[0]?.before ?? crc32);
 }
 
 async function toLost<T>(request: Promise<T>): Promise<T> {

@@ -107,7 +107,9 @@ export async function appendBody(request: LeasedRequest, deps: ResumableDeps): P
   lease.isIdle = isSilent;
   const save = (next: StagedWrite) =>
     saveState(request, { write: next, head: head.subarray(0, next.size).toString('base64') }, deps);
-  const options = { signal: lease.signal, newTailKey: () => newTailKey(upload.id), save };
+  const contentLength = context.request.headers['content-length'];
+  const maxBytes = contentLength === undefined ? undefined : Number(contentLength);
+  const options = { signal: lease.signal, maxBytes, newTailKey: () => newTailKey(upload.id), save };
   try {
     await endingIfLost(request, deps, () =>
       store.append(write, source, { ...options, ...(digest && { verify: digest.verify }) }),
