@@ -88,6 +88,15 @@ test('the sweep removes expired uploads with their bytes, and keeps what the oth
   expect(await store.stat(mediaObjectKey(complete.state.mediaKey))).toBeDefined();
 });
 
+test('the state of a published upload keeps no media', async () => {
+  await using opened = await openStore();
+  const { store } = opened;
+  const upload = await uploaded(store, new Date(Date.now() + hourMs), true);
+  await saveResumable(store, upload, { ...upload.state, isPublished: true });
+  await sweep(store, { olderThanMs: -hourMs, dryRun: false, force: true, signal });
+  expect(await store.stat(mediaObjectKey(upload.state.mediaKey))).toBeUndefined();
+});
+
 test('if a state cannot be read, the sweep keeps what it may need', async () => {
   await using opened = await openStore();
   const { store } = opened;
@@ -136,17 +145,19 @@ test('the sweep keeps an upload whose state a list has missed', async () => {
   await using opened = await openStore();
   const { store } = opened;
   const running = await uploaded(store, new Date(Date.now() + hourMs));
-  let hasMissed = false;
+  const complete = await uploaded(store, new Date(Date.now() + hourMs), true);
+  const missed = new Set([running, complete].map(({ id }) => `resumable/${id}/`));
   const list: typeof store.list = async (prefix, options) => {
     const listed = await store.list(prefix, options);
-    if (hasMissed || prefix !== `resumable/${running.id}/`) return listed;
-    hasMissed = true;
-    return [];
+    const isMissed = missed.delete(prefix);
+    return isMissed ? [] : listed;
   };
   const missing = { ...clockedStore(store, new TestClock(store)), list };
-  await sweep(missing, { olderThanMs: hourMs, dryRun: false, force: true, signal });
-  expect(hasMissed).toBe(true);
-  expect(await findResumable(store, running.id)).toBeDefined();
+  await sweep(missing, { olderThanMs: -hourMs, dryRun: false, force: true, signal });
+  expect([...missed]).toEqual([]);
+  expect(await Array.fromAsync(listResumables(store))).toHaveLength(2);
+  expect((await store.completeWrite(running.state.write)).size).toBe(10);
+  expect(await store.stat(mediaObjectKey(complete.state.mediaKey))).toBeDefined();
 });
 
 test('verify-store reports the media of a running upload as young', async () => {

@@ -9,7 +9,14 @@ import { addToListings } from './listing.ts';
 import { readListingIndex } from './listing-index.ts';
 import { type ListingEntry, listingEntryOf } from './listing-keys.ts';
 import type { FoundRecord } from './records.ts';
-import { findResumable, listResumables, maxExpiryMs, removeResumable, UnreadableState } from './resumable-uploads.ts';
+import {
+  findResumable,
+  listResumables,
+  maxExpiryMs,
+  removeResumable,
+  tryFindResumable,
+  UnreadableState,
+} from './resumable-uploads.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
 
 interface SweepOptions {
@@ -71,8 +78,6 @@ class Sweep {
   /** What running resumable uploads may still need; incomplete if a state could not be read. */
   readonly #needed = { mediaKeys: new Set<string>(), writes: new Set<string>(), isComplete: true };
   readonly #expired: { readonly id: string; readonly write?: StagedWrite }[] = [];
-  /** A list may miss a state that was saved meanwhile. */
-  readonly #stateless: string[] = [];
   #failure: unknown;
 
   constructor(store: ObjectStore, options: SweepOptions, now: number, isListed: (entry: ListingEntry) => boolean) {
@@ -92,9 +97,8 @@ class Sweep {
       if (!dryRun && recordsMissing) throw recordsMissing;
       await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
     }
-    for (const id of this.#stateless) if (!(await findResumable(this.#store, id))) this.#expired.push({ id });
     for (const { id, write } of this.#expired)
-      await this.#count('resumable', write?.size ?? 0, () => removeResumable(this.#store, id, write));
+      await this.#count('resumable', write?.size ?? 0, () => this.#removeResumable(id, write));
     await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
     const report = { completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings };
     return { report, failure: this.#failure, recordsMissing };
@@ -112,10 +116,15 @@ class Sweep {
   async #classifyResumable({ id, writtenAt }: { id: string; writtenAt: Date }): Promise<void> {
     try {
       const upload = await findResumable(this.#store, id);
-      if (!upload) return void this.#stateless.push(id);
-      const { expires, mediaKey, write } = upload.state;
+      if (!upload) {
+        // What an interrupted removal has left, or a list has missed a state that was saved meanwhile.
+        this.#expired.push({ id });
+        this.#needed.isComplete = false;
+        return;
+      }
+      const { expires, mediaKey, write, isPublished } = upload.state;
       if (expires.getTime() < this.#now) this.#expired.push({ id, write });
-      else {
+      else if (!isPublished) {
         this.#needed.mediaKeys.add(mediaKey);
         if (write.id !== undefined) this.#needed.writes.add(write.id);
       }
@@ -127,9 +136,15 @@ class Sweep {
     }
   }
 
+  async #removeResumable(id: string, write: StagedWrite | undefined): Promise<void> {
+    const found = write ? undefined : await tryFindResumable(this.#store, id);
+    if (found && !(found instanceof UnreadableState)) return;
+    await removeResumable(this.#store, id, write);
+  }
+
   async #removeObject({ kind, object, mediaKey, reference }: Orphan): Promise<void> {
     const { isComplete, mediaKeys } = this.#needed;
-    if (mediaKeys.has(mediaKey) || (!isComplete && reference === 'nothing')) return;
+    if (reference === 'nothing' && (mediaKeys.has(mediaKey) || !isComplete)) return;
     if (reference === 'tombstone' || this.#isOld(object))
       await this.#count(kind, object.size, () => this.#store.remove(object.key));
   }

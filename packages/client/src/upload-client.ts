@@ -29,7 +29,7 @@ export interface ClientOptions extends Proof {
 }
 
 export interface RequestOptions {
-  /** Default: a timeout of two minutes. An upload has none, but each of its attempts ends after six hours, or `stallMs` without progress. */
+  /** Default: a timeout of two minutes. An upload has none, but each of its requests ends after six hours, or `stallMs` without progress. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -15,7 +15,7 @@ export const stagedWriteShape = z.object({
   id: z.string().optional(),
   /** On S3: the parts that the multipart upload has. */
   parts: z.array(z.object({ etag: z.string(), crc32: z.string() })),
-  /** On S3: objects with the bytes after these parts, which are too few for one. `before` is the CRC-32 of all bytes before. */
+  /** On S3: objects with the bytes after these parts, at most 8 MiB together. `before` is the CRC-32 of all bytes before. */
   tails: z.array(z.object({ key: objectKey, size: z.int().positive(), before: crc32 })),
 });
 

@@ -8,6 +8,7 @@ import {
   tryFindResumable,
   UnreadableState,
 } from '@echodrop/archive/resumable-uploads';
+import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { type Audit, CommandFailed } from './command-context.ts';
@@ -64,30 +65,36 @@ async function* purgeRecords(store: ObjectStore, owner: Owner, { dryRun, audit }
   }
 }
 
-async function* purgeUnfinished(
-  store: ObjectStore,
-  { provider, subject }: Owner,
-  { dryRun, audit }: PurgeOptions,
-  counts: Counts,
-) {
-  for await (const { id } of listResumables(store)) {
-    const found = await tryFindResumable(store, id);
+async function* purgeUnfinished(store: ObjectStore, owner: Owner, { dryRun, audit }: PurgeOptions, counts: Counts) {
+  for await (const found of resumablesOf(store, owner)) {
     if (found instanceof UnreadableState) {
       counts.unreadable += 1;
       yield found.message;
-    } else if (found?.state.provider === provider && found.state.subject === subject) {
-      // That of a published upload still has its texts, and counts as its record.
-      if (!found.state.isPublished) counts.uploads += 1;
-      if (!dryRun) yield* removeState(store, found, audit);
+      continue;
     }
+    const { mediaId, write } = found.state;
+    // The state of a published upload, which counts as its record, still has its texts.
+    const isPublished = mediaId !== undefined && (await tryFindRecord(store, mediaId)) !== undefined;
+    if (!isPublished) counts.uploads += 1;
+    if (!dryRun && !isPublished) yield await removeUnfinished(store, found, audit);
+    if (!dryRun) await removeResumable(store, found.id, write);
   }
 }
 
-async function* removeState(store: ObjectStore, { id, state }: ResumableUpload, audit: Audit) {
-  const { mediaKey, provider, subject, write, isPublished } = state;
-  if (!isPublished) audit({ action: 'remove', mediaKey, provider, subject });
-  await removeResumable(store, id, write);
-  if (!isPublished) yield `${id}: unfinished, deleted`;
+async function* resumablesOf(store: ObjectStore, { provider, subject }: Owner) {
+  for await (const { id } of listResumables(store)) {
+    const found = await tryFindResumable(store, id);
+    if (found instanceof UnreadableState) yield found;
+    else if (found?.state.provider === provider && found.state.subject === subject) yield found;
+  }
+}
+
+async function removeUnfinished(store: ObjectStore, { id, state }: ResumableUpload, audit: Audit): Promise<string> {
+  const { mediaKey, provider, subject } = state;
+  audit({ action: 'remove', mediaKey, provider, subject });
+  // Complete, if its publication failed.
+  await store.remove(mediaObjectKey(mediaKey));
+  return `${id}: unfinished, deleted`;
 }
 
 function summary(count: number, dryRun: boolean): string {

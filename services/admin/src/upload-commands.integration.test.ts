@@ -125,23 +125,33 @@ test('purge counts, and with --yes deletes all uploads of a user, listed or not'
   expect((await run('purge', provider, '12345', '--yes')).stdout).toContain('Deleted 0 uploads');
 });
 
-test('purge deletes unfinished uploads of the user, also the texts that one of a published upload keeps', async () => {
+test('purge deletes unfinished uploads of the user, and the states of published ones', async () => {
   const { store } = dataDir;
-  const ids = { mine: newMediaKey(), published: newMediaKey(), other: newMediaKey() };
-  for (const [kind, id] of Object.entries(ids))
-    await createResumable(store, id, {
-      expires: new Date(Date.now() + 3_600_000),
-      provider,
-      subject: kind === 'other' ? '1' : '77',
-      ...{ application: 'app', message: 'unfinished', metadata: '', mediaKey: newMediaKey(), head: '' },
-      write: newStagedWrite(mediaObjectKey(newMediaKey()), 'application/octet-stream'),
-      isPublished: kind === 'published',
-    });
-  expect((await run('purge', provider, '77')).stdout).toMatch(/^Dry run: would delete 1 uploads\./);
-  const ran = await run('purge', provider, '77', '--yes');
-  expect(ran.stdout.split('\n')).toEqual([`${ids.mine}: unfinished, deleted`, 'Deleted 1 uploads.']);
-  expect(auditOf(ran)).toHaveLength(1);
-  expect(await Array.fromAsync(listResumables(store), ({ id }) => id)).toEqual([ids.other]);
+  const subject = '77';
+  const { id: mediaId } = await publishSample(store, { subject });
+  const create = async (more: { subject: string; mediaId?: string }) => {
+    const [id, mediaKey] = [newMediaKey(), newMediaKey()];
+    // Complete, but its publication failed.
+    await store.put(mediaObjectKey(mediaKey), Readable.from([Buffer.from('media')]));
+    const texts = { application: 'app', message: 'unfinished', metadata: '', head: '' };
+    const write = newStagedWrite(mediaObjectKey(mediaKey), 'application/octet-stream');
+    const expires = new Date(Date.now() + 3_600_000);
+    await createResumable(store, id, { ...texts, provider, expires, mediaKey, write, isPublished: false, ...more });
+    return { id, media: mediaObjectKey(mediaKey) };
+  };
+  const mine = await create({ subject });
+  await create({ subject, mediaId });
+  const other = await create({ subject: '1' });
+  expect((await run('purge', provider, subject)).stdout).toMatch(/^Dry run: would delete 2 uploads\./);
+  const ran = await run('purge', provider, subject, '--yes');
+  expect(ran.stdout.split('\n')).toEqual([
+    `${mediaId}: deleted`,
+    `${mine.id}: unfinished, deleted`,
+    'Deleted 2 uploads.',
+  ]);
+  expect(auditOf(ran)).toHaveLength(2);
+  expect(await Array.fromAsync(listResumables(store), ({ id }) => id)).toEqual([other.id]);
+  expect(await Promise.all([mine, other].map(({ media }) => store.exists(media)))).toEqual([false, true]);
 });
 
 test('purge, export and rebuild-listings report unreadable records', async () => {

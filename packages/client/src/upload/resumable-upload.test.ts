@@ -125,14 +125,12 @@ test('pieces are smaller after a piece that was refused for its size, or lost as
   const size = 40 * MiB;
   const tooLarge = respond(413, '<h1>Request Entity Too Large</h1>');
   const found = (bytes: number) => offset(bytes, { 'Upload-Length': String(size) });
-  const [whole, part] = [
-    [lose, found(16 * MiB)],
-    [lose, found(20 * MiB)],
-  ];
-  service.responses = [created, tooLarge, found(16 * MiB), ...whole, ...part, found(24 * MiB), last(size)];
+  const whole = [lose, found(10 * MiB)];
+  const part = [lose, found(12 * MiB)];
+  service.responses = [created, tooLarge, found(10 * MiB), ...whole, ...part, found(14.5 * MiB), last(size)];
   await upload({}, new Blob([new Uint8Array(size)]));
   const pieces = service.received.filter(({ method }) => method === 'PATCH');
-  const sizes = [40, 16, 16, 4, 4, 4].map((mebibytes) => String(mebibytes * MiB));
+  const sizes = [40, 10, 10, 2.5, 2.5, 2.5].map((mebibytes) => String(mebibytes * MiB));
   expect(pieces.map(({ headers }) => headers['content-length'])).toEqual(sizes);
 });
 

@@ -23,7 +23,7 @@ interface Upload extends Pick<MediaRequest, 'signal' | 'onProgress' | 'fetch' | 
 }
 
 /** Each request with media ends after this time, which is also the service's limit. */
-export const maxRequestMs = 6 * 3600 * 1000;
+export const maxMediaRequestMs = 6 * 3600 * 1000;
 // Proxies often refuse a request above 100 MB.
 const largestPieceBytes = 64 * 2 ** 20;
 const smallestPieceBytes = 2 ** 20;
@@ -118,7 +118,8 @@ export class ResumableUpload {
     const { service, send, proof, content, onProgress, signal, fetch, stallMs } = this.#upload;
     const start = this.#offset;
     // A proxy refused the piece before, or lost all of it.
-    if (start === this.#failedStart) this.#pieceBytes = Math.max(smallestPieceBytes, this.#pieceBytes / 4);
+    if (start === this.#failedStart)
+      this.#pieceBytes = Math.max(smallestPieceBytes, Math.ceil(Math.min(this.#pieceBytes, content.size - start) / 4));
     this.#failedStart = start;
     const piece = content.slice(start, start + this.#pieceBytes);
     const result = await exchange(signal, maxBodyBytes, () =>
@@ -130,12 +131,13 @@ export class ResumableUpload {
         },
         media: { filename: '', content: piece },
         onProgress: onProgress && ((sent) => onProgress(start + sent, content.size)),
-        ...{ signal: AbortSignal.any([signal, AbortSignal.timeout(maxRequestMs)]), fetch, stallMs },
+        ...{ signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]), fetch, stallMs },
       }),
     );
-    if (result.response.status === 413 && this.#pieceBytes > smallestPieceBytes) return '';
+    const isOfProxy = await isFromProxy(result);
+    if (isOfProxy && result.response.status === 413 && this.#pieceBytes > smallestPieceBytes) return '';
     this.#failedStart = undefined;
-    if (await isBlocked(result)) return undefined;
+    if (isOfProxy && start === 0 && [403, 405, 501].includes(result.response.status)) return undefined;
     const body = await requireOk(result);
     this.#offset = offsetOf(result.response);
     if (this.#offset <= start) throw notFromService('The offset of the upload does not advance.');
@@ -177,10 +179,9 @@ async function requireOk({ response, body }: Result): Promise<string> {
   return body;
 }
 
-/** Whether a proxy blocks the method: a refusal of the service has a reason. */
-async function isBlocked({ response, body }: Result): Promise<boolean> {
-  const mayBeBlocked = [403, 405, 501].includes(response.status);
-  return mayBeBlocked && (await readRefusal('json', body, response)).reason === 'unknown';
+/** Whether a proxy has refused it: a refusal of the service has a reason. */
+async function isFromProxy({ response, body }: Result): Promise<boolean> {
+  return !response.ok && (await readRefusal('json', body, response)).reason === 'unknown';
 }
 
 function offsetOf({ headers }: Response): number {

@@ -6,7 +6,7 @@ import { maxBodyBytes } from '../read-body.ts';
 import { type Format, readRecord, readRefusal } from '../read-response.ts';
 import { type OnRetry, withRetries } from '../retry.ts';
 import { idempotencyHeader } from './idempotency-key.ts';
-import { maxRequestMs, metadataOf, ResumableUpload } from './resumable-upload.ts';
+import { maxMediaRequestMs, metadataOf, ResumableUpload } from './resumable-upload.ts';
 
 interface Upload extends Pick<MediaRequest, 'media' | 'signal' | 'onProgress' | 'fetch' | 'stallMs'> {
   /** The address of the upload service, without a final slash. */
@@ -72,7 +72,7 @@ async function sendForm(upload: Upload): Promise<MediaRecord> {
       method: 'POST',
       headers: { ...proof(), 'Idempotency-Key': idempotencyHeader(idempotencyKey) },
       ...{ fields, media, onProgress, fetch: rest.fetch, stallMs: rest.stallMs },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(maxRequestMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]),
     }),
   );
   if (response.status !== 200) throw await readRefusal(format, body, response);

@@ -1,10 +1,15 @@
 import { Readable } from 'node:stream';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { objectStoreContract } from '../contract/object-store.contract.ts';
 import { listObjects } from '../list-objects.ts';
+import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
+import { failingAfter } from '../sources.fixture.ts';
+import { type AppendOptions, newStagedWrite, type StagedWrite } from '../staged-write.ts';
 import { minioStore } from './minio-store.fixture.ts';
 import { startShortPages } from './short-pages.fixture.ts';
+
+const MiB = 2 ** 20;
 
 describeWithMinio('the MinIO store', {}, (start) => {
   objectStoreContract(async () => {
@@ -18,6 +23,58 @@ describeWithMinio('the MinIO store', {}, (start) => {
         await Promise.all([store, other, minio].map((each) => each[Symbol.asyncDispose]()));
       },
     };
+  });
+});
+
+describeWithMinio('the tails of a staged write', {}, (start) => {
+  const parts = new AsyncDisposableStack();
+  let store: ReturnType<typeof minioStore>;
+  let write: StagedWrite;
+  beforeAll(async () => {
+    const minio = parts.use(await start());
+    store = parts.use(minioStore(minio));
+    await store.ready();
+  });
+  beforeEach(() => {
+    write = newStagedWrite(mediaObjectKey(newMediaKey()), 'application/octet-stream');
+  });
+  afterAll(() => parts.disposeAsync());
+
+  function append(source: Readable, more: Partial<AppendOptions> = {}) {
+    const newTailKey = () => `resumable/${newMediaKey()}/tail`;
+    const save = async (next: StagedWrite) => {
+      write = next;
+    };
+    return store.append(write, source, { newTailKey, save, ...more });
+  }
+  const known = (size: number) => append(Readable.from([Buffer.alloc(size)]), { maxBytes: size });
+  const sizes = () => write.tails.map(({ size }) => size);
+
+  test('few bytes are stored without those before, until they are many or make a part', async () => {
+    for (let n = 1; n <= 16; n += 1) await known(300_000);
+    expect(sizes()).toEqual(Array.from({ length: 16 }, () => 300_000));
+    await known(300_000);
+    expect(sizes()).toEqual([17 * 300_000]);
+    await known(300_000);
+    expect([write.parts.length, ...sizes()]).toEqual([1]);
+  });
+
+  test('what a broken source has sent is a tail, whatever its size', async () => {
+    await known(1000);
+    await expect(append(failingAfter(6 * MiB, new Error('gone')))).rejects.toThrow('gone');
+    expect([write.parts.length, ...sizes()]).toEqual([0, 6 * MiB + 1000]);
+  });
+
+  test('few bytes that `verify` refuses leave the tails before', async () => {
+    await known(1000);
+    const before = write;
+    const verify = () => {
+      throw new Error('not these');
+    };
+    const refused = append(Readable.from([Buffer.alloc(1000)]), { maxBytes: 1000, verify });
+    await expect(refused).rejects.toThrow('not these');
+    expect(write).toEqual(before);
+    expect((await store.completeWrite(write)).size).toBe(1000);
   });
 });
 

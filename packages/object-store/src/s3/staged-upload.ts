@@ -77,8 +77,8 @@ export async function appendToS3(
     if (id !== undefined && id !== saved.id) await bucket.abortUpload(write.key, id);
     for (const { key } of tailsOnlyIn(staged, saved)) await bucket.remove(key);
   };
+  await readTails(bucket, held, part, write);
   try {
-    await readTails(bucket, held, part, write);
     await fillParts(source, part, { signal, sendFull: sendPart });
     if (hasRest()) await (part.size < minPartBytes ? sendTail() : sendPart());
     verify?.();

@@ -14,6 +14,8 @@ export interface SeenRequest {
   readonly query: URLSearchParams;
   /** The Range header. */
   readonly range: string | undefined;
+  /** The Content-Length header. */
+  readonly length: string | undefined;
   /** Bytes of the response body received from the target so far. */
   responseBytes: number;
   /** The status of the response, once received. */
@@ -74,7 +76,8 @@ export async function startCountingProxy(
   const server = createServer(async (incoming, response) => {
     const { method = '', url = '/', headers } = incoming;
     const { pathname, searchParams } = new URL(url, target);
-    const request: SeenRequest = { ...noResponse, method, path: pathname, query: searchParams, range: headers.range };
+    const { range, 'content-length': length } = headers;
+    const request: SeenRequest = { ...noResponse, method, path: pathname, query: searchParams, range, length };
     seen.push(request);
     const decision = fate(request);
     const forward = (report: (received: IncomingMessage) => void, more = {}) =>

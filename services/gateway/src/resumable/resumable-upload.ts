@@ -185,10 +185,13 @@ async function saveState(
   lastStates.set(id, request.upload.number);
 }
 
-/** Keeps what finds the record, for as long as an upload may take: the client may not have received the response. */
-function savePublished(request: LeasedRequest, record: StoredRecord, deps: ResumableDeps): Promise<void> {
+/** Keeps what finds the record, for as long as an upload may take: the client may not have received the response. No bytes of the media remain. */
+async function savePublished(request: LeasedRequest, record: StoredRecord, deps: ResumableDeps): Promise<void> {
+  const { write } = request.upload.state;
   const expires = new Date(Date.now() + deps.expiryMs);
-  return saveState(request, { mediaId: record.id, isPublished: true, expires, head: '' }, deps);
+  const change = { mediaId: record.id, isPublished: true, expires, head: '', write: { ...write, tails: [] } };
+  await saveState(request, change, deps);
+  await Promise.allSettled(write.tails.map(({ key }) => deps.store.remove(key)));
 }
 
 // The sweep removes what remains.

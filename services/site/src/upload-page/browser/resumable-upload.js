@@ -4,11 +4,12 @@ import { parseJson } from '/scripts/service-response.js';
 import { sendRequest } from './send-request.js';
 import { findUnfinished, forgetUnfinished, keepUnfinished } from './unfinished-uploads.js';
 
+// Proxies often refuse a request above 100 MB.
+const largestPieceBytes = 64 * 2 ** 20;
 const smallestPieceBytes = 2 ** 20;
-// Proxies often refuse a request above 100 MB. All uploads of a page have the same proxies.
-let pieceBytes = 64 * 2 ** 20;
-/** @type {WeakMap<File, number>} the offset of a piece that got no response, or 413 */
-const failedStarts = new WeakMap();
+/** @type {WeakMap<File, { bytes: number, failedStart?: number | undefined }>} the size of pieces, and the offset of one that got no response, or 413 */
+const pieces = new WeakMap();
+let isPatchBlocked = false;
 // Proxies refuse longer headers, and a caption can have 64 KiB.
 const maxMetadataLength = 6 * 1024;
 
@@ -45,7 +46,10 @@ export async function sendResumable(upload, options) {
   for (let offset = found ? Number(response.offset) : 0; offset < file.size; offset = Number(response.offset)) {
     onOffset(offset);
     response = await sendPiece(begun.id, offset, upload, options);
-    if (isBlocked(response)) return undefined;
+    if (offset === 0 && isBlocked(response)) {
+      isPatchBlocked = true;
+      return void (await forgetUnfinished(fingerprint));
+    }
     if (response.status > 299 || !(Number(response.offset) > offset)) return response;
   }
   if (!response.text) response = await send('GET', begun.id, upload, options);
@@ -76,7 +80,7 @@ async function find(upload, options) {
 async function create(upload, options) {
   const { file, fields, fingerprint, idempotencyKey } = upload;
   const metadata = metadataOf({ ...fields, filename: file.name });
-  if (metadata.length > maxMetadataLength) return undefined;
+  if (isPatchBlocked || metadata.length > maxMetadataLength) return undefined;
   const headers = {
     'Upload-Length': String(file.size),
     'Upload-Metadata': metadata,
@@ -101,25 +105,30 @@ async function sendPiece(id, offset, upload, { signal, onProgress }) {
   const { file } = upload;
   const headers = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) };
   const onPiece = (/** @type {number} */ sent) => onProgress(offset + sent, file.size);
+  let { bytes, failedStart } = pieces.get(file) ?? { bytes: largestPieceBytes };
   // A proxy refused the piece before, or lost all of it.
-  if (failedStarts.get(file) === offset) pieceBytes = Math.max(smallestPieceBytes, pieceBytes / 4);
-  failedStarts.set(file, offset);
-  const bytes = pieceBytes;
+  if (failedStart === offset) bytes = Math.max(smallestPieceBytes, Math.ceil(Math.min(bytes, file.size - offset) / 4));
+  pieces.set(file, { bytes, failedStart: offset });
   const piece = file.slice(offset, offset + bytes);
   const response = await send('PATCH', id, upload, { signal, onProgress: onPiece }, headers, piece);
-  if (response.status === 413 && bytes > smallestPieceBytes)
+  if (response.status === 413 && isFromProxy(response) && bytes > smallestPieceBytes)
     return await sendPiece(id, offset, upload, { signal, onProgress });
-  failedStarts.delete(file);
+  pieces.set(file, { bytes });
   return response;
 }
 
+/** @param {import('./send-request.js').Response} response */
+function isBlocked(response) {
+  return [403, 405, 501].includes(response.status) && isFromProxy(response);
+}
+
 /**
- * Whether a proxy blocks the method: a refusal of the service has a reason.
+ * Whether a proxy has refused it: a refusal of the service has a reason.
  *
  * @param {import('./send-request.js').Response} response
  */
-function isBlocked({ status, text }) {
-  return [403, 405, 501].includes(status) && !parseJson(text)?.errors;
+function isFromProxy({ text }) {
+  return !parseJson(text)?.errors;
 }
 
 /**
