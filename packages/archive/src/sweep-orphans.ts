@@ -1,4 +1,4 @@
-import { isOwnKey } from '@echodrop/object-store/object-keys';
+import { isOwnKey, resumablePrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object-store';
 import type { StagedWrite } from '@echodrop/object-store/staged-write';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
@@ -75,9 +75,9 @@ class Sweep {
     ...{ media: emptyCount(), renditions: emptyCount() },
     ...{ uploads: emptyCount(), resumable: emptyCount() },
   };
-  /** What running resumable uploads may still need; incomplete if a state could not be read. */
+  /** What running resumable uploads may still need; incomplete if a state is unreadable, or missing from lists. */
   readonly #needed = { mediaKeys: new Set<string>(), writes: new Set<string>(), isComplete: true };
-  readonly #expired: { readonly id: string; readonly write?: StagedWrite }[] = [];
+  readonly #expired: { readonly id: string; readonly write?: StagedWrite; readonly bytes: number }[] = [];
   #failure: unknown;
 
   constructor(store: ObjectStore, options: SweepOptions, now: number, isListed: (entry: ListingEntry) => boolean) {
@@ -97,8 +97,8 @@ class Sweep {
       if (!dryRun && recordsMissing) throw recordsMissing;
       await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
     }
-    for (const { id, write } of this.#expired)
-      await this.#count('resumable', write?.size ?? 0, () => this.#removeResumable(id, write));
+    for (const { id, write, bytes } of this.#expired)
+      await this.#count('resumable', bytes, () => this.#removeResumable(id, write));
     await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
     const report = { completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings };
     return { report, failure: this.#failure, recordsMissing };
@@ -115,15 +115,11 @@ class Sweep {
 
   async #classifyResumable({ id, writtenAt }: { id: string; writtenAt: Date }): Promise<void> {
     try {
-      const upload = await findResumable(this.#store, id);
-      if (!upload) {
-        // What an interrupted removal has left, or a list has missed a state that was saved meanwhile.
-        this.#expired.push({ id });
-        this.#needed.isComplete = false;
-        return;
-      }
+      // A list may miss a state that was saved meanwhile.
+      const upload = (await findResumable(this.#store, id)) ?? (await findResumable(this.#store, id));
+      if (!upload) return await this.#classifyRemnant(id, writtenAt);
       const { expires, mediaKey, write, isPublished } = upload.state;
-      if (expires.getTime() < this.#now) this.#expired.push({ id, write });
+      if (expires.getTime() < this.#now) this.#expired.push({ id, write, bytes: isPublished ? 0 : write.size });
       else if (!isPublished) {
         this.#needed.mediaKeys.add(mediaKey);
         if (write.id !== undefined) this.#needed.writes.add(write.id);
@@ -131,9 +127,17 @@ class Sweep {
     } catch (error) {
       this.#failure ??= error;
       const hasExpired = error instanceof UnreadableState && writtenAt.getTime() < this.#now - maxExpiryMs;
-      if (hasExpired) this.#expired.push({ id });
+      if (hasExpired) this.#expired.push({ id, bytes: 0 });
       else this.#needed.isComplete = false;
     }
+  }
+
+  /** What an interrupted removal has left. If it is young, its state may be missing from lists. */
+  async #classifyRemnant(id: string, writtenAt: Date): Promise<void> {
+    const [remnant] = await this.#store.list(resumablePrefixOf(id), { limit: 1 });
+    if (!remnant) return;
+    this.#expired.push({ id, bytes: 0 });
+    if (!this.#isOld({ writtenAt })) this.#needed.isComplete = false;
   }
 
   async #removeResumable(id: string, write: StagedWrite | undefined): Promise<void> {

@@ -3,7 +3,6 @@ import { listRecordsOf, tryFindRecord } from '@echodrop/archive/records';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import {
   listResumables,
-  type ResumableUpload,
   removeResumable,
   tryFindResumable,
   UnreadableState,
@@ -76,8 +75,14 @@ async function* purgeUnfinished(store: ObjectStore, owner: Owner, { dryRun, audi
     // The state of a published upload, which counts as its record, still has its texts.
     const isPublished = mediaId !== undefined && (await tryFindRecord(store, mediaId)) !== undefined;
     if (!isPublished) counts.uploads += 1;
-    if (!dryRun && !isPublished) yield await removeUnfinished(store, found, audit);
-    if (!dryRun) await removeResumable(store, found.id, write);
+    if (dryRun) continue;
+    const { mediaKey, provider, subject } = found.state;
+    if (!isPublished) audit({ action: 'remove', mediaKey, provider, subject });
+    await removeResumable(store, found.id, write);
+    if (isPublished) continue;
+    // Complete, if its publication failed.
+    await store.remove(mediaObjectKey(mediaKey));
+    yield `${found.id}: unfinished, deleted`;
   }
 }
 
@@ -87,14 +92,6 @@ async function* resumablesOf(store: ObjectStore, { provider, subject }: Owner) {
     if (found instanceof UnreadableState) yield found;
     else if (found?.state.provider === provider && found.state.subject === subject) yield found;
   }
-}
-
-async function removeUnfinished(store: ObjectStore, { id, state }: ResumableUpload, audit: Audit): Promise<string> {
-  const { mediaKey, provider, subject } = state;
-  audit({ action: 'remove', mediaKey, provider, subject });
-  // Complete, if its publication failed.
-  await store.remove(mediaObjectKey(mediaKey));
-  return `${id}: unfinished, deleted`;
 }
 
 function summary(count: number, dryRun: boolean): string {

@@ -65,7 +65,7 @@ export const settings = {
       'new photos (or videos) that need a probe-worker get 503 `overloaded`',
   ),
   RESUMABLE_EXPIRY_HOURS: wholeNumber({ default: 24, min: 1, max: maxExpiryMs / 3_600_000 }).describe(
-    'time from the creation of a resumable upload until it expires',
+    'lifetime of a resumable upload from its creation',
   ),
   TRUSTED_PROXIES: commaSeparated('')
     .refine((proxies) => proxies.every(isNetwork), 'must be addresses or networks (10.0.0.0/8)')

@@ -121,6 +121,11 @@ test.each([
   expect(requests().at(-1)).toBe('POST /2/upload.json');
 });
 
+test('a proxy that blocks PATCH also gets a form in place of the rest of an earlier upload', async () => {
+  service.responses = [offset(MiB), respond(405, '<h1>Not Allowed</h1>'), published];
+  expect(await upload({ resumeId: 'earlier' })).toEqual(someRecord);
+});
+
 test('pieces are smaller after a piece that was refused for its size, or lost as a whole', async () => {
   const size = 40 * MiB;
   const tooLarge = respond(413, '<h1>Request Entity Too Large</h1>');

@@ -36,6 +36,7 @@ export class ResumableUpload {
   #id: string | undefined;
   #offset = 0;
   #pieceBytes = largestPieceBytes;
+  #hasSent = false;
   /** The offset of a piece that got no response, or 413. */
   #failedStart: number | undefined;
 
@@ -137,9 +138,10 @@ export class ResumableUpload {
     const isOfProxy = await isFromProxy(result);
     if (isOfProxy && result.response.status === 413 && this.#pieceBytes > smallestPieceBytes) return '';
     this.#failedStart = undefined;
-    if (isOfProxy && start === 0 && [403, 405, 501].includes(result.response.status)) return undefined;
+    if (isOfProxy && !this.#hasSent && [403, 405, 501].includes(result.response.status)) return undefined;
     const body = await requireOk(result);
     this.#offset = offsetOf(result.response);
+    this.#hasSent = true;
     if (this.#offset <= start) throw notFromService('The offset of the upload does not advance.');
     return body;
   }

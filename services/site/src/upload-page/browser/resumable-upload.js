@@ -7,9 +7,12 @@ import { findUnfinished, forgetUnfinished, keepUnfinished } from './unfinished-u
 // Proxies often refuse a request above 100 MB.
 const largestPieceBytes = 64 * 2 ** 20;
 const smallestPieceBytes = 2 ** 20;
-/** @type {WeakMap<File, { bytes: number, failedStart?: number | undefined }>} the size of pieces, and the offset of one that got no response, or 413 */
-const pieces = new WeakMap();
-let isPatchBlocked = false;
+/**
+ * `bytes` is the size of pieces, `failedStart` the offset of one that got no response, or 413. `hasSent`: whether one has arrived.
+ *
+ * @type {WeakMap<File, { bytes: number, failedStart?: number, hasSent?: boolean, isBlocked?: boolean }>}
+ */
+const piecesOf = new WeakMap();
 // Proxies refuse longer headers, and a caption can have 64 KiB.
 const maxMetadataLength = 6 * 1024;
 
@@ -38,6 +41,7 @@ const maxMetadataLength = 6 * 1024;
  */
 export async function sendResumable(upload, options) {
   const { file, fingerprint, onOffset } = upload;
+  if (piecesOf.get(file)?.isBlocked) return undefined;
   const found = await find(upload, options);
   if (found && found.response.status !== 200) return found.response;
   const begun = found ?? (await create(upload, options));
@@ -46,11 +50,8 @@ export async function sendResumable(upload, options) {
   for (let offset = found ? Number(response.offset) : 0; offset < file.size; offset = Number(response.offset)) {
     onOffset(offset);
     response = await sendPiece(begun.id, offset, upload, options);
-    if (offset === 0 && isBlocked(response)) {
-      isPatchBlocked = true;
-      return void (await forgetUnfinished(fingerprint));
-    }
-    if (response.status > 299 || !(Number(response.offset) > offset)) return response;
+    if (piecesOf.get(file)?.isBlocked) return void (await forgetUnfinished(fingerprint));
+    if (!(response.status <= 299 && Number(response.offset) > offset)) return response;
   }
   if (!response.text) response = await send('GET', begun.id, upload, options);
   if (response.status === 200) await forgetUnfinished(fingerprint);
@@ -80,7 +81,7 @@ async function find(upload, options) {
 async function create(upload, options) {
   const { file, fields, fingerprint, idempotencyKey } = upload;
   const metadata = metadataOf({ ...fields, filename: file.name });
-  if (isPatchBlocked || metadata.length > maxMetadataLength) return undefined;
+  if (metadata.length > maxMetadataLength) return undefined;
   const headers = {
     'Upload-Length': String(file.size),
     'Upload-Metadata': metadata,
@@ -105,15 +106,19 @@ async function sendPiece(id, offset, upload, { signal, onProgress }) {
   const { file } = upload;
   const headers = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) };
   const onPiece = (/** @type {number} */ sent) => onProgress(offset + sent, file.size);
-  let { bytes, failedStart } = pieces.get(file) ?? { bytes: largestPieceBytes };
+  const pieces = piecesOf.get(file) ?? { bytes: largestPieceBytes };
+  let { bytes } = pieces;
   // A proxy refused the piece before, or lost all of it.
-  if (failedStart === offset) bytes = Math.max(smallestPieceBytes, Math.ceil(Math.min(bytes, file.size - offset) / 4));
-  pieces.set(file, { bytes, failedStart: offset });
+  if (pieces.failedStart === offset)
+    bytes = Math.max(smallestPieceBytes, Math.ceil(Math.min(bytes, file.size - offset) / 4));
+  piecesOf.set(file, { ...pieces, bytes, failedStart: offset });
   const piece = file.slice(offset, offset + bytes);
   const response = await send('PATCH', id, upload, { signal, onProgress: onPiece }, headers, piece);
   if (response.status === 413 && isFromProxy(response) && bytes > smallestPieceBytes)
     return await sendPiece(id, offset, upload, { signal, onProgress });
-  pieces.set(file, { bytes });
+  const hasSent = pieces.hasSent || response.status <= 299;
+  // A proxy that has passed one piece refuses this one for another reason.
+  piecesOf.set(file, { bytes, hasSent, isBlocked: !hasSent && isBlocked(response) });
   return response;
 }
 
