@@ -1,21 +1,16 @@
 import {
   createResumable,
-  findResumable,
   newTailKey,
   type ResumableState,
   type ResumableUpload,
   removeResumable,
-  StateConflict,
-  saveResumable,
 } from '@echodrop/archive/resumable-uploads';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
 import { isTemporary } from '@echodrop/contracts/refusals';
 import { detectMediaType } from '@echodrop/media/detect-media-type';
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
-import { type ObjectStore, StagedWriteLost } from '@echodrop/object-store/object-store';
 import { newStagedWrite, type StagedWrite } from '@echodrop/object-store/staged-write';
-import { newMediaId, type StoredRecord } from '@echodrop/record';
-import type { LRUCache } from 'lru-cache';
+import { newMediaId } from '@echodrop/record';
 import type { ApiKeys } from '../admit/api-keys.ts';
 import { idempotencyKeyOf, type OncePublisher, type Published } from '../idempotency/idempotency.ts';
 import type { Publisher } from '../publish/publish.ts';
@@ -24,25 +19,16 @@ import { requireFittingAlt } from '../receive/form-content.ts';
 import type { FormSettings } from '../receive/receive-form.ts';
 import { Refusal } from '../response/refusal.ts';
 import { announcedDigest, receiveBytes } from './receive-bytes.ts';
-import type { TusRequest } from './tus-request.ts';
+import type { AdmittedRequest, LeasedRequest } from './tus-request.ts';
 import { parametersOfMetadata } from './upload-metadata.ts';
+import { endIfLost, endUpload, type StateDeps, savePublished, saveState } from './upload-state.ts';
 
-export interface ResumableDeps {
-  readonly store: ObjectStore;
+export interface ResumableDeps extends StateDeps {
   readonly forms: FormSettings;
   readonly publisher: OncePublisher;
   readonly records: Pick<Publisher, 'find'>;
   readonly apiKeys: ApiKeys;
-  /** The number of the last state of an upload that this process has seen, by id. */
-  readonly lastStates: LRUCache<string, number>;
-  /** How long an upload may take, from its creation. */
-  readonly expiryMs: number;
 }
-
-/** A request whose caller is admitted. */
-type AdmittedRequest = TusRequest & Required<Pick<TusRequest, 'admitted' | 'caller'>>;
-/** A request that holds the lease of its upload. */
-type LeasedRequest = AdmittedRequest & Required<Pick<TusRequest, 'lease' | 'upload'>>;
 
 /**
  * Creates an upload under `id`, with the parameters of `Upload-Metadata`.
@@ -111,7 +97,7 @@ export async function appendBody(request: LeasedRequest, deps: ResumableDeps): P
   const maxBytes = contentLength === undefined ? undefined : Number(contentLength);
   const options = { signal: lease.signal, maxBytes, newTailKey: () => newTailKey(upload.id), save };
   try {
-    await endingIfLost(request, deps, () =>
+    await endIfLost(request, deps, () =>
       store.append(write, source, { ...options, ...(digest && { verify: digest.verify }) }),
     );
   } finally {
@@ -146,7 +132,7 @@ export async function publishUpload(request: LeasedRequest, deps: ResumableDeps)
   const type = detectMediaType(head);
   await admitted.admitMedia(type);
   await admitted.admitApplication(application, false);
-  const stored = await endingIfLost(request, deps, () => store.completeWrite(write));
+  const stored = await endIfLost(request, deps, () => store.completeWrite(write));
   let isCommitted = false;
   const commit = () => {
     isCommitted = true;
@@ -172,53 +158,4 @@ export async function terminateUpload({ upload }: LeasedRequest, { store, record
   // The request that published it may have died before it saved this.
   if (isPublished || (mediaId && (await records.find(mediaId, upload.state)))) throw new Refusal('upload_published');
   await removeResumable(store, upload.id, upload.state.write);
-}
-
-async function saveState(
-  request: LeasedRequest,
-  change: Partial<ResumableState>,
-  { store, lastStates }: Pick<ResumableDeps, 'store' | 'lastStates'>,
-): Promise<void> {
-  const { id, state } = request.upload;
-  lastStates.delete(id);
-  request.upload = await saveResumable(store, request.upload, { ...state, ...change });
-  lastStates.set(id, request.upload.number);
-}
-
-/** Keeps what finds the record, for as long as an upload may take: the client may not have received the response. No bytes of the media remain. */
-async function savePublished(request: LeasedRequest, record: StoredRecord, deps: ResumableDeps): Promise<void> {
-  const { write } = request.upload.state;
-  const expires = new Date(Date.now() + deps.expiryMs);
-  const change = { mediaId: record.id, isPublished: true, expires, head: '', write: { ...write, tails: [] } };
-  await saveState(request, change, deps);
-  await Promise.allSettled(write.tails.map(({ key }) => deps.store.remove(key)));
-}
-
-// The sweep removes what remains.
-async function endUpload(request: LeasedRequest, store: ObjectStore, withMedia: boolean): Promise<void> {
-  const { upload } = request;
-  request.hasEnded = true;
-  const media = withMedia && store.remove(mediaObjectKey(upload.state.mediaKey));
-  await Promise.allSettled([media, removeResumable(store, upload.id, upload.state.write)]);
-}
-
-/** @throws Refusal `upload_expired` in place of StagedWriteLost, after the upload was ended */
-async function endingIfLost<T>(
-  request: LeasedRequest,
-  { store, lastStates }: Pick<ResumableDeps, 'store' | 'lastStates'>,
-  act: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    if (!(error instanceof StagedWriteLost)) throw error;
-    // Perhaps another process has completed it since.
-    const { id, number } = request.upload;
-    if ((await findResumable(store, id))?.number !== number) {
-      lastStates.delete(id);
-      throw new StateConflict('not the last state', { cause: error });
-    }
-    await endUpload(request, store, false);
-    throw new Refusal('upload_expired', { cause: error });
-  }
 }

@@ -20,3 +20,8 @@ export interface TusRequest {
   /** What the library turned into a response. */
   failure?: unknown;
 }
+
+/** A request whose caller is admitted. */
+export type AdmittedRequest = TusRequest & Required<Pick<TusRequest, 'admitted' | 'caller'>>;
+/** A request that holds the lease of its upload. */
+export type LeasedRequest = AdmittedRequest & Required<Pick<TusRequest, 'lease' | 'upload'>>;

@@ -11,7 +11,7 @@ import {
   type ResumableDeps,
   terminateUpload,
 } from './resumable-upload.ts';
-import type { TusRequest } from './tus-request.ts';
+import type { AdmittedRequest, LeasedRequest, TusRequest } from './tus-request.ts';
 import type { WriterLeases } from './writer-leases.ts';
 
 /** The request in which the library calls store and locker, which it does not pass to them. */
@@ -115,9 +115,9 @@ export function requireRequest(): TusRequest {
 }
 
 function admitted() {
-  return requireRequest() as TusRequest & Required<Pick<TusRequest, 'admitted' | 'caller'>>;
+  return requireRequest() as AdmittedRequest;
 }
 
 function leased() {
-  return requireRequest() as TusRequest & Required<Pick<TusRequest, 'admitted' | 'caller' | 'lease' | 'upload'>>;
+  return requireRequest() as LeasedRequest;
 }
