@@ -144,16 +144,22 @@ test('the sweep removes bytes without a state, which an interrupted removal leav
 test('the sweep keeps an upload whose state a list has missed', async () => {
   await using opened = await openStore();
   const { store } = opened;
-  const running = await uploaded(store, new Date(Date.now() + hourMs));
-  const complete = await uploaded(store, new Date(Date.now() + hourMs), true);
+  const clock = new TestClock(store);
+  const expires = new Date(Date.now() + 48 * hourMs);
+  const running = await uploaded(store, expires);
+  const complete = await uploaded(store, expires, true);
+  await clock.advance(24);
+  // States that were saved just now, of media that is old.
+  for (const upload of [running, complete]) await saveResumable(store, upload, upload.state);
+  const clocked = clockedStore(store, clock);
   const missed = new Set([running, complete].map(({ id }) => `resumable/${id}/`));
   const list: typeof store.list = async (prefix, options) => {
-    const listed = await store.list(prefix, options);
+    const listed = await clocked.list(prefix, options);
     const isMissed = missed.delete(prefix);
     return isMissed ? [] : listed;
   };
-  const missing = { ...clockedStore(store, new TestClock(store)), list };
-  await sweep(missing, { olderThanMs: -hourMs, dryRun: false, force: true, signal });
+  const missing = { ...clocked, list };
+  await sweep(missing, { olderThanMs: 12 * hourMs, dryRun: false, force: true, signal });
   expect([...missed]).toEqual([]);
   expect(await Array.fromAsync(listResumables(store))).toHaveLength(2);
   expect((await store.completeWrite(running.state.write)).size).toBe(10);

@@ -133,7 +133,7 @@ export async function removeResumable(store: ObjectStore, id: string, write?: St
   await removeObjects(store, resumablePrefixOf(id));
 }
 
-interface ListedResumable {
+export interface ListedResumable {
   readonly id: string;
   /** The latest time of one of its objects, by the store's clock. */
   readonly writtenAt: Date;

@@ -1,6 +1,5 @@
-import { isOwnKey, resumablePrefixOf } from '@echodrop/object-store/object-keys';
+import { isOwnKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object-store';
-import type { StagedWrite } from '@echodrop/object-store/staged-write';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { settlingMs } from './check-record.ts';
@@ -9,15 +8,8 @@ import { addToListings } from './listing.ts';
 import { readListingIndex } from './listing-index.ts';
 import { type ListingEntry, listingEntryOf } from './listing-keys.ts';
 import type { FoundRecord } from './records.ts';
-import {
-  findResumable,
-  listResumables,
-  maxExpiryMs,
-  removeResumable,
-  tryFindResumable,
-  UnreadableState,
-} from './resumable-uploads.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
+import { ResumableSurvey } from './sweep-resumables.ts';
 
 interface SweepOptions {
   /** Keeps what is younger by the store's clock. Must be longer than any upload takes. */
@@ -62,43 +54,49 @@ const maxUnsuspicious = 20;
  */
 export async function sweep(store: ObjectStore, options: SweepOptions): Promise<SweepResult> {
   const now = (await store.clock()).getTime();
-  return new Sweep(store, options, now, await readListingIndex(store, options.signal)).run();
+  const isListed = await readListingIndex(store, options.signal);
+  // Before the orphans: what a running upload publishes meanwhile has a record.
+  const resumables = await ResumableSurvey.take(store, { ...options, now, concurrency });
+  return new Sweep(store, options, { now, isListed, resumables }).run();
+}
+
+interface Found {
+  /** The store's time, in milliseconds. */
+  readonly now: number;
+  readonly isListed: (entry: ListingEntry) => boolean;
+  readonly resumables: ResumableSurvey;
 }
 
 class Sweep {
   readonly #store: ObjectStore;
   readonly #options: SweepOptions;
-  readonly #now: number;
-  readonly #isListed: (entry: ListingEntry) => boolean;
+  readonly #found: Found;
   readonly #listings = { missing: 0, added: 0 };
   readonly #counts = {
     ...{ media: emptyCount(), renditions: emptyCount() },
     ...{ uploads: emptyCount(), resumable: emptyCount() },
   };
-  /** What running resumable uploads may still need; incomplete if a state is unreadable, or missing from lists. */
-  readonly #needed = { mediaKeys: new Set<string>(), writes: new Set<string>(), isComplete: true };
-  readonly #expired: { readonly id: string; readonly write?: StagedWrite; readonly bytes: number }[] = [];
   #failure: unknown;
 
-  constructor(store: ObjectStore, options: SweepOptions, now: number, isListed: (entry: ListingEntry) => boolean) {
+  constructor(store: ObjectStore, options: SweepOptions, found: Found) {
     this.#store = store;
     this.#options = options;
-    this.#now = now;
-    this.#isListed = isListed;
+    this.#found = found;
+    this.#failure = found.resumables.failure;
   }
 
   async run(): Promise<SweepResult> {
     const { dryRun, force = false, keysPerBatch, signal } = this.#options;
+    const { resumables } = this.#found;
     let recordsMissing: RecordsMissing | undefined;
-    await this.#forEach(listResumables(this.#store), (listed) => this.#classifyResumable(listed));
     const visit = (record: FoundRecord) => this.#relist(record);
     for await (const batch of findOrphans(this.#store, { keysPerBatch, signal, visit })) {
       if (!force) recordsMissing ??= await this.#checkMissing(batch);
       if (!dryRun && recordsMissing) throw recordsMissing;
       await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
     }
-    for (const { id, write, bytes } of this.#expired)
-      await this.#count('resumable', bytes, () => this.#removeResumable(id, write));
+    for (const upload of resumables.expired)
+      await this.#count('resumable', upload.bytes, () => resumables.remove(upload));
     await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
     const report = { completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings };
     return { report, failure: this.#failure, recordsMissing };
@@ -108,54 +106,19 @@ class Sweep {
   async #relist({ found }: FoundRecord): Promise<void> {
     if (found instanceof UnreadableRecord || isTombstone(found)) return;
     const entry = listingEntryOf(found);
-    if (this.#isListed(entry) || Date.now() - found.timestamp.getTime() < settlingMs) return;
+    if (this.#found.isListed(entry) || Date.now() - found.timestamp.getTime() < settlingMs) return;
     this.#listings.missing += 1;
     if (await this.#attempt(() => addToListings(this.#store, entry))) this.#listings.added += 1;
   }
 
-  async #classifyResumable({ id, writtenAt }: { id: string; writtenAt: Date }): Promise<void> {
-    try {
-      // A list may miss a state that was saved meanwhile.
-      const upload = (await findResumable(this.#store, id)) ?? (await findResumable(this.#store, id));
-      if (!upload) return await this.#classifyRemnant(id, writtenAt);
-      const { expires, mediaKey, write, isPublished } = upload.state;
-      if (expires.getTime() < this.#now) this.#expired.push({ id, write, bytes: isPublished ? 0 : write.size });
-      else if (!isPublished) {
-        this.#needed.mediaKeys.add(mediaKey);
-        if (write.id !== undefined) this.#needed.writes.add(write.id);
-      }
-    } catch (error) {
-      this.#failure ??= error;
-      const hasExpired = error instanceof UnreadableState && writtenAt.getTime() < this.#now - maxExpiryMs;
-      if (hasExpired) this.#expired.push({ id, bytes: 0 });
-      else this.#needed.isComplete = false;
-    }
-  }
-
-  /** What an interrupted removal has left. If it is young, its state may be missing from lists. */
-  async #classifyRemnant(id: string, writtenAt: Date): Promise<void> {
-    const [remnant] = await this.#store.list(resumablePrefixOf(id), { limit: 1 });
-    if (!remnant) return;
-    this.#expired.push({ id, bytes: 0 });
-    if (!this.#isOld({ writtenAt })) this.#needed.isComplete = false;
-  }
-
-  async #removeResumable(id: string, write: StagedWrite | undefined): Promise<void> {
-    const found = write ? undefined : await tryFindResumable(this.#store, id);
-    if (found && !(found instanceof UnreadableState)) return;
-    await removeResumable(this.#store, id, write);
-  }
-
   async #removeObject({ kind, object, mediaKey, reference }: Orphan): Promise<void> {
-    const { isComplete, mediaKeys } = this.#needed;
-    if (reference === 'nothing' && (mediaKeys.has(mediaKey) || !isComplete)) return;
+    if (reference === 'nothing' && this.#found.resumables.needsMedia(mediaKey)) return;
     if (reference === 'tombstone' || this.#isOld(object))
       await this.#count(kind, object.size, () => this.#store.remove(object.key));
   }
 
   async #abortWrite(write: UnfinishedWrite): Promise<void> {
-    const { isComplete, writes } = this.#needed;
-    if (!isComplete || writes.has(write.id)) return;
+    if (this.#found.resumables.needsWrite(write.id)) return;
     if (this.#isOld(write) && (write.key === undefined || isOwnKey(write.key)))
       await this.#count('uploads', write.size ?? 0, () => this.#store.abortWrite(write));
   }
@@ -193,7 +156,7 @@ class Sweep {
   }
 
   #isOld({ writtenAt }: Pick<UnfinishedWrite, 'writtenAt'>): boolean {
-    return writtenAt.getTime() < this.#now - this.#options.olderThanMs;
+    return writtenAt.getTime() < this.#found.now - this.#options.olderThanMs;
   }
 }
 
