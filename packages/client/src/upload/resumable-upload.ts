@@ -27,6 +27,8 @@ export const maxMediaRequestMs = 6 * 3600 * 1000;
 // Proxies often refuse a request above 100 MB.
 const largestPieceBytes = 64 * 2 ** 20;
 const smallestPieceBytes = 2 ** 20;
+// Of proxies that block PATCH.
+const blockedStatuses = [403, 405, 501];
 // Another process may send the same upload.
 const maxTries = 3;
 
@@ -123,7 +125,7 @@ export class ResumableUpload {
       this.#pieceBytes = Math.max(smallestPieceBytes, Math.ceil(Math.min(this.#pieceBytes, content.size - start) / 4));
     this.#failedStart = start;
     const piece = content.slice(start, start + this.#pieceBytes);
-    const result = await exchange(signal, maxBodyBytes, () =>
+    const { response, body } = await exchange(signal, maxBodyBytes, () =>
       send(service + this.#path, {
         method: 'PATCH',
         headers: {
@@ -135,12 +137,14 @@ export class ResumableUpload {
         ...{ signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]), fetch, stallMs },
       }),
     );
-    const isOfProxy = await isFromProxy(result);
-    if (isOfProxy && result.response.status === 413 && this.#pieceBytes > smallestPieceBytes) return '';
+    const refusal = response.ok ? undefined : await readRefusal('json', body, response);
+    // A refusal of the service has a reason.
+    const proxyStatus = refusal?.reason === 'unknown' ? refusal.status : undefined;
+    if (proxyStatus === 413 && this.#pieceBytes > smallestPieceBytes) return '';
     this.#failedStart = undefined;
-    if (isOfProxy && !this.#hasSent && [403, 405, 501].includes(result.response.status)) return undefined;
-    const body = await requireOk(result);
-    this.#offset = offsetOf(result.response);
+    if (proxyStatus !== undefined && blockedStatuses.includes(proxyStatus) && !this.#hasSent) return undefined;
+    if (refusal) throw refusal;
+    this.#offset = offsetOf(response);
     this.#hasSent = true;
     if (this.#offset <= start) throw notFromService('The offset of the upload does not advance.');
     return body;
@@ -179,11 +183,6 @@ interface Result {
 async function requireOk({ response, body }: Result): Promise<string> {
   if (!response.ok) throw await readRefusal('json', body, response);
   return body;
-}
-
-/** Whether a proxy has refused it: a refusal of the service has a reason. */
-async function isFromProxy({ response, body }: Result): Promise<boolean> {
-  return !response.ok && (await readRefusal('json', body, response)).reason === 'unknown';
 }
 
 function offsetOf({ headers }: Response): number {
