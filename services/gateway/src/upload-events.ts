@@ -66,7 +66,7 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
     uploadStarted(): void {
       running.inc();
     },
-    /** A request of a resumable upload has ended. It counts as an upload if it published one, ended one, was refused to create one, or failed with bytes. */
+    /** A request of a resumable upload has ended. It counts as an upload if it published one, ended one, was refused at its creation, or failed to take bytes. */
     resumableRequestEnded(
       { requestId, startedAt, log: fields }: LoggedUpload,
       { method, upload, hasEnded }: ResumableRequest,
