@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { execa } from 'execa';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { serviceNames } from '../local/services.ts';
 import { makeSecrets, queueRedisOfHa } from '../made-secrets.fixture.ts';
 import { buildOverlay, checkManifests, overlayFolder } from './checks/check-manifests.ts';
@@ -12,12 +12,26 @@ import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
 
 const documented = readDocs('kubernetes-tasks');
 const restarts = readDocs('restarts');
-const overlays = ['small', 'ha', 'large'];
+const overlays = ['small', 'ha', 'large'] as const;
+type Built = Awaited<ReturnType<typeof buildOverlay>>;
 const workers = ['probe-worker', 'rendition-worker'];
 
 await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => {
+  let small: Built;
+  let ha: Built;
+  let large: Built;
+  let built: Record<(typeof overlays)[number], Built>;
+  beforeAll(async () => {
+    [small, ha, large] = await Promise.all([
+      buildOverlay(overlayFolder('small')),
+      buildOverlay(overlayFolder('ha')),
+      buildOverlay(overlayFolder('large')),
+    ]);
+    built = { small, ha, large };
+  });
+
   test.for(overlays)('%s: has no faults', async (overlay) => {
-    const { yaml, manifests } = await buildOverlay(overlayFolder(overlay));
+    const { yaml, manifests } = built[overlay];
     await execa('kubeconform', ['-strict', '-summary', '-'], { input: yaml });
     expect(checkManifests(manifests)).toEqual([]);
     const secrets = secretsUsed(manifests);
@@ -27,17 +41,15 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
     expect(secrets.filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test('the times in restarts.md match the overlays', async () => {
-    const [small, large] = await Promise.all(['small', 'large'].map((overlay) => buildOverlay(overlayFolder(overlay))));
+  test('the times in restarts.md match the overlays', () => {
     const rows = serviceNames
       .filter((name) => name !== 'sandbox-provider')
       .map((name) => `| ${[name, ...timesOf(name, small), ...timesOf(name, large)].join(' | ')} |`);
     expect(rows.filter((row) => !restarts.includes(`\n${row}\n`))).toEqual([]);
   });
 
-  test('small: allows only these connections between pods, and only the verifier may leave the cluster', async () => {
-    const { manifests } = await buildOverlay(overlayFolder('small'));
-    expect(connectionsBetween(manifests).sort()).toEqual([
+  test('small: allows only these connections between pods, and only the verifier may leave the cluster', () => {
+    expect(connectionsBetween(small.manifests).sort()).toEqual([
       'auth-verifier -> cache-redis:6379',
       'gateway -> auth-verifier:8082',
       'gateway -> cache-redis:6379',
@@ -48,13 +60,15 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
       'site -> store:9000',
       'sweeper -> store:9000',
     ]);
-    expect(connectionsOut(manifests)).toEqual(['auth-verifier -> 0.0.0.0/0:443', 'auth-verifier -> 2000::/3:443']);
+    expect(connectionsOut(small.manifests)).toEqual([
+      'auth-verifier -> 0.0.0.0/0:443',
+      'auth-verifier -> 2000::/3:443',
+    ]);
   });
 
-  test('ha: allows these connections besides, for the sentinels and between the pods of Redis and of the store', async () => {
-    const [small, ha] = await Promise.all(['small', 'ha'].map((overlay) => buildOverlay(overlayFolder(overlay))));
-    const before = connectionsBetween(small?.manifests ?? []);
-    const added = connectionsBetween(ha?.manifests ?? []).filter((connection) => !before.includes(connection));
+  test('ha: allows these connections besides, for the sentinels and between the pods of Redis and of the store', () => {
+    const before = connectionsBetween(small.manifests);
+    const added = connectionsBetween(ha.manifests).filter((connection) => !before.includes(connection));
     expect(added.sort()).toEqual([
       'gateway -> queue-redis:26379',
       'probe-worker -> queue-redis:26379',
@@ -64,13 +78,13 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
       'site -> queue-redis:26379',
       'store -> store:9000',
     ]);
-    expect(connectionsOut(ha?.manifests ?? [])).toEqual(connectionsOut(small?.manifests ?? []));
+    expect(connectionsOut(ha.manifests)).toEqual(connectionsOut(small.manifests));
   });
 
   test.each(overlays)(
     '%s: allows the Ingress controller to reach only gateway and site, and Prometheus the ops ports',
-    async (overlay) => {
-      const { manifests } = await buildOverlay(overlayFolder(overlay));
+    (overlay) => {
+      const { manifests } = built[overlay];
       expect(connectionsIn(manifests).sort()).toEqual([
         ...['auth-verifier', 'gateway', ...workers, 'site'].map((name) => `monitoring -> ${name}:9080-9084`),
         'traefik -> gateway:8080',
@@ -81,8 +95,8 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
 
   test.each(overlays)(
     '%s: a busy node has five minutes for a start, a drain waits for replacements, and the sweeper runs',
-    async (overlay) => {
-      const { manifests } = await buildOverlay(overlayFolder(overlay));
+    (overlay) => {
+      const { manifests } = built[overlay];
       const containers = workloadsOf(manifests).flatMap(({ pod }) => pod.containers);
       const starts = containers.flatMap(({ startupProbe }) => startupProbe ?? []);
       expect(starts.length).toBeGreaterThanOrEqual(containers.length - 1);
@@ -102,9 +116,8 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
     },
   );
 
-  test('large: allows connections to Redis and the store, and only the verifier may reach other networks', async () => {
-    const { manifests } = await buildOverlay(overlayFolder('large'));
-    expect(connectionsBetween(manifests)).toEqual(['gateway -> auth-verifier:8082']);
+  test('large: allows connections to Redis and the store, and only the verifier may reach other networks', () => {
+    expect(connectionsBetween(large.manifests)).toEqual(['gateway -> auth-verifier:8082']);
     const redis = '192.0.2.0/25:6379,26379';
     const store = '192.0.2.128/25:443';
     const expected = {
@@ -115,7 +128,7 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
       'rendition-worker': [redis, store],
       sweeper: [store],
     };
-    expect(connectionsOut(manifests).sort()).toEqual(
+    expect(connectionsOut(large.manifests).sort()).toEqual(
       Object.entries(expected)
         .flatMap(([name, networks]) => networks.map((network) => `${name} -> ${network}`))
         .sort(),
@@ -145,8 +158,7 @@ function secretsUsed(manifests: readonly Manifest[]): string[] {
   return volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => key));
 }
 
-function timesOf(name: string, built: Awaited<ReturnType<typeof buildOverlay>> | undefined): unknown[] {
-  const { manifests = [] } = built ?? {};
+function timesOf(name: string, { manifests }: Built): unknown[] {
   return workloadsOf(manifests)
     .filter((workload) => workload.name === name)
     .flatMap(({ pod }) =>

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { execa } from 'execa';
+import { type ExecaError, execa } from 'execa';
 import { parseAllDocuments } from 'yaml';
 import { checkClusterSize } from './cluster-size.ts';
 import { checkGracePeriods } from './grace-periods.ts';
@@ -33,9 +33,10 @@ export function checkManifests(manifests: readonly Manifest[]): string[] {
 
 /** Builds an overlay with kustomize, or with the one in kubectl. @throws ExecaError if the build fails, or if there is neither */
 export async function buildOverlay(folder: string): Promise<{ readonly yaml: string; readonly manifests: Manifest[] }> {
-  const hasKustomize = !(await execa('kustomize', ['version'], { reject: false })).failed;
-  const [command, subcommand] = hasKustomize ? ['kustomize', 'build'] : ['kubectl', 'kustomize'];
-  const { stdout: yaml } = await execa(command, [subcommand, folder]);
+  const { stdout: yaml } = await execa('kustomize', ['build', folder]).catch((error: ExecaError) => {
+    if (error.code !== 'ENOENT') throw error;
+    return execa('kubectl', ['kustomize', folder]);
+  });
   return { yaml, manifests: parseAllDocuments(yaml).map((document) => document.toJS() as Manifest) };
 }
 

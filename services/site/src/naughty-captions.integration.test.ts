@@ -76,22 +76,34 @@ await describeWithBrowser('captions and alternative texts that look like scripts
     expect(problems).toEqual([]);
   });
 
-  test('are escaped on the page of a user', async () => {
+  test('are escaped on the pages of a user', async () => {
     await Promise.all(captions.map((text) => publish(text, 'naughty')));
     // The same number of pages.
     await Promise.all(captions.map(() => publish('plain', 'plain')));
     await using opened = await openTab(browser());
     const { tab, problems } = opened;
+    const addressOf = (subject: string) => `${stack.site}/by/${ownerHash({ provider, subject })}`;
+    await tab.goto(addressOf('naughty'));
+    expect(problems).toEqual([]);
+    // Parses pages without their pictures, which takes a tenth of the time. The policy of pages does not let them fetch others.
+    await tab.goto('about:blank');
     const elementsOfAll = async (subject: string) => {
       const found = new Set<string>();
-      await tab.goto(`${stack.site}/by/${ownerHash({ provider, subject })}`);
-      for (;;) {
-        for (const element of (await tab.evaluate(elements('document'))) as string[]) found.add(element);
-        if ((await tab.locator('[rel=next]').count()) === 0) return found;
-        await tab.locator('[rel=next]').click();
+      let address: string | null = addressOf(subject);
+      let pages = 0;
+      for (; address; pages++) {
+        const page: string = await (await fetch(address)).text();
+        const parsed = (await tab.evaluate(`(() => {
+          const parsed = new DOMParser().parseFromString(${JSON.stringify(page)}, 'text/html');
+          return { elements: ${elements('parsed')}, next: parsed.querySelector('[rel=next]')?.getAttribute('href') ?? null };
+        })()`)) as { elements: string[]; next: string | null };
+        for (const element of parsed.elements) found.add(element);
+        address = parsed.next && new URL(parsed.next, address).href;
       }
+      return { found, pages };
     };
-    expect(await elementsOfAll('naughty')).toEqual(await elementsOfAll('plain'));
-    expect(problems).toEqual([]);
+    const plain = await elementsOfAll('plain');
+    expect(plain.pages).toBeGreaterThan(5);
+    expect(await elementsOfAll('naughty')).toEqual(plain);
   });
 });

@@ -10,8 +10,6 @@ import { type SandboxMode, setSandboxMode } from './sandbox.ts';
 /** The version of each media tool; undefined if it cannot run. */
 export type ToolVersions = Readonly<Record<'ffprobe' | 'ffmpeg' | 'sharp' | 'libheif-js', string | undefined>>;
 
-const GiB = 1024 ** 3;
-
 interface Service {
   readonly config: { readonly MEDIA_SANDBOX: SandboxMode; readonly MEDIA_TYPES_OFF: ReadonlySet<MediaType> };
   readonly log: Log;
@@ -27,7 +25,7 @@ interface Service {
 export async function prepareTools({ config, log, metrics, health }: Service): Promise<ToolVersions> {
   const { MEDIA_SANDBOX: mode, MEDIA_TYPES_OFF: typesOff } = config;
   setSandboxMode(mode);
-  const fault = await sandboxFault();
+  const { fault, ffprobe, ffmpeg } = await tryTools();
   if (fault) {
     const advice = mode === 'full' ? ' Set MEDIA_SANDBOX=limits-only to run them with resource limits only.' : '';
     throw new Error(`Cannot sandbox media tools: ${fault.reason}.${advice}`);
@@ -43,8 +41,6 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
     );
   // Only the process that makes pictures loads its code.
   const libheif = createRequire(import.meta.url)('libheif-js/package.json') as { readonly version: string };
-  const versionOf = async (name: string) => (await tryTool([name, '-version'], GiB)).version;
-  const [ffprobe, ffmpeg] = await Promise.all([versionOf('ffprobe'), versionOf('ffmpeg')]);
   const tools = { ffprobe, ffmpeg, sharp: sharp.versions.sharp, 'libheif-js': libheif.version };
   log.info({ tools }, 'Media tool versions');
   for (const [tool, version] of Object.entries(tools)) {
@@ -62,17 +58,28 @@ interface SandboxFault {
 }
 
 /**
- * Starts each media tool in the mode that is set. Returns why one does not run, or undefined. In `full`, a tool outside the
- * system's folders may not find its libraries. A missing tool is no fault here.
+ * Why a media tool does not run in the mode that is set, or undefined. In `full`, a tool outside the system's folders may not
+ * find its libraries. A missing tool is no fault here.
  */
 export async function sandboxFault(): Promise<SandboxFault | undefined> {
-  const tools = [
-    [process.execPath, '--version'] as const,
-    ...['ffprobe', 'ffmpeg'].map((name) => [name, '-version'] as const),
-  ];
-  const trials = await Promise.all(tools.map((tool) => tryTool(tool, 16 * GiB)));
-  const reason = trials.find(({ fault }) => fault && !fault.endsWith('is not in PATH'))?.fault;
-  return reason === undefined ? undefined : { reason, isOfKernel: isOfKernel(reason) };
+  return (await tryTools()).fault;
+}
+
+/** The versions of ffprobe and ffmpeg, and why a media tool does not run. */
+interface ToolTrials extends Pick<ToolVersions, 'ffprobe' | 'ffmpeg'> {
+  readonly fault: SandboxFault | undefined;
+}
+
+/** Starts each media tool once. */
+async function tryTools(): Promise<ToolTrials> {
+  const [node, ffprobe, ffmpeg] = await Promise.all([
+    tryTool(process.execPath, '--version'),
+    tryTool('ffprobe', '-version'),
+    tryTool('ffmpeg', '-version'),
+  ]);
+  const reason = [node, ffprobe, ffmpeg].find(({ fault }) => fault && !fault.endsWith('is not in PATH'))?.fault;
+  const fault = reason === undefined ? undefined : { reason, isOfKernel: isOfKernel(reason) };
+  return { fault, ffprobe: ffprobe.version, ffmpeg: ffmpeg.version };
 }
 
 /** Whether the launcher says that the kernel lacks a feature. */
@@ -80,17 +87,14 @@ export function isOfKernel(reason: string): boolean {
   return /^sandbox: (Landlock|seccomp filter) /.test(reason);
 }
 
-async function tryTool(
-  tool: readonly [string, string],
-  addressBytes: number,
-): Promise<{ fault?: string; version?: string | undefined }> {
-  const limits = { seconds: 10, cpuSeconds: 5, addressBytes, fileBytes: 0 };
-  const run = await runTool(tool, limits, { signal: new AbortController().signal }).catch((error: Error) => ({
+async function tryTool(name: string, flag: string): Promise<{ fault?: string; version?: string | undefined }> {
+  const limits = { seconds: 10, cpuSeconds: 5, addressBytes: 16 * 1024 ** 3, fileBytes: 0 };
+  const run = await runTool([name, flag], limits, { signal: new AbortController().signal }).catch((error: Error) => ({
     ...{ end: error.message, stdout: '' },
     stderr: error instanceof ToolFailed ? error.stderr : '',
   }));
   const [line] = run.stderr.trim().split('\n', 1);
-  if (run.end !== 'done') return { fault: line || `${tool[0]}: ${run.end}` };
+  if (run.end !== 'done') return { fault: line || `${name}: ${run.end}` };
   // "ffprobe version 5.1.9-0+deb12u1 Copyright ..."
   return { version: / version (\S+)/.exec(run.stdout)?.[1] };
 }

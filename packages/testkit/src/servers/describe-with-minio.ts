@@ -1,10 +1,10 @@
 import { describe, expect, inject, test } from 'vitest';
 import './minio-global-setup.ts';
-import { type RunningMinio, startMinio } from './start-minio.ts';
+import { type RunningMinio, shareMinio, startMinio } from './start-minio.ts';
 
 /**
  * A `describe` for tests that need a MinIO. Without one they are skipped, or fail if REQUIRE_MINIO=1. If `stoppable`,
- * they are also skipped if tests cannot stop the MinIO.
+ * each start is a MinIO of its own, and they are also skipped if tests cannot stop it.
  */
 export function describeWithMinio(
   name: string,
@@ -17,7 +17,8 @@ export function describeWithMinio(
     return;
   }
   const usable = source !== null && !(stoppable && source.kind === 'given');
-  describe.runIf(usable)(name, () => tests(() => startMinio(source ?? undefined)));
+  const start = stoppable ? startMinio : shareMinio;
+  describe.runIf(usable)(name, () => tests(() => start(source ?? { kind: 'container' })));
 }
 
 /** As `describeWithMinio`, for tests that start MinIO themselves: skipped without a MinIO program on this machine. */

@@ -3,6 +3,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, freePorts } from '../free-ports.ts';
+import { runFolder } from '../samples/made-once.ts';
 import { waitUntil } from '../wait-until.ts';
 import { findMinio, type MinioSource } from './minio-source.ts';
 import { ServerProcess, type StoppableServer } from './server-process.ts';
@@ -44,12 +45,24 @@ export async function startMinio(source?: MinioSource): Promise<RunningMinio> {
       return { ...described({ endpoint: `http://${host}:${port}`, ...login }, server), [Symbol.asyncDispose]: dispose };
     }
     case 'program': {
-      const { endpoint, server, [Symbol.asyncDispose]: dispose } = await startAlone(found.path);
+      const { endpoint, server, [Symbol.asyncDispose]: dispose } = await startAlone(found.path, rootSettings);
       return { ...described({ endpoint, ...login }, server), [Symbol.asyncDispose]: dispose };
     }
     default:
       throw new Error('this test needs MinIO: set S3_ENDPOINT or MINIO_BIN, or provide Docker or minio in PATH');
   }
+}
+
+let shared: ReturnType<typeof startAlone> | undefined;
+
+/**
+ * As `startMinio`, for tests that do not stop it: those of a process share a MinIO program, each `start` with its own bucket.
+ * It ends with the process, and its drive is removed with the folder of the run.
+ */
+export async function shareMinio(source: MinioSource): Promise<RunningMinio> {
+  if (source.kind !== 'program') return startMinio(source);
+  shared ??= startAlone(source.path, rootSettings, process.env[runFolder]);
+  return described({ endpoint: (await shared).endpoint, ...login }, undefined);
 }
 
 /** Files with a user name and a password. */
@@ -70,9 +83,9 @@ export async function startMinioOfFiles(path: string, { user, password }: LoginF
   return { ...(await startAlone(path, root)), region };
 }
 
-async function startAlone(path: string, root = rootSettings) {
+async function startAlone(path: string, root: Record<string, string>, disk = tmpdir()) {
   await using parts = new AsyncDisposableStack();
-  const { path: drive } = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-minio-')));
+  const { path: drive } = parts.use(await mkdtempDisposable(join(disk, 'echodrop-minio-')));
   const started = await startProgram(path, await freePort(), [drive], root);
   parts.use(started.server);
   const held = parts.move();
