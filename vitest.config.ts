@@ -3,11 +3,10 @@ import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { pictureProgramInSource } from './packages/testkit/src/built-picture-program.ts';
 
-// These set how media tools run, for their whole process, or leave it with a gigabyte of the bundler.
+// These set how media tools run, for their whole process, start hundreds of programs, or leave a gigabyte of the bundler.
 const isolatedTests = [
   'packages/{build/src/build,client/src/package}.integration.test.ts',
-  'packages/media/src/sandbox/*.integration.test.ts',
-  'packages/media/src/**/{ffprobe-bounds,picture-process}.integration.test.ts',
+  'packages/media/src/**/*.integration.test.ts',
   'services/rendition-worker/src/{lanes,refused-output}.integration.test.ts',
 ];
 const shared = {
