@@ -5,7 +5,8 @@ import { parseEnv } from 'node:util';
 import { InvalidSettings } from '@echodrop/service/env';
 import { stringify } from 'yaml';
 import { buildOverlay, checkManifests, overlayFolder } from '../checks/check-manifests.ts';
-import { kustomizationOf, type OverlayFiles, readClusterSettings } from './kustomization.ts';
+import { type OverlayFiles, readClusterSettings } from './check-settings.ts';
+import { kustomizationOf } from './kustomization.ts';
 
 /** A line of an env file that `parseEnv` and Compose read alike: nothing, or a setting, and then perhaps a comment. */
 const clearLine = /^\s*(?:#.*|(?:export\s+)?\w+\s*=\s*(?:'[^']*'|"[^"\\$]*"|(?!\s*['"`])[^#$]*)\s*(?:(?<= )#.*)?)?$/;

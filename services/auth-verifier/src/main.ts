@@ -5,7 +5,7 @@ import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { readConfig } from './config.ts';
 import { createVerifierEvents } from './events.ts';
-import { IdentityProviders } from './provider/identity-provider.ts';
+import { IdentityProviders } from './provider/query-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
 import { VerdictCache } from './verdicts/verdict-cache.ts';
 import { VerdictCodec } from './verdicts/verdict-codec.ts';

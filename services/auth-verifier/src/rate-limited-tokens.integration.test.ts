@@ -7,7 +7,7 @@ import {
 } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { IdentityProviders } from './provider/identity-provider.ts';
+import { IdentityProviders } from './provider/query-providers.ts';
 
 const events = { providerFailed: () => {}, circuitOpened: () => {}, circuitClosed: () => {} };
 

@@ -9,7 +9,7 @@ import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { Secret } from '@echodrop/service/secret';
 import { createVerifierEvents } from './events.ts';
-import { IdentityProviders } from './provider/identity-provider.ts';
+import { IdentityProviders } from './provider/query-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
 import { lookUp } from './verdicts/cache-scripts.ts';
 import type { Reuse } from './verdicts/proof-keys.ts';

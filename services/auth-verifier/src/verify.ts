@@ -3,7 +3,7 @@ import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
 import { findProvider, isSchemeSupported, isSingleUse } from './proof.ts';
-import { type IdentityProviders, type QueryResult, unavailable } from './provider/identity-provider.ts';
+import { type IdentityProviders, type QueryResult, unavailable } from './provider/query-providers.ts';
 import type { ProofKeys } from './verdicts/proof-keys.ts';
 import type { Use, UseEnd, VerdictCache } from './verdicts/verdict-cache.ts';
 import type { Decision } from './verdicts/verdict-codec.ts';

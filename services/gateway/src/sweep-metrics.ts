@@ -4,7 +4,7 @@ import type { Metrics } from '@echodrop/service/metrics/metrics';
 
 const helps = {
   echodrop_sweep_found_objects:
-    'Objects found by the last sweep, by kind: media and renditions (orphans), uploads (incomplete multipart uploads).',
+    'Objects found by the last sweep, by kind: media and renditions (orphans), uploads (incomplete multipart uploads), resumable (expired resumable uploads).',
   echodrop_sweep_removed_objects: 'Objects deleted by the last sweep.',
   echodrop_sweep_found_bytes:
     'Bytes found by the last sweep; incomplete multipart uploads are included only if the object store reports their size.',

@@ -3,7 +3,7 @@ import { mia, startStandIn } from '@echodrop/identity-provider/stand-in-provider
 import { Secret } from '@echodrop/service/secret';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
-import { IdentityProviders } from './identity-provider.ts';
+import { IdentityProviders } from './query-providers.ts';
 
 const events = { providerFailed: () => {}, circuitOpened: () => {}, circuitClosed: () => {} };
 

@@ -4,9 +4,9 @@ import { providerProfiles } from '@echodrop/identity-provider/provider-profiles'
 import { respondWith, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { expect, test } from 'vitest';
-import { IdentityProviders } from './identity-provider.ts';
 import { type BehaviourRow, behaviourRows, type Delay, delays } from './provider-behaviour-table.fixture.ts';
 import { aCaller, behaviourOf } from './provider-behaviours.fixture.ts';
+import { IdentityProviders } from './query-providers.ts';
 
 // Short if the provider delays its response; otherwise long, for busy machines.
 const timeoutMs = { slow: 300, quick: 10_000 };

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { retryAfterMs } from './identity-provider.ts';
+import { retryAfterMs } from './query-providers.ts';
 
 test.each([
   ['0', 0],

@@ -2,7 +2,7 @@ import { findResumable, type ResumableUpload } from '@echodrop/archive/resumable
 import type { Caller } from '@echodrop/contracts/verification';
 import type { Published } from '../idempotency/idempotency.ts';
 import { Refusal } from '../response/refusal.ts';
-import type { ResumableDeps } from './resumable-upload.ts';
+import type { ResumableDeps } from './resumable-deps.ts';
 
 /** The last state of an upload of this caller. @throws Refusal `not_found`, `upload_expired`; StoreUnavailable */
 export async function findOwnUpload(

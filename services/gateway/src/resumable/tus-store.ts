@@ -1,16 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
 import { DataStore, type Lock, type Locker, Metadata, Upload } from '@tus/utils';
+import { appendBytes, isComplete } from './append-bytes.ts';
+import { createUpload, declareLength } from './create-upload.ts';
 import { findOwnUpload, findPublished } from './find-upload.ts';
-import {
-  appendBody,
-  createUpload,
-  declareLength,
-  isComplete,
-  publishUpload,
-  type ResumableDeps,
-  terminateUpload,
-} from './resumable-upload.ts';
+import { publishUpload, terminateUpload } from './publish-upload.ts';
+import type { ResumableDeps } from './resumable-deps.ts';
 import type { AdmittedRequest, LeasedRequest, TusRequest } from './tus-request.ts';
 import type { WriterLeases } from './writer-leases.ts';
 
@@ -58,7 +53,7 @@ export class TusStore extends DataStore {
     empty.resume();
     const request = leased();
     if (!request.published) {
-      await appendBody(request, this.#deps);
+      await appendBytes(request, this.#deps);
       if (isComplete(request.upload.state)) request.published = await publishUpload(request, this.#deps);
     }
     return request.upload.state.write.size;

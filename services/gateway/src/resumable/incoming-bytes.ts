@@ -18,7 +18,7 @@ export interface IncomingBytes {
 }
 
 /** Reads a body, with the limits of `readBody`. `onChunk` gets each chunk first. The source fails as `readBody` does. */
-export function receiveBytes(
+export function readIncomingBytes(
   request: IncomingMessage,
   limits: Parameters<typeof readBody>[1],
   onChunk: (chunk: Buffer) => void,

@@ -9,7 +9,7 @@ import { Metrics } from '@echodrop/service/metrics/metrics';
 import { Secret } from '@echodrop/service/secret';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { IdentityProviders } from './identity-provider.ts';
+import { IdentityProviders } from './query-providers.ts';
 
 const timeoutMs = 400;
 const authorization = 'OAuth oauth_token="hunter2"';

@@ -1,0 +1,49 @@
+import { newTailKey, type ResumableState } from '@echodrop/archive/resumable-uploads';
+import { probeHeadBytes } from '@echodrop/contracts/probe';
+import type { StagedWrite } from '@echodrop/object-store/staged-write';
+import { announcedDigest, readIncomingBytes } from './incoming-bytes.ts';
+import type { ResumableDeps } from './resumable-deps.ts';
+import type { LeasedRequest } from './tus-request.ts';
+import { endIfLost, saveState } from './upload-state.ts';
+
+/**
+ * Adds the body of the request. What has arrived when it ends early is kept, unless the request has a checksum.
+ * @throws Refusal, ClientGone, StateConflict, StoreUnavailable
+ */
+export async function appendBytes(request: LeasedRequest, deps: ResumableDeps): Promise<void> {
+  const { context, lease, upload } = request;
+  const { store, forms } = deps;
+  const { write, length = forms.maxMediaBytes, head: earlier } = upload.state;
+  const digest = announcedDigest(context.request.headers);
+  let head = Buffer.from(earlier, 'base64');
+  const onChunk = (chunk: Buffer) => {
+    digest?.hash.update(chunk);
+    if (head.length < probeHeadBytes) head = Buffer.concat([head, chunk.subarray(0, probeHeadBytes - head.length)]);
+  };
+  const limits = {
+    maxBytes: length - write.size,
+    minBytesPerSecond: forms.minBytesPerSecond,
+    maxSeconds: forms.maxUploadSeconds,
+  };
+  context.sendContinue();
+  const { source, isSilent } = readIncomingBytes(context.request, limits, onChunk);
+  lease.isIdle = isSilent;
+  const save = (next: StagedWrite) =>
+    saveState(request, { write: next, head: head.subarray(0, next.size).toString('base64') }, deps);
+  const contentLength = context.request.headers['content-length'];
+  const maxBytes = contentLength === undefined ? undefined : Number(contentLength);
+  const options = { signal: lease.signal, maxBytes, newTailKey: () => newTailKey(upload.id), save };
+  try {
+    await endIfLost(request, deps, () =>
+      store.append(write, source, { ...options, ...(digest && { verify: digest.verify }) }),
+    );
+  } finally {
+    // A call that fails before it reads does not end it.
+    source.destroy();
+  }
+}
+
+/** Whether all bytes have arrived. */
+export function isComplete({ length, write }: ResumableState): boolean {
+  return write.size === length;
+}
