@@ -23,7 +23,7 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     )
     .argument(
       '[provider...]',
-      'a new entry, in the form of IDENTITY_PROVIDERS (docs/reference/identity-providers.md), or the URL of an entry that is set there; default: all entries',
+      'the URL of a provider in IDENTITY_PROVIDERS, or a new entry for it (docs/reference/identity-providers.md); default: all providers',
     )
     .action(async (words: string[], _options: unknown, command: Command) => {
       const { user, ...config } = readProviderTestConfig(env);

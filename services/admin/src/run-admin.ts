@@ -38,7 +38,7 @@ export function adminProgram(env: NodeJS.ProcessEnv, { stdout, stderr }: Output)
     .description(
       'Commands for operators. Settings come from the environment; any secret NAME can be read from a file: set NAME_FILE to its path. ' +
         'Without settings, commands use the system of `npm start`. If you set variables for `npm start`, set the same for admin. ' +
-        'provider-test also needs a provider: name it as an argument or in IDENTITY_PROVIDERS.',
+        'provider-test needs a provider: name it as an argument or in IDENTITY_PROVIDERS.',
     )
     .helpCommand(false)
     .showHelpAfterError('(--help shows usage)')

@@ -18,7 +18,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .option('--yes', 'apply the changes (default: dry run)')
     .option(
       '--force',
-      'delete orphans even if most media has no record. Dangerous: usually the records were lost, and restoring them is the fix',
+      'delete orphans even if most media has no record. Dangerous: the records are probably lost, so restore them instead',
     )
     // Its name before 0.2.
     .addOption(new Option('--even-most').hideHelp())

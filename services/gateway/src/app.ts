@@ -8,8 +8,9 @@ import { acceptUpload, type UploadDeps } from './accept-upload.ts';
 import type { GatewayEvents } from './events.ts';
 import { serveOpenApi } from './openapi/openapi.ts';
 import { ownUploadRoutes } from './own-uploads/own-upload-routes.ts';
+import { type Format, requestedFormat } from './response/format.ts';
 import { asRefusal, ClientGone, Refusal } from './response/refusal.ts';
-import { type Format, methodNotAllowed, requestedFormat, sendRecord, sendRefusal } from './response/send-response.ts';
+import { methodNotAllowed, sendRecord, sendRefusal } from './response/send-response.ts';
 import { type TusDeps, tusRoutes } from './resumable/tus-routes.ts';
 import { createUploadContext } from './upload-context.ts';
 

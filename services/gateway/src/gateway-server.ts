@@ -3,8 +3,9 @@ import { createServer, type RequestListener, type Server, type ServerResponse, S
 import type { Duplex } from 'node:stream';
 import type { Reason } from '@echodrop/contracts/refusals';
 import { trackRequests } from '@echodrop/service/http-server';
+import { encodeRefusal } from './response/encode-refusal.ts';
+import { type Format, requestedFormat } from './response/format.ts';
 import { Refusal } from './response/refusal.ts';
-import { encodeRefusal, type Format, requestedFormat } from './response/send-response.ts';
 
 /**
  * The HTTP server around the routes. The routes handle `Expect`, so that uploads send 100 Continue after their first checks, and a missing

@@ -6,18 +6,10 @@ import {
   recordsToXml,
   recordToJson,
   recordToXml,
-  xmlDocument,
 } from '@echodrop/record';
+import { encodeRefusal } from './encode-refusal.ts';
+import { contentTypes, type Format } from './format.ts';
 import { Refusal } from './refusal.ts';
-
-export type Format = 'xml' | 'json';
-
-/** The format that a path, or a request line, names (docs/reference/interface.md section 4); else JSON. */
-export function requestedFormat(path: string): Format {
-  return /^([A-Z]+ )?[^?\s]*\/([12]\/upload|2\/media)\.xml([?\s]|$)/.test(path) ? 'xml' : 'json';
-}
-
-const contentTypes = { xml: 'application/xml; charset=utf-8', json: 'application/json; charset=utf-8' };
 
 /** 200 with the record (docs/reference/interface.md section 4.3). */
 export function sendRecord(response: ServerResponse, format: Format, record: MediaRecord): void {
@@ -96,17 +88,4 @@ export function methodNotAllowed(allowed: string, format: Format): RequestListen
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-/** The headers and body of a refusal. */
-export function encodeRefusal(refusal: Refusal, format: Format): { headers: Record<string, string>; body: string } {
-  const error = { code: refusal.status, reason: refusal.reason, message: refusal.sentence };
-  const body = format === 'xml' ? xmlDocument({ errors: { error } }) : JSON.stringify({ errors: [error] });
-  const headers = {
-    'Content-Type': contentTypes[format],
-    'Content-Length': `${Buffer.byteLength(body)}`,
-    ...(refusal.status === 401 && { 'WWW-Authenticate': 'OAuth' }),
-    ...(refusal.retryAfterSeconds && { 'Retry-After': `${refusal.retryAfterSeconds}` }),
-  };
-  return { headers, body };
 }
