@@ -17,12 +17,9 @@ type Built = Awaited<ReturnType<typeof buildOverlay>>;
 const workers = ['probe-worker', 'rendition-worker'];
 
 await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => {
-  let small: Built;
-  let ha: Built;
-  let large: Built;
   let built: Record<(typeof overlays)[number], Built>;
   beforeAll(async () => {
-    [small, ha, large] = await Promise.all([
+    const [small, ha, large] = await Promise.all([
       buildOverlay(overlayFolder('small')),
       buildOverlay(overlayFolder('ha')),
       buildOverlay(overlayFolder('large')),
@@ -44,12 +41,12 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
   test('the times in restarts.md match the overlays', () => {
     const rows = serviceNames
       .filter((name) => name !== 'sandbox-provider')
-      .map((name) => `| ${[name, ...timesOf(name, small), ...timesOf(name, large)].join(' | ')} |`);
+      .map((name) => `| ${[name, ...timesOf(name, built.small), ...timesOf(name, built.large)].join(' | ')} |`);
     expect(rows.filter((row) => !restarts.includes(`\n${row}\n`))).toEqual([]);
   });
 
   test('small: allows only these connections between pods, and only the verifier may leave the cluster', () => {
-    expect(connectionsBetween(small.manifests).sort()).toEqual([
+    expect(connectionsBetween(built.small.manifests).sort()).toEqual([
       'auth-verifier -> cache-redis:6379',
       'gateway -> auth-verifier:8082',
       'gateway -> cache-redis:6379',
@@ -60,15 +57,15 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
       'site -> store:9000',
       'sweeper -> store:9000',
     ]);
-    expect(connectionsOut(small.manifests)).toEqual([
+    expect(connectionsOut(built.small.manifests)).toEqual([
       'auth-verifier -> 0.0.0.0/0:443',
       'auth-verifier -> 2000::/3:443',
     ]);
   });
 
   test('ha: allows these connections besides, for the sentinels and between the pods of Redis and of the store', () => {
-    const before = connectionsBetween(small.manifests);
-    const added = connectionsBetween(ha.manifests).filter((connection) => !before.includes(connection));
+    const before = connectionsBetween(built.small.manifests);
+    const added = connectionsBetween(built.ha.manifests).filter((connection) => !before.includes(connection));
     expect(added.sort()).toEqual([
       'gateway -> queue-redis:26379',
       'probe-worker -> queue-redis:26379',
@@ -78,7 +75,7 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
       'site -> queue-redis:26379',
       'store -> store:9000',
     ]);
-    expect(connectionsOut(ha.manifests)).toEqual(connectionsOut(small.manifests));
+    expect(connectionsOut(built.ha.manifests)).toEqual(connectionsOut(built.small.manifests));
   });
 
   test.each(overlays)(
@@ -117,7 +114,7 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
   );
 
   test('large: allows connections to Redis and the store, and only the verifier may reach other networks', () => {
-    expect(connectionsBetween(large.manifests)).toEqual(['gateway -> auth-verifier:8082']);
+    expect(connectionsBetween(built.large.manifests)).toEqual(['gateway -> auth-verifier:8082']);
     const redis = '192.0.2.0/25:6379,26379';
     const store = '192.0.2.128/25:443';
     const expected = {
@@ -128,7 +125,7 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
       'rendition-worker': [redis, store],
       sweeper: [store],
     };
-    expect(connectionsOut(large.manifests).sort()).toEqual(
+    expect(connectionsOut(built.large.manifests).sort()).toEqual(
       Object.entries(expected)
         .flatMap(([name, networks]) => networks.map((network) => `${name} -> ${network}`))
         .sort(),

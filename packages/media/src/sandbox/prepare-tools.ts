@@ -10,6 +10,8 @@ import { type SandboxMode, setSandboxMode } from './sandbox.ts';
 /** The version of each media tool; undefined if it cannot run. */
 export type ToolVersions = Readonly<Record<'ffprobe' | 'ffmpeg' | 'sharp' | 'libheif-js', string | undefined>>;
 
+const GiB = 1024 ** 3;
+
 interface Service {
   readonly config: { readonly MEDIA_SANDBOX: SandboxMode; readonly MEDIA_TYPES_OFF: ReadonlySet<MediaType> };
   readonly log: Log;
@@ -70,12 +72,12 @@ interface ToolTrials extends Pick<ToolVersions, 'ffprobe' | 'ffmpeg'> {
   readonly fault: SandboxFault | undefined;
 }
 
-/** Starts each media tool once. */
+/** Starts each media tool once, with no more address space than for media. */
 async function tryTools(): Promise<ToolTrials> {
   const [node, ffprobe, ffmpeg] = await Promise.all([
-    tryTool(process.execPath, '--version'),
-    tryTool('ffprobe', '-version'),
-    tryTool('ffmpeg', '-version'),
+    tryTool(process.execPath, '--version', 16 * GiB),
+    tryTool('ffprobe', '-version', GiB),
+    tryTool('ffmpeg', '-version', 4 * GiB),
   ]);
   const reason = [node, ffprobe, ffmpeg].find(({ fault }) => fault && !fault.endsWith('is not in PATH'))?.fault;
   const fault = reason === undefined ? undefined : { reason, isOfKernel: isOfKernel(reason) };
@@ -87,8 +89,12 @@ export function isOfKernel(reason: string): boolean {
   return /^sandbox: (Landlock|seccomp filter) /.test(reason);
 }
 
-async function tryTool(name: string, flag: string): Promise<{ fault?: string; version?: string | undefined }> {
-  const limits = { seconds: 10, cpuSeconds: 5, addressBytes: 16 * 1024 ** 3, fileBytes: 0 };
+async function tryTool(
+  name: string,
+  flag: string,
+  addressBytes: number,
+): Promise<{ fault?: string; version?: string | undefined }> {
+  const limits = { seconds: 10, cpuSeconds: 5, addressBytes, fileBytes: 0 };
   const run = await runTool([name, flag], limits, { signal: new AbortController().signal }).catch((error: Error) => ({
     ...{ end: error.message, stdout: '' },
     stderr: error instanceof ToolFailed ? error.stderr : '',

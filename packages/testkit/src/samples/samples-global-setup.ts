@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtempDisposable } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -14,7 +14,8 @@ export async function setup(): Promise<() => Promise<void>> {
   const samples = join(cache, createHash('sha256').update(stdout).digest('hex').slice(0, 16));
   await mkdir(samples, { recursive: true });
   process.env[samplesFolder] = samples;
-  const folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-run-'));
-  process.env[runFolder] = folder.path;
-  return () => folder[Symbol.asyncDispose]();
+  const folder = await mkdtemp(join(tmpdir(), 'echodrop-run-'));
+  process.env[runFolder] = folder;
+  // Servers that end with their test process may still write.
+  return () => rm(folder, { recursive: true, maxRetries: 10 });
 }

@@ -18,7 +18,7 @@ export function describeWithMinio(
   }
   const usable = source !== null && !(stoppable && source.kind === 'given');
   const start = stoppable ? startMinio : shareMinio;
-  describe.runIf(usable)(name, () => tests(() => start(source ?? { kind: 'container' })));
+  describe.runIf(usable)(name, () => tests(() => start(source ?? undefined)));
 }
 
 /** As `describeWithMinio`, for tests that start MinIO themselves: skipped without a MinIO program on this machine. */

@@ -59,9 +59,12 @@ let shared: ReturnType<typeof startAlone> | undefined;
  * As `startMinio`, for tests that do not stop it: those of a process share a MinIO program, each `start` with its own bucket.
  * It ends with the process, and its drive is removed with the folder of the run.
  */
-export async function shareMinio(source: MinioSource): Promise<RunningMinio> {
-  if (source.kind !== 'program') return startMinio(source);
-  shared ??= startAlone(source.path, rootSettings, process.env[runFolder]);
+export async function shareMinio(source?: MinioSource): Promise<RunningMinio> {
+  if (source?.kind !== 'program') return startMinio(source);
+  shared ??= startAlone(source.path, rootSettings, process.env[runFolder]).catch((error: Error) => {
+    shared = undefined;
+    throw error;
+  });
   return described({ endpoint: (await shared).endpoint, ...login }, undefined);
 }
 
