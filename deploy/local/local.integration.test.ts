@@ -110,7 +110,7 @@ test('refuses a second system in the same directory, and restarts killed process
 
   const ids: string[] = [];
   const uploading = Array.from({ length: 4 }, () => uploadUntilCut(ids));
-  await waitUntil('ten uploads', 10_000, async () => ids.length >= 10);
+  await waitUntil('20 uploads', 10_000, async () => ids.length >= 20);
   process.kill(await npm.pidOf(supervisor), 'SIGKILL');
   await waitUntil('all processes to end', 20_000, nothingRemains);
   await Promise.all(uploading);

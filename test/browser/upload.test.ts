@@ -59,7 +59,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     tab
       .getByLabel('Photos and videos', { exact: true })
       // Large bytes would pass through two processes as base64.
-      .setInputFiles(files.some(({ buffer }) => buffer.length > MiB) ? await written(files) : files);
+      .setInputFiles(files.some(({ buffer }) => buffer.length > MiB) ? await writeFiles(files) : files);
   const row = (tab: Page, name: string) => tab.getByRole('group', { name, exact: true });
   const submit = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).click();
   const published = (tab: Page) => tab.getByRole('region', { name: 'New uploads' }).getByRole('listitem');
@@ -70,7 +70,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
   const revoked = (tab: Page) => tab.evaluate('revoked');
   const focused = (tab: Page) => tab.evaluate('document.activeElement.textContent.trim()');
 
-  async function written(files: readonly ReturnType<typeof file>[]): Promise<string[]> {
+  async function writeFiles(files: readonly ReturnType<typeof file>[]): Promise<string[]> {
     const folder = await mkdtemp(join(stack.folder, 'chosen-'));
     await Promise.all(files.map(({ name, buffer }) => writeFile(join(folder, name), buffer)));
     return files.map(({ name }) => join(folder, name));

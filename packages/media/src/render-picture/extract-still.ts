@@ -1,6 +1,7 @@
 import type { RenditionReason } from '../outcomes.ts';
 import { toneMappingFilters } from '../render-video/tone-mapping.ts';
 import { decodedSize, posterSize } from '../rendition-size.ts';
+import { addressBytesOf } from '../sandbox/address-space.ts';
 import { runFfmpeg } from '../sandbox/ffmpeg.ts';
 import { type TimedEnd, withDeadline } from '../sandbox/run-tool.ts';
 import { maxOutputBytes } from '../sandbox/tool-output.ts';
@@ -22,7 +23,7 @@ export interface FrameOptions extends StillOptions {
   readonly isSequence?: boolean;
 }
 
-const limits = { seconds: 120, cpuSeconds: 60, addressBytes: 4 * 1024 ** 3, fileBytes: maxOutputBytes.picture };
+const limits = { seconds: 120, cpuSeconds: 60, addressBytes: addressBytesOf.ffmpeg, fileBytes: maxOutputBytes.picture };
 // The first frame is often black, so the most representative of the first second is used. Compares every nth pixel only:
 // holding and comparing whole frames costs as much as decoding them. streamselect passes nothing until both its inputs have
 // begun, which for the selected frame is its own time: so the first frame that comes out is that one in full size (of frames

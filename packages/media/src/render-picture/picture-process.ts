@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type Rendered, unsupportedReasons } from '../outcomes.ts';
+import { addressBytesOf } from '../sandbox/address-space.ts';
 import { parseToolJson, runTool, ToolFailed, ToolStopped, withDeadline } from '../sandbox/run-tool.ts';
 import type { ToolLimits } from '../sandbox/sandbox.ts';
 import { requireSource, requireSpace } from '../sandbox/tool-disk.ts';
@@ -18,7 +19,7 @@ const GiB = 1024 ** 3;
 const limits: ToolLimits = {
   seconds: 180,
   cpuSeconds: 240,
-  addressBytes: 16 * GiB,
+  addressBytes: addressBytesOf.node,
   // JavaScript and WebAssembly reserve far more address space than they use, so this limits what is written to. Node takes
   // half a GiB; a photo of 100 million pixels needs one or two GiB more, an AVIF three.
   dataBytes: 4 * GiB,

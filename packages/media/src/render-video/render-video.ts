@@ -2,6 +2,7 @@ import type { VideoType } from '../detect-media-type.ts';
 import type { Rendered } from '../outcomes.ts';
 import type { ProcessBudget } from '../render-picture/picture-job.ts';
 import { videoSize } from '../rendition-size.ts';
+import { addressBytesOf } from '../sandbox/address-space.ts';
 import { type FfmpegLimits, runFfmpeg } from '../sandbox/ffmpeg.ts';
 import { withDeadline } from '../sandbox/run-tool.ts';
 import { maxOutputBytes } from '../sandbox/tool-output.ts';
@@ -12,11 +13,10 @@ import { videoGuards } from '../video-layout/video-codecs.ts';
 import { hasHiddenPictures, hasPictures } from '../video-layout/video-edits.ts';
 import { toneMappingFilters } from './tone-mapping.ts';
 
-const GiB = 1024 ** 3;
 const maxSeconds = 45 * 60;
 const limits: Omit<FfmpegLimits, 'maxPixels' | 'seconds'> = {
   cpuSeconds: 40 * 60,
-  addressBytes: 4 * GiB,
+  addressBytes: addressBytesOf.ffmpeg,
   fileBytes: maxOutputBytes.video,
 };
 

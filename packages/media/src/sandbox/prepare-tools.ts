@@ -4,13 +4,12 @@ import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import sharp from 'sharp';
 import type { MediaType } from '../detect-media-type.ts';
+import { addressBytesOf } from './address-space.ts';
 import { runTool, ToolFailed } from './run-tool.ts';
 import { type SandboxMode, setSandboxMode } from './sandbox.ts';
 
 /** The version of each media tool; undefined if it cannot run. */
 export type ToolVersions = Readonly<Record<'ffprobe' | 'ffmpeg' | 'sharp' | 'libheif-js', string | undefined>>;
-
-const GiB = 1024 ** 3;
 
 interface Service {
   readonly config: { readonly MEDIA_SANDBOX: SandboxMode; readonly MEDIA_TYPES_OFF: ReadonlySet<MediaType> };
@@ -72,12 +71,12 @@ interface ToolTrials extends Pick<ToolVersions, 'ffprobe' | 'ffmpeg'> {
   readonly fault: SandboxFault | undefined;
 }
 
-/** Starts each media tool once, with no more address space than for media. */
+/** Starts each media tool once, with the address space that it has for media. */
 async function tryTools(): Promise<ToolTrials> {
   const [node, ffprobe, ffmpeg] = await Promise.all([
-    tryTool(process.execPath, '--version', 16 * GiB),
-    tryTool('ffprobe', '-version', GiB),
-    tryTool('ffmpeg', '-version', 4 * GiB),
+    tryTool(process.execPath, '--version', addressBytesOf.node),
+    tryTool('ffprobe', '-version', addressBytesOf.ffprobe),
+    tryTool('ffmpeg', '-version', addressBytesOf.ffmpeg),
   ]);
   const reason = [node, ffprobe, ffmpeg].find(({ fault }) => fault && !fault.endsWith('is not in PATH'))?.fault;
   const fault = reason === undefined ? undefined : { reason, isOfKernel: isOfKernel(reason) };

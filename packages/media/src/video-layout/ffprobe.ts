@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isPhoto, type MediaType, type VideoType } from '../detect-media-type.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
+import { addressBytesOf } from '../sandbox/address-space.ts';
 import { parseToolJson, runTool } from '../sandbox/run-tool.ts';
 import type { ToolLimits } from '../sandbox/sandbox.ts';
 import { requireSource } from '../sandbox/tool-disk.ts';
@@ -34,7 +35,7 @@ const entries = [
 ].join(':');
 
 // Honest media takes 50 ms of CPU time and 60 MiB.
-const limits: ToolLimits = { seconds: 10, cpuSeconds: 3, addressBytes: 1024 ** 3, fileBytes: 0 };
+const limits: ToolLimits = { seconds: 10, cpuSeconds: 3, addressBytes: addressBytesOf.ffprobe, fileBytes: 0 };
 
 const name = z.string().max(100).default('');
 const side = z.int32().nonnegative().default(0);
