@@ -1,8 +1,11 @@
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findResumable } from '@echodrop/archive/resumable-uploads';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import type { ReceivedResponse } from '@echodrop/testkit/documented-responses';
 import type { Stack } from '@echodrop/testkit/start-stack';
 import { createTus, patchTus, sendTus, waitForLease } from '@echodrop/testkit/tus-requests';
+import { expect } from 'vitest';
 
 interface TusTarget {
   readonly stack: Stack;
@@ -38,8 +41,10 @@ export const tusProvocations: Readonly<Record<string, (target: TusTarget) => Pro
   upload_expired: async ({ stack }) => {
     const path = await create(stack, 9);
     await patch(stack, path, 'bytes');
-    const folder = join(stack.folder, 'store/tmp');
-    for (const name of await readdir(folder)) await rm(join(folder, name), { force: true });
+    const folder = join(stack.folder, 'store');
+    await using store = new FilesystemObjectStore(folder);
+    const { state } = (await findResumable(store, `${path.split('/').at(-1)}`)) ?? expect.fail();
+    await rm(join(folder, 'tmp', `${state.write.id}`));
     return patch(stack, path, 'more', { 'Upload-Offset': '5' });
   },
   upload_locked: async ({ stack }) => {
