@@ -152,18 +152,19 @@ test.each(['photos', 'videos'] as const)(
   'while the queue of %s is overloaded, their uploads are refused at the first bytes, and others succeed',
   async (queue) => {
     // The queue is overloaded after 60% of this; a thawed worker may take 3.5 s to notice its job.
-    await using stack = await gatewayWith({ PROBE_TIMEOUT_MS: '15000' });
+    await using stack = await gatewayWith({ PROBE_TIMEOUT_MS: '20000' });
     const media = queue === 'photos' ? photo : await sampleVideo('mp4', { width: 64, height: 48 });
+    const other = await samplePhoto('jpg', { width: 32, height: 32 });
     const long = Buffer.concat([media, Buffer.alloc(8 * 1024 * 1024)]);
     await system.services['probe-worker'].freeze();
     const waiting = upload(stack, { media });
-    await waitUntil('a refusal', 12_000, async () => {
+    await waitUntil('a refusal', 16_000, async () => {
       await using client = await sendHalf(stack, 2, long);
       await waitUntil('an early response', 500, async () => client.received.includes('"overloaded"'));
       return true;
     });
     expect(await responseToHead(stack, 2)).toBe('100');
-    expect((await upload(stack, { media: await samplePhoto('jpg', { width: 32, height: 32 }) })).status).toBe(200);
+    expect((await upload(stack, { media: other })).status).toBe(200);
     await system.services['probe-worker'].thaw();
     expect((await waiting).status).toBe(200);
     await waitUntil('an accepted upload', 5000, async () => (await upload(stack, { media })).status === 200);
