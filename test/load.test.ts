@@ -151,7 +151,7 @@ test('each API key has a rate; refused users do not count, and it is not enforce
 test.each(['photos', 'videos'] as const)(
   'while the queue of %s is overloaded, their uploads are refused at the first bytes, and others succeed',
   async (queue) => {
-    // The queue is overloaded after 60% of this; a thawed worker may take 3.5 s to notice its job.
+    // The queue is overloaded after half of this; a thawed worker may take 3.5 s to notice its job.
     await using stack = await gatewayWith({ PROBE_TIMEOUT_MS: '20000' });
     const media = queue === 'photos' ? photo : await sampleVideo('mp4', { width: 64, height: 48 });
     const other = await samplePhoto('jpg', { width: 32, height: 32 });

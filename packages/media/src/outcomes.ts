@@ -62,8 +62,8 @@ export type Rendered =
 
 type Result = { readonly outcome: 'media' | 'made' } | { readonly outcome: 'unsupported'; readonly why: string };
 
-/** The result as fields of logs and metrics. Replies say `made` and `why`, which other releases read. */
+/** The result as fields of logs and metrics. Replies say `media`, `made` and `why`, which other releases read. */
 export function resultFields(result: Result) {
   if (result.outcome === 'unsupported') return { outcome: result.outcome, cause: result.why };
-  return result.outcome === 'made' ? { outcome: 'created' } : result;
+  return result.outcome === 'made' ? { outcome: 'created' } : { ...result, outcome: 'supported' };
 }

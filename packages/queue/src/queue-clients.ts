@@ -48,11 +48,11 @@ export function registerBacklogMetrics(
 ): void {
   const helps = {
     echodrop_queue_waiting_jobs:
-      'Jobs waiting for a worker, by queue. The response to an upload waits for its job in probe-photos or probe-films (videos), not for rendition jobs. ' +
-      'These start in rendition-pictures or rendition-films (videos). Those that cost too much move to rendition-medium, then rendition-slow.',
+      'Jobs waiting for a worker, by queue. Uploads wait for probe-photos and probe-films (videos), but not for rendition queues. Rendition jobs ' +
+      'start in rendition-pictures or rendition-films (videos); expensive jobs move to rendition-medium, then to rendition-slow.',
     echodrop_queue_oldest_job_age_seconds:
-      'Age of the oldest waiting job; 0 if none waits. In rendition queues, which serve users in turn: age of the job that runs next; ' +
-      'others may be older.',
+      'Age of the waiting job that runs next; 0 if none waits. In probe queues, this is the oldest job. Rendition queues serve users in turn, ' +
+      'so later jobs of busy users may be older.',
     echodrop_queue_unsupported_jobs: 'Jobs that no running worker can run, because another release wrote them.',
   };
   metrics.gaugesOnScrape(helps, 'queue', async () => {

@@ -9,7 +9,7 @@ import { addUploadCommands } from './upload-commands.ts';
 const help = `
 Exit status:
   0    success
-  1    failure (also an unknown cursor or an empty user id), or faults found
+  1    the command failed (also: unknown cursor, empty user id), or verify-store or provider-test found faults
   2    invalid options, number of arguments, or settings
   141  the program that reads the output exited, as with \`| head -1\`
 `;
@@ -36,7 +36,8 @@ export async function runAdmin(args: readonly string[], env: NodeJS.ProcessEnv, 
 export function adminProgram(env: NodeJS.ProcessEnv, { stdout, stderr }: Output): Command {
   const admin = new Command('admin')
     .description(
-      'Commands for operators. Settings come from the environment; any secret NAME can be read from a file: set NAME_FILE to its path. ' +
+      'Commands for operators. Settings come from the environment. A secret can also come from a file: instead of S3_SECRET_KEY, for example, ' +
+        'set S3_SECRET_KEY_FILE to the path of the file. ' +
         'Without settings, commands use the system of `npm start`. If you set variables for `npm start`, set the same for admin. ' +
         'provider-test needs a provider: name it as an argument or in IDENTITY_PROVIDERS.',
     )

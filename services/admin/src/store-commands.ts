@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkStore } from './check-store.ts';
 import { type CommandContext, parseUpTo, printFromStore } from './command-context.ts';
 import { readSweepConfig } from './config.ts';
-import { sweepOnce, sweepPeriodically } from './sweep-periodically.ts';
+import { sweepOnce, sweepPeriodically } from './sweep-store.ts';
 
 /** Adds the commands for the whole store: sweep, verify-store. */
 export function addStoreCommands(admin: Command, context: CommandContext): void {
@@ -11,21 +11,21 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .command('sweep')
     .summary('find orphans and incomplete multipart uploads; delete them with --yes')
     .description(
-      'Find orphans (media and renditions without a record), incomplete multipart uploads, leftovers of interrupted deletions, and published uploads ' +
-        'that are missing from the listings (by user and by time). With --yes, add those uploads to the listings and delete everything else found. ' +
-        'Without --yes, a dry run. Safe while uploads run; never run it while a backup is being restored. If a record is unreadable, nothing is deleted.',
+      'Find orphans (media and renditions without a record), incomplete multipart uploads, expired resumable uploads, and leftovers of ' +
+        'interrupted deletions. Also find published uploads that are missing from the listings (by user and by time). ' +
+        'With --yes, delete the former, and add the missing uploads to the listings. Without --yes, a dry run. Safe while uploads run; never run it while a backup is being restored. If a record is unreadable, nothing is deleted.',
     )
     .option('--yes', 'apply the changes (default: dry run)')
     .option(
       '--force',
-      'delete orphans even if most media has no record. Dangerous: the records are probably lost, so restore them instead',
+      'delete orphans even if most media has no record. Without this option, none is then deleted, because the records are probably lost: restore them instead',
     )
     // Its name before 0.2.
     .addOption(new Option('--even-most').hideHelp())
     .option('--every <hours>', 'sweep every <hours> hours until stopped', parseUpTo(10_000))
     .option(
       '--older-than <hours>',
-      'delete only orphans and incomplete multipart uploads older than this',
+      'keep younger orphans and younger incomplete multipart uploads',
       parseUpTo(10_000),
       24,
     )

@@ -1,4 +1,4 @@
-import { credentialsMissingSentences } from '@echodrop/contracts/refusals';
+import { credentialsMissingSentences } from '@echodrop/contracts/refusal-messages';
 import type { Caller, Credentials } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import type { Admission } from './admit/admission.ts';

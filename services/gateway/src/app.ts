@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Reason } from '@echodrop/contracts/refusals';
+import type { Reason } from '@echodrop/contracts/refusal-messages';
 import { publicRecord } from '@echodrop/record';
 import { wasCutOff } from '@echodrop/service/http-server';
 import cors from 'cors';

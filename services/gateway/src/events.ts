@@ -18,7 +18,7 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Requests (uploads, lists and deletions of own uploads) that a limit refused before verification. docs/reference/metrics.md describes the limits.',
+    'Requests that a limit refused before verification: uploads, and requests of users to list or delete their uploads. docs/reference/metrics.md describes the limits.',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);
@@ -44,7 +44,7 @@ function createAdmissionEvents(log: Log, metrics: Metrics) {
 function createPublishingEvents(log: Log, metrics: Metrics) {
   const orphans = metrics.counter(
     'echodrop_orphaned_media_total',
-    'Media of failed uploads whose deletion failed too; a sweep deletes it.',
+    'Media left in the store because an upload failed, and then the deletion of its media; a sweep deletes it.',
   );
   const enqueueFailures = metrics.counter(
     'echodrop_rendition_enqueue_failures_total',

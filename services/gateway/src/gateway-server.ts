@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Reason } from '@echodrop/contracts/refusals';
+import type { Reason } from '@echodrop/contracts/refusal-messages';
 import { trackRequests } from '@echodrop/service/http-server';
 import { encodeRefusal } from './response/encode-refusal.ts';
 import { type Format, requestedFormat } from './response/format.ts';

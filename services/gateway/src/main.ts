@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ProbeClient } from '@echodrop/contracts/probe';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
@@ -24,8 +23,8 @@ import { gatewayServer } from './gateway-server.ts';
 import { OncePublisher } from './idempotency/idempotency.ts';
 import { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
 import { createOwnUploadEvents } from './own-uploads/own-upload-events.ts';
-import { checksumCheck } from './publish/checksum-check.ts';
 import { Publisher } from './publish/publish.ts';
+import { addReadinessChecks } from './readiness.ts';
 import { WriterLeases } from './resumable/writer-leases.ts';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
@@ -33,8 +32,6 @@ import { registerSweepMetrics } from './sweep-metrics.ts';
 const verificationDeadlineMs = 10_000;
 // Then uploads are admitted without rate limiting.
 const limitsTimeoutMs = 500;
-// A start waits no longer for the store.
-const storeCheckMs = 2000;
 const hourMs = 3_600_000;
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
@@ -125,13 +122,6 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   registerBacklogMetrics(metrics, [probes, renditions]);
   registerQueueMemoryMetrics(metrics, claimsRedis);
   registerSweepMetrics(metrics, store);
-  const checkChecksums = checksumCheck(store, events.storeChecked);
-  const checkStore = () => store.ready().then(checkChecksums);
-  health.addCheck('store', checkStore);
-  health.addCheck('blocks', () => blocks.ready());
-  health.addCheck('queue', () => probes.ready());
-  health.addCheck('verifier', () => verifier.ready());
-  // Before the first upload, if the store responds.
-  await Promise.race([checkStore().catch(() => {}), sleep(storeCheckMs, undefined, { ref: false })]);
+  await addReadinessChecks(health, { store, blocks, probes, verifier }, events.storeChecked);
   await serve(gatewayServer(traceRequests(app)), config.PORT);
 });

@@ -1,4 +1,4 @@
-import { unsupportedSentences } from '@echodrop/contracts/refusals';
+import { unsupportedSentences } from '@echodrop/contracts/refusal-messages';
 import { type UnsupportedReason, unsupportedReasons } from '@echodrop/media/outcomes';
 import { readXml } from '@echodrop/testkit/read-xml';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
@@ -31,7 +31,7 @@ test('the log line of an upload can be correlated with that of the probe-worker'
   const { headers } = await upload(stack, { media: await samplePhoto('png', size) });
   const end = await line('gateway', 'Upload published', headers.get('x-request-id') ?? 'none');
   expect(end).toMatchObject({ outcome: 'published' });
-  expect(await line('probe-worker', 'Media probed', end.mediaKey)).toMatchObject({ outcome: 'media', type: 'png' });
+  expect(await line('probe-worker', 'Media probed', end.mediaKey)).toMatchObject({ outcome: 'supported', type: 'png' });
 });
 
 // Media for each reason.

@@ -1,5 +1,5 @@
 import type { ResumableUpload } from '@echodrop/archive/resumable-uploads';
-import { type Reason, refusals } from '@echodrop/contracts/refusals';
+import { type Reason, refusals } from '@echodrop/contracts/refusal-messages';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
@@ -45,7 +45,7 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
   }
   const resumableRequests = metrics.counter(
     'echodrop_resumable_requests_total',
-    'Requests of resumable uploads by method and outcome; ok: the request succeeded and the upload goes on.',
+    'Requests of resumable uploads by method and outcome; ok: the request succeeded, and the upload is not published yet.',
     ['method', 'outcome'],
   );
   const running = metrics.gauge('echodrop_uploads_in_flight', 'Uploads being received or published.');

@@ -28,11 +28,12 @@ export function createProbeEvents(log: Log, metrics: Metrics) {
   return {
     /** `bytesRead` excludes the head in the job. */
     probed({ mediaKey, size }: ProbeRequest, probe: Probe, costs: { reads: number; bytesRead: number }) {
-      bytesRead.observe({ outcome: probe.outcome }, costs.bytesRead);
+      const fields = resultFields(probe);
+      bytesRead.observe({ outcome: fields.outcome }, costs.bytesRead);
       const result = probe.outcome === 'media' ? probe.type : probe.why;
       results.inc({ result });
       setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': result });
-      log.info({ mediaKey, size, ...resultFields(probe), ...costs }, 'Media probed');
+      log.info({ mediaKey, size, ...fields, storeReads: costs.reads, storeBytesRead: costs.bytesRead }, 'Media probed');
     },
     jobEnded(end: JobEnd, request?: Pick<ProbeRequest, 'mediaKey'>) {
       const { queue, jobId, outcome, seconds, error } = end;

@@ -59,7 +59,7 @@ test('reads ranges of a video from the store', async () => {
     height: 360,
   });
   const metrics = await stack.metrics('probe-worker');
-  const [, read] = /echodrop_probe_read_bytes_sum{[^}]*outcome="media"[^}]*} (\d+)/.exec(metrics) ?? [];
+  const [, read] = /echodrop_probe_read_bytes_sum{[^}]*outcome="supported"[^}]*} (\d+)/.exec(metrics) ?? [];
   expect(Number(read)).toBeGreaterThan(0);
   expect(Number(read)).toBeLessThan(bytes.length / 2);
 });

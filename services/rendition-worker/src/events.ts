@@ -14,7 +14,7 @@ const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800];
 export function createRenditionEvents(log: Log, metrics: Metrics) {
   const renditions = metrics.counter(
     'echodrop_renditions_total',
-    'Rendition sets by outcome. A set is what one job makes: `pictures` (for pages and previews), `whole` (the full-size picture), `film` (a video and its pictures).',
+    'Rendition sets by outcome. A set is what one job makes: `pictures` (for pages and previews), `whole` (the full-size picture), `film` (the playable video and its pictures).',
     ['set', 'type', 'outcome'],
   );
   const refusals = metrics.counter(

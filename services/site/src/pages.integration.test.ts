@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { ownerHash } from '@echodrop/archive/owner';
 import { findRecord } from '@echodrop/archive/records';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import { refusals } from '@echodrop/contracts/refusals';
+import { refusals } from '@echodrop/contracts/refusal-messages';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';

@@ -41,7 +41,7 @@ export function addAccountCommands(program: Command, context: CommandContext, is
   program
     .command('logout')
     .description('revoke the token at the provider, if supported, and delete it here')
-    .option('--profile <name>', 'name of a saved login (ECHODROP_PROFILE)')
+    .option('--profile <name>', 'name of a login that `echodrop login` saved (ECHODROP_PROFILE)')
     .action((options: { profile?: string }) => logout(context, options));
 
   const sign = program

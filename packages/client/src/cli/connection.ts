@@ -33,9 +33,9 @@ export interface ConnectionOptions {
 /** Adds the options that name service and user. Each has a variable; together they replace a profile. */
 export function addConnectionOptions(command: Command): Command {
   return command
-    .option('--profile <name>', 'name of a saved login (ECHODROP_PROFILE)')
+    .option('--profile <name>', 'name of a login that `echodrop login` saved (ECHODROP_PROFILE)')
     .optionsGroup(
-      'Server and credentials, instead of a saved login. Other users of this machine can see command-line options in the process list; ' +
+      'Server and credentials, instead of a login that `echodrop login` saved. Other users of this machine can see command-line options in the process list; ' +
         'use the variables in parentheses for secrets:',
     )
     .option('--url <url>', 'upload service (ECHODROP_URL)')

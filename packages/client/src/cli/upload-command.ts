@@ -62,10 +62,7 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
   const command = program
     .command('upload')
     .description('upload photos and videos and print their records or URLs')
-    .argument(
-      '<files...>',
-      'paths; - is standard input. If the shell does not expand patterns, * and ? are expanded in file names',
-    )
+    .argument('<files...>', 'paths; - is standard input. If your shell does not expand * and ?, this command does')
     .option('-m, --message <text>', 'public caption', '')
     .option('--alt <text>', 'alternative text: what the photo or video shows')
     .addOption(
@@ -75,7 +72,7 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
     )
     .option(
       '--json',
-      'one result object per file, also for failures: {file, uploaded, record} or {file, error}; overrides --output' +
+      'for scripts: print one JSON object per file, {file, uploaded, record}, or {file, error} if it failed; overrides --output' +
         (isLocal ? '' : '. `uploaded` is false if this machine had uploaded the file before'),
     )
     .option('-j, --jobs <n>', `concurrent uploads, up to ${mostJobs}`, parseUpTo(mostJobs), 3)

@@ -34,10 +34,10 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
   health.setDetail('mediaSandbox', mode);
   const help = '1 if media tools run under Landlock and seccomp, 0 if only under resource limits.';
   metrics.gauge('echodrop_media_sandbox_enforced', help).set(mode === 'full' ? 1 : 0);
-  if (mode === 'full') log.info({ mode }, 'Media tools run under Landlock and seccomp');
+  if (mode === 'full') log.info({ mediaSandbox: mode }, 'Media tools run under Landlock and seccomp');
   else
     log.warn(
-      { mode },
+      { mediaSandbox: mode },
       'Media tools run under resource limits only; a compromised decoder can reach what this worker can',
     );
   // Only the process that makes pictures loads its code.

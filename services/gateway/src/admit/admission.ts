@@ -33,7 +33,7 @@ interface AdmissionDeps {
 export class Admission {
   readonly #uploads: Slots;
   readonly #ownRequests: Slots;
-  readonly #deps: UploadDeps;
+  readonly #deps: AdmittedUploadDeps;
 
   constructor(
     { maxUploads: slots, maxUploadsPerUser, unverifiedBufferBytes, ...perAddress }: Limits,
@@ -56,7 +56,7 @@ export class Admission {
   }
 }
 
-interface UploadDeps extends AdmissionDeps {
+interface AdmittedUploadDeps extends AdmissionDeps {
   readonly perUser: ConcurrencyLimit;
   readonly memory: UnverifiedMemory;
 }
@@ -66,10 +66,10 @@ export class AdmittedUpload implements Disposable {
   readonly #held = new DisposableStack();
   readonly #slot: Slot;
   readonly #clientAddress: string;
-  readonly #deps: UploadDeps;
+  readonly #deps: AdmittedUploadDeps;
   #caller: Caller | undefined;
 
-  constructor(slot: Slot, clientAddress: string, deps: UploadDeps) {
+  constructor(slot: Slot, clientAddress: string, deps: AdmittedUploadDeps) {
     this.#slot = this.#held.use(slot);
     this.#clientAddress = clientAddress;
     this.#deps = deps;

@@ -1,4 +1,4 @@
-import { credentialsRefusedSentences } from '@echodrop/contracts/refusals';
+import { credentialsRefusedSentences } from '@echodrop/contracts/refusal-messages';
 import { expect, test } from 'vitest';
 import { requireCaller } from './credentials.ts';
 

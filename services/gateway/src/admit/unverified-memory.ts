@@ -1,4 +1,4 @@
-import { secretsFirst } from '@echodrop/contracts/refusals';
+import { secretsFirst } from '@echodrop/contracts/refusal-messages';
 import { Refusal } from '../response/refusal.ts';
 
 /** The memory of one upload. Disposing returns it. */

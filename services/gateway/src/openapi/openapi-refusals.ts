@@ -1,4 +1,4 @@
-import { type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusals';
+import { type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusal-messages';
 import { encodeRefusal } from '../response/encode-refusal.ts';
 import type { Format } from '../response/format.ts';
 import { Refusal } from '../response/refusal.ts';

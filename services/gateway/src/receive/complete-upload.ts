@@ -1,4 +1,4 @@
-import { missingSentences } from '@echodrop/contracts/refusals';
+import { missingSentences } from '@echodrop/contracts/refusal-messages';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { MediaType } from '@echodrop/media/detect-media-type';
 import type { WrittenObject } from '@echodrop/object-store/object-store';

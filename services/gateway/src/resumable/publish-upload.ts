@@ -1,5 +1,5 @@
 import { removeResumable } from '@echodrop/archive/resumable-uploads';
-import { isTemporary } from '@echodrop/contracts/refusals';
+import { isTemporary } from '@echodrop/contracts/refusal-messages';
 import { detectMediaType } from '@echodrop/media/detect-media-type';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import { newMediaId } from '@echodrop/record';

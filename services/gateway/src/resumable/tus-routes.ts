@@ -1,5 +1,5 @@
 import { StateConflict } from '@echodrop/archive/resumable-uploads';
-import { isTemporary } from '@echodrop/contracts/refusals';
+import { isTemporary } from '@echodrop/contracts/refusal-messages';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import { isMediaKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { publicRecord, recordToJson, type StoredRecord } from '@echodrop/record';

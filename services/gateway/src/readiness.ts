@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProbeClient } from '@echodrop/contracts/probe';
+import type { VerificationClient } from '@echodrop/contracts/verification-client';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import type { Health } from '@echodrop/service/health';
+import type { BlockList } from './admit/block-list.ts';
+import { checksumCheck } from './publish/checksum-check.ts';
+
+// A start waits no longer for the store.
+const storeCheckMs = 2000;
+
+interface ReadinessDeps {
+  readonly store: Pick<ObjectStore, 'ready' | 'supportsChecksums'>;
+  readonly blocks: Pick<BlockList, 'ready'>;
+  readonly probes: Pick<ProbeClient, 'ready'>;
+  readonly verifier: Pick<VerificationClient, 'ready'>;
+}
+
+/**
+ * Adds the readiness checks of the gateway: whatever an upload cannot do without. Not the cache Redis: without it, every upload is verified
+ * again and no rate is limited. Waits for the first check of the store, at most two seconds.
+ * @param onStoreChecked gets whether the store verifies checksums, at first and after each change
+ */
+export async function addReadinessChecks(
+  health: Health,
+  { store, blocks, probes, verifier }: ReadinessDeps,
+  onStoreChecked: (supportsChecksums: boolean) => void,
+): Promise<void> {
+  const checkChecksums = checksumCheck(store, onStoreChecked);
+  const checkStore = () => store.ready().then(checkChecksums);
+  health.addCheck('store', checkStore);
+  health.addCheck('blocks', () => blocks.ready());
+  // The queue Redis.
+  health.addCheck('queue', () => probes.ready());
+  health.addCheck('verifier', () => verifier.ready());
+  await Promise.race([checkStore().catch(() => {}), sleep(storeCheckMs, undefined, { ref: false })]);
+}
