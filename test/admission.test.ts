@@ -187,7 +187,11 @@ test('version 1: media before its secrets may have up to UNVERIFIED_BUFFER_BYTES
   const larger = await upload(stack, { version: 1, parts: [...sized(MiB + 1), ...secretParts] });
   expect([larger.status, JSON.parse(larger.text).errors[0]]).toEqual([
     413,
-    { code: 413, reason: 'media_too_large', message: 'Send the four credential fields before the file.' },
+    {
+      code: 413,
+      reason: 'media_too_large',
+      message: 'Send the fields consumer_token, consumer_secret, oauth_token and oauth_secret before the file.',
+    },
   ]);
   expect((await upload(stack, { version: 1, parts: [...secretParts, ...sized(MiB + 1)] })).status).toBe(200);
 });

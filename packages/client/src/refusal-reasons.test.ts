@@ -1,4 +1,4 @@
-import { refusals } from '@echodrop/contracts/refusal-messages';
+import { refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { expect, test } from 'vitest';
 import { refusalReasons } from './refusal-reasons.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isTemporary, type Reason, refusals } from '@echodrop/contracts/refusal-messages';
+import { isTemporary, type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { recordToJson } from '@echodrop/record';
 import { listen } from '@echodrop/testkit/servers/listen';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';

@@ -1,6 +1,6 @@
 import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
 import type { Rendered } from '@echodrop/media/outcomes';
-import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
+import { type RenditionSet, recipesOf } from '@echodrop/media/rendition-recipes';
 import { isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { EndReuse } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { isPhoto, type MediaType, mediaTypes } from './detect-media-type.ts';
-import { type PictureSize, picturesOf, videoRecipe } from './recipes.ts';
+import { type PictureSize, picturesOf, videoRecipe } from './rendition-recipes.ts';
 import { isListedCodec, videoGuards } from './video-layout/video-codecs.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../../docs/reference/media.md'), 'utf8');

@@ -5,9 +5,9 @@ import { sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import { fullRecipe, pictureRecipes } from './recipes.ts';
 import { renderPictures } from './render-picture/render-pictures.ts';
 import { renderVideo } from './render-video/render-video.ts';
+import { fullRecipe, pictureRecipes } from './rendition-recipes.ts';
 import { pictureSize, videoSize } from './rendition-size.ts';
 
 // Without squares, which are slow for slivers.

@@ -1,6 +1,6 @@
-/** The width and height of a rendition, from its recipe (`recipes.ts`) and the size of the media. */
+/** The width and height of a rendition, from its recipe (`rendition-recipes.ts`) and the size of the media. */
 import { isPhoto, type MediaType } from './detect-media-type.ts';
-import { type PictureRecipe, pictureRecipes } from './recipes.ts';
+import { type PictureRecipe, pictureRecipes } from './rendition-recipes.ts';
 import { fitWithin, roundSize, type Size } from './size.ts';
 
 const fullHd = { longest: 1920, shortest: 1080 };

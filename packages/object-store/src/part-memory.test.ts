@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { blockBytes, PartMemory, partBytes } from './part-memory.ts';
-import { UploadPart } from './s3/upload-part.ts';
+import { PartBuffer } from './s3/part-buffer.ts';
 
 const signal = new AbortController().signal;
 
-async function filled(memory: PartMemory, bytes: number, until = signal): Promise<UploadPart> {
-  const part = new UploadPart(memory, () => {});
+async function filled(memory: PartMemory, bytes: number, until = signal): Promise<PartBuffer> {
+  const part = new PartBuffer(memory, () => {});
   await part.fill(Buffer.alloc(bytes, 1), until);
   return part;
 }
@@ -17,7 +17,7 @@ test('rejects a budget below one part', () => {
 
 test('many small chunks share one block', async () => {
   const memory = new PartMemory(2 * partBytes);
-  const part = new UploadPart(memory, () => {});
+  const part = new PartBuffer(memory, () => {});
   for (let chunk = 0; chunk < 1000; chunk += 1) await part.fill(Buffer.from('1234567'), signal);
   expect(part.size).toBe(7000);
   expect(memory.heldBytes).toBe(blockBytes);
@@ -26,7 +26,7 @@ test('many small chunks share one block', async () => {
 
 test('a part takes no more than fits and releases everything when emptied', async () => {
   const memory = new PartMemory(partBytes);
-  const part = new UploadPart(memory, () => {});
+  const part = new PartBuffer(memory, () => {});
   expect(await part.fill(Buffer.alloc(partBytes + 9), signal)).toBe(partBytes);
   expect(part.isFull).toBe(true);
   expect(memory.heldBytes).toBe(partBytes);
@@ -64,7 +64,7 @@ test('releases the memory of a burst within two minutes, even without further up
 test('uploads that all wait within a part complete it one after another', async () => {
   const budget = 2 * partBytes;
   const memory = new PartMemory(budget);
-  const parts = Array.from({ length: 40 }, () => new UploadPart(memory, () => {}));
+  const parts = Array.from({ length: 40 }, () => new PartBuffer(memory, () => {}));
   let peak = 0;
   await Promise.all(
     parts.map(async (part) => {
@@ -126,8 +126,8 @@ test('an aborted wait leaves the queue and takes nothing', async () => {
 test('crowds out slow uploads, oldest first, and only while others wait', async () => {
   const memory = new PartMemory(partBytes, 50);
   const crowdedOut: string[] = [];
-  const slow = new UploadPart(memory, () => crowdedOut.push('slow'));
-  const slower = new UploadPart(memory, () => crowdedOut.push('slower'));
+  const slow = new PartBuffer(memory, () => crowdedOut.push('slow'));
+  const slower = new PartBuffer(memory, () => crowdedOut.push('slower'));
   await slow.fill(Buffer.alloc(1), signal);
   await new Promise((resolve) => setTimeout(resolve, 60));
   expect(crowdedOut).toEqual([]);

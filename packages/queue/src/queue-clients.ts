@@ -52,7 +52,7 @@ export function registerBacklogMetrics(
       'start in rendition-pictures or rendition-films (videos); expensive jobs move to rendition-medium, then to rendition-slow.',
     echodrop_queue_oldest_job_age_seconds:
       'Age of the waiting job that runs next; 0 if none waits. In probe queues, this is the oldest job. Rendition queues serve users in turn, ' +
-      'so later jobs of busy users may be older.',
+      'so other jobs of busy users may be older.',
     echodrop_queue_unsupported_jobs: 'Jobs that no running worker can run, because another release wrote them.',
   };
   metrics.gaugesOnScrape(helps, 'queue', async () => {

@@ -22,8 +22,8 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
         'PROVIDER_TEST_BEARER. PROVIDER_TIMEOUT_MS (5000) limits each request.',
     )
     .argument(
-      '[provider...]',
-      'the URL of a provider in IDENTITY_PROVIDERS, or an entry to test before you add it (docs/reference/identity-providers.md); default: all in IDENTITY_PROVIDERS',
+      '[entry...]',
+      'one provider: its URL in IDENTITY_PROVIDERS, or an entry to test before you add it (docs/reference/identity-providers.md). Default: all in IDENTITY_PROVIDERS',
     )
     .action(async (words: string[], _options: unknown, command: Command) => {
       const { user, ...config } = readProviderTestConfig(env);

@@ -13,12 +13,13 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .description(
       'Find orphans (media and renditions without a record), incomplete multipart uploads, expired resumable uploads, and leftovers of ' +
         'interrupted deletions. Also find published uploads that are missing from the listings (by user and by time). ' +
-        'With --yes, delete the former, and add the missing uploads to the listings. Without --yes, a dry run. Safe while uploads run; never run it while a backup is being restored. If a record is unreadable, nothing is deleted.',
+        'With --yes, delete the orphans, the incomplete and expired uploads and the leftovers, and add the missing uploads to the listings. ' +
+        'Without --yes, a dry run. Safe while uploads run; never run it while a backup is being restored. If a record is unreadable, nothing is deleted.',
     )
     .option('--yes', 'apply the changes (default: dry run)')
     .option(
       '--force',
-      'delete orphans even if most media has no record. Without this option, none is then deleted, because the records are probably lost: restore them instead',
+      'delete orphans even if most media has no record. By default, the sweep stops then: the records are probably lost, so restore them',
     )
     // Its name before 0.2.
     .addOption(new Option('--even-most').hideHelp())

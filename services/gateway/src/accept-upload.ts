@@ -1,4 +1,4 @@
-import { credentialsMissingSentences } from '@echodrop/contracts/refusal-messages';
+import { credentialsMissingSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import type { Caller, Credentials } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import type { Admission } from './admit/admission.ts';
@@ -7,7 +7,7 @@ import { credentialsFromFields, credentialsFromHeaders, requireCaller } from './
 import { idempotencyKeyOf, type OncePublisher, type Published } from './idempotency/idempotency.ts';
 import { requireParameters } from './receive/complete-upload.ts';
 import { type FormSettings, receiveForm, requireFittingBody } from './receive/receive-form.ts';
-import { Refusal } from './response/refusal.ts';
+import { Refusal } from './response/refusal-error.ts';
 import type { UploadContext } from './upload-context.ts';
 
 export interface UploadDeps {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Reason } from '@echodrop/contracts/refusal-messages';
+import type { Reason } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { publicRecord } from '@echodrop/record';
 import { wasCutOff } from '@echodrop/service/http-server';
 import cors from 'cors';
@@ -9,7 +9,7 @@ import type { GatewayEvents } from './events.ts';
 import { serveOpenApi } from './openapi/openapi.ts';
 import { ownUploadRoutes } from './own-uploads/own-upload-routes.ts';
 import { type Format, requestedFormat } from './response/format.ts';
-import { asRefusal, ClientGone, Refusal } from './response/refusal.ts';
+import { asRefusal, ClientGone, Refusal } from './response/refusal-error.ts';
 import { methodNotAllowed, sendRecord, sendRefusal } from './response/send-response.ts';
 import { type TusDeps, tusRoutes } from './resumable/tus-routes.ts';
 import { createUploadContext } from './upload-context.ts';

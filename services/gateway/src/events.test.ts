@@ -1,4 +1,4 @@
-import { refusals } from '@echodrop/contracts/refusal-messages';
+import { refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { expect, test, vi } from 'vitest';

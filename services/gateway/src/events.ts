@@ -44,7 +44,7 @@ function createAdmissionEvents(log: Log, metrics: Metrics) {
 function createPublishingEvents(log: Log, metrics: Metrics) {
   const orphans = metrics.counter(
     'echodrop_orphaned_media_total',
-    'Media left in the store because an upload failed, and then the deletion of its media; a sweep deletes it.',
+    'Media left in the store because an upload failed and its media could not be deleted; a sweep deletes it.',
   );
   const enqueueFailures = metrics.counter(
     'echodrop_rendition_enqueue_failures_total',

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Reason } from '@echodrop/contracts/refusal-messages';
+import type { Reason } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { trackRequests } from '@echodrop/service/http-server';
 import { encodeRefusal } from './response/encode-refusal.ts';
 import { type Format, requestedFormat } from './response/format.ts';
-import { Refusal } from './response/refusal.ts';
+import { Refusal } from './response/refusal-error.ts';
 
 /**
  * The HTTP server around the routes. The routes handle `Expect`, so that uploads send 100 Continue after their first checks, and a missing

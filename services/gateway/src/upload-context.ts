@@ -1,7 +1,7 @@
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import type { Request, Response } from 'express';
 import type { Format } from './response/format.ts';
-import { ClientGone } from './response/refusal.ts';
+import { ClientGone } from './response/refusal-error.ts';
 
 /** A request and its client. */
 export interface RequestContext {

@@ -1,4 +1,4 @@
-import { unsupportedSentences } from '@echodrop/contracts/refusal-messages';
+import { unsupportedSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { type UnsupportedReason, unsupportedReasons } from '@echodrop/media/outcomes';
 import { readXml } from '@echodrop/testkit/read-xml';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';

@@ -1,5 +1,5 @@
 import type { ResumableUpload } from '@echodrop/archive/resumable-uploads';
-import { type Reason, refusals } from '@echodrop/contracts/refusal-messages';
+import { type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Lane, RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/detect-media-type';
-import { fullRecipe, pictureRecipes, type RenditionSet, videoRecipe } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes, type RenditionSet, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
 import { setSandboxMode } from '@echodrop/media/sandbox/sandbox';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';

@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import type { Rendered } from '@echodrop/media/outcomes';
-import { picturesOf, type Recipe, type RenditionSet } from '@echodrop/media/recipes';
 import { type RenderOptions, renderPictures } from '@echodrop/media/render-picture/render-pictures';
 import { renderVideo } from '@echodrop/media/render-video/render-video';
+import { picturesOf, type Recipe, type RenditionSet } from '@echodrop/media/rendition-recipes';
 import { isVideo, type LocalMedia } from '@echodrop/media/video-layout/ffprobe';
 import type { LaneLimits } from './lanes.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { pictureRecipes, type Recipe } from '@echodrop/media/recipes';
+import { pictureRecipes, type Recipe } from '@echodrop/media/rendition-recipes';
 import { setSandboxMode } from '@echodrop/media/sandbox/sandbox';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';

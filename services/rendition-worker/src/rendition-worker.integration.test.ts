@@ -13,7 +13,7 @@ import {
   type RenditionSet,
   recipesOf,
   videoRecipe,
-} from '@echodrop/media/recipes';
+} from '@echodrop/media/rendition-recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';

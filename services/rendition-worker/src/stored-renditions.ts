@@ -1,6 +1,6 @@
 import { contentTypeOf } from '@echodrop/media/detect-media-type';
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
-import type { Recipe } from '@echodrop/media/recipes';
+import type { Recipe } from '@echodrop/media/rendition-recipes';
 import { openToolOutput, type ToolOutput } from '@echodrop/media/sandbox/tool-output';
 import { listObjects, removeObjects } from '@echodrop/object-store/list-objects';
 import { mediaObjectKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';

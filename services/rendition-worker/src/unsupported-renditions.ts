@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Recipe } from '@echodrop/media/recipes';
+import type { Recipe } from '@echodrop/media/rendition-recipes';
 import type { ToolVersions } from '@echodrop/media/sandbox/prepare-tools';
 import { listObjects } from '@echodrop/object-store/list-objects';
 import { renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';

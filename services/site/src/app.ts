@@ -1,4 +1,4 @@
-import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
+import { pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { UnreadableRecord } from '@echodrop/record';
 import compression from 'compression';

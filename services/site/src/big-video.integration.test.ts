@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { fullRecipe, pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { minioStore } from '@echodrop/object-store/s3/minio-store.fixture';
 import { type CountingProxy, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';

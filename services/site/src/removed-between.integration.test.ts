@@ -8,7 +8,7 @@ import { ownerHash } from '@echodrop/archive/owner';
 import { findRecord } from '@echodrop/archive/records';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import type { RenditionReply } from '@echodrop/contracts/rendition';
-import { pictureRecipes } from '@echodrop/media/recipes';
+import { pictureRecipes } from '@echodrop/media/rendition-recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';

@@ -1,4 +1,4 @@
-import { isTemporary, type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusal-messages';
+import { isTemporary, type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { table } from './table.ts';
 
 /** Every error response, one row for each message. */

@@ -3,8 +3,8 @@ import { tiff } from '@echodrop/testkit/samples/sample-tiff';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { PhotoType } from '../detect-media-type.ts';
-import { fullRecipe, pictureRecipes, picturesOf } from '../recipes.ts';
 import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { fullRecipe, pictureRecipes, picturesOf } from '../rendition-recipes.ts';
 
 const size = { width: 320, height: 240 };
 const animation = ['-f', 'lavfi', '-i', 'testsrc2=size=320x240:rate=5:duration=1'];

@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import type { Sharp } from 'sharp';
 import type { UnsupportedReason } from '../outcomes.ts';
-import type { PictureRecipe } from '../recipes.ts';
+import type { PictureRecipe } from '../rendition-recipes.ts';
 import { maxSides } from '../rendition-size.ts';
 import { type DecodedPhoto, decodePhoto, reasonFor } from './decode-photo.ts';
 import { decodeAnimation } from './guarded-sharp.ts';

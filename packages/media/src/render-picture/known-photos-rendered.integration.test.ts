@@ -2,8 +2,8 @@ import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { knownPhotos, turnedPhotos } from '../photo-size/known-photos.fixture.ts';
-import { fullRecipe, pictureRecipes } from '../recipes.ts';
 import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { fullRecipe, pictureRecipes } from '../rendition-recipes.ts';
 import { pictureSize } from '../rendition-size.ts';
 
 async function sizeOf(picture: Buffer): Promise<{ width: number; height: number }> {

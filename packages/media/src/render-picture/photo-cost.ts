@@ -1,5 +1,5 @@
 import type { PhotoType } from '../detect-media-type.ts';
-import type { RenditionSet } from '../recipes.ts';
+import type { RenditionSet } from '../rendition-recipes.ts';
 
 // Pixels that one core processes per second. Rough: only the order of magnitude matters. A JPEG is decoded at a smaller size;
 // GIF and WebP are encoded too, since their whole picture is one of those for pages.

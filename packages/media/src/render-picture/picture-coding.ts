@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import type { PictureRecipe } from '../recipes.ts';
+import type { PictureRecipe } from '../rendition-recipes.ts';
 
 /** Properties of a source file that the coding of the whole picture keeps. */
 export interface SourceCoding {

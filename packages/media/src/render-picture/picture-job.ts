@@ -1,5 +1,5 @@
 import type { MediaType } from '../detect-media-type.ts';
-import type { PictureRecipe } from '../recipes.ts';
+import type { PictureRecipe } from '../rendition-recipes.ts';
 import type { Size } from '../size.ts';
 
 /** A picture, and the path of its file. */

@@ -7,7 +7,7 @@ import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import sharp from 'sharp';
 import { afterEach, expect, test } from 'vitest';
-import { pictureRecipes, picturesOf } from '../recipes.ts';
+import { pictureRecipes, picturesOf } from '../rendition-recipes.ts';
 import { ToolFailed, ToolStopped } from '../sandbox/run-tool.ts';
 import { setSandboxMode } from '../sandbox/sandbox.ts';
 import { type PictureJob, startMarker } from './picture-job.ts';

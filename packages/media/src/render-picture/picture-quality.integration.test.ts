@@ -4,8 +4,8 @@ import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { PhotoType } from '../detect-media-type.ts';
-import { type PictureRecipe, pictureRecipes } from '../recipes.ts';
 import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { type PictureRecipe, pictureRecipes } from '../rendition-recipes.ts';
 
 const photo = resolve(import.meta.dirname, 'photo.fixture.jpg');
 

@@ -4,8 +4,8 @@ import { bitmap } from '@echodrop/testkit/samples/sample-bmp';
 import sharp, { type Sharp } from 'sharp';
 import { expect, test } from 'vitest';
 import type { PhotoType } from '../detect-media-type.ts';
-import { picturesOf } from '../recipes.ts';
 import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { picturesOf } from '../rendition-recipes.ts';
 import { pictureSize } from '../rendition-size.ts';
 import { cropArea } from './pixel-sizes.ts';
 

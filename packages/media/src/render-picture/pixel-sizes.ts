@@ -1,5 +1,5 @@
 import type { OutputInfo } from 'sharp';
-import type { PictureRecipe } from '../recipes.ts';
+import type { PictureRecipe } from '../rendition-recipes.ts';
 import { crops, longestSides } from '../rendition-size.ts';
 import { fitWithin, roundSize, type Size } from '../size.ts';
 import { guardedSharp } from './guarded-sharp.ts';

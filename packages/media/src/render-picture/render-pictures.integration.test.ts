@@ -5,8 +5,8 @@ import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { MediaType } from '../detect-media-type.ts';
-import { picturesOf } from '../recipes.ts';
 import { picturesMade, renderedPictures } from '../render-video/rendered.fixture.ts';
+import { picturesOf } from '../rendition-recipes.ts';
 
 const wide = { width: 1600, height: 800 };
 const small = { width: 160, height: 120 };

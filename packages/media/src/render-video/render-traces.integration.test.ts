@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
-import { picturesOf } from '../recipes.ts';
+import { picturesOf } from '../rendition-recipes.ts';
 import { mark, markedPhotos } from './marked-media.fixture.ts';
 import { markedVideo } from './marked-videos.fixture.ts';
 import { drawnPictures, videoMade } from './rendered.fixture.ts';

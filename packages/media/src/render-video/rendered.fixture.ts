@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isPhoto, type MediaType, type VideoType } from '../detect-media-type.ts';
 import type { Rendered } from '../outcomes.ts';
-import { type PictureRecipe, picturesOf } from '../recipes.ts';
 import { drawPictures } from '../render-picture/draw-pictures.ts';
 import type { PictureToMake } from '../render-picture/picture-job.ts';
 import { prepareSource, renderPictures } from '../render-picture/render-pictures.ts';
+import { type PictureRecipe, picturesOf } from '../rendition-recipes.ts';
 import { type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { renderVideo } from './render-video.ts';
 

@@ -2,9 +2,9 @@ import { mkdtempDisposable, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { detectMediaType, isPhoto, type MediaType } from '../detect-media-type.ts';
 import type { Rendered } from '../outcomes.ts';
-import { picturesOf } from '../recipes.ts';
 import { renderPictures } from '../render-picture/render-pictures.ts';
 import { renderVideo } from '../render-video/render-video.ts';
+import { picturesOf } from '../rendition-recipes.ts';
 import { isVideo, videoTracks } from '../video-layout/ffprobe.ts';
 
 /** The type of each file, if it looks like media, and how its pictures, then its video ended. */

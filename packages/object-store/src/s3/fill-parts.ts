@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { consumeSource } from '../consume-source.ts';
-import type { UploadPart } from './upload-part.ts';
+import type { PartBuffer } from './part-buffer.ts';
 
 interface FillOptions {
   readonly signal: AbortSignal | undefined;
@@ -15,7 +15,7 @@ interface FillOptions {
  */
 export async function fillParts(
   source: Readable,
-  part: UploadPart,
+  part: PartBuffer,
   { signal, sendFull }: FillOptions,
 ): Promise<number> {
   let size = 0;

@@ -4,7 +4,7 @@ import { type ByteRange, maxListLength, type ObjectStore } from '../object-store
 import { PartMemory, partBytes } from '../part-memory.ts';
 import { defaultDeadlines, type StoreDeadlines } from './deadlines.ts';
 import { MinioBucket, type S3Address } from './minio-bucket.ts';
-import { uploadToS3 } from './s3-upload.ts';
+import { uploadToS3 } from './multipart-upload.ts';
 import { appendToS3, completeOnS3, discardOnS3 } from './staged-upload.ts';
 
 export interface StoreOptions {

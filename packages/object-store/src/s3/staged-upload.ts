@@ -13,8 +13,8 @@ import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fillParts } from './fill-parts.ts';
 import type { MinioBucket } from './minio-bucket.ts';
 import { NotStored } from './object-requests.ts';
+import { PartBuffer } from './part-buffer.ts';
 import { PartsLost } from './store-response.ts';
-import { UploadPart } from './upload-part.ts';
 
 // S3 refuses smaller parts, except the last.
 const minPartBytes = 5 * 1024 * 1024;
@@ -38,7 +38,7 @@ export async function appendToS3(
   const isSmall = write.tails.length < maxTails && sizeOf(write.tails) + maxBytes < minPartBytes;
   // The tails whose bytes are in the buffer.
   let held: Tails = isSmall ? [] : write.tails;
-  using part = new UploadPart(memory, (reason) => source.destroy(reason), checksumBefore(write, held));
+  using part = new PartBuffer(memory, (reason) => source.destroy(reason), checksumBefore(write, held));
   let [staged, saved] = [write, write];
   const keep = async () => {
     if (staged === saved) return;
@@ -95,7 +95,7 @@ export async function appendToS3(
 
 /** `ObjectStore.completeWrite`: the tails are the last part, or the whole object. */
 export async function completeOnS3({ bucket, memory }: Staging, write: StagedWrite): Promise<WrittenObject> {
-  using part = new UploadPart(memory, () => {}, checksumBefore(write, write.tails));
+  using part = new PartBuffer(memory, () => {}, checksumBefore(write, write.tails));
   await readTails(bucket, write.tails, part, write);
   // MinIO's tag of a part is its MD5.
   const tailTag = () => hash('md5', Buffer.concat([...part.bytes()]));
@@ -124,7 +124,7 @@ async function completeParts(
   bucket: MinioBucket,
   { key, crc32, parts: earlier }: StagedWrite,
   uploadId: string,
-  last: UploadPart,
+  last: PartBuffer,
 ): Promise<string> {
   const parts = [...earlier];
   if (last.size > 0) {
@@ -151,7 +151,7 @@ function joinedTag({ parts }: StagedWrite, further: string[]): string {
 }
 
 /** Fills the buffer with the last bytes of `write`. */
-async function readTails(bucket: MinioBucket, tails: Tails, part: UploadPart, { crc32 }: StagedWrite): Promise<void> {
+async function readTails(bucket: MinioBucket, tails: Tails, part: PartBuffer, { crc32 }: StagedWrite): Promise<void> {
   if (tails.length === 0) return;
   const sendFull = () => Promise.reject(new StagedWriteLost('a tail of this write has grown'));
   for (const { key } of tails) {

@@ -5,7 +5,7 @@ import { Secret } from '@echodrop/service/secret';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import { Admission, type AdmittedUpload } from './admission.ts';
 import { UploadRates } from './upload-rates.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Blockable, blockKey, listBlockKeys } from '@echodrop/archive/blocks';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 
 const refreshMs = 10_000;
 const firstRefreshMs = 1000;

@@ -1,4 +1,4 @@
-import { credentialsRefusedSentences } from '@echodrop/contracts/refusal-messages';
+import { credentialsRefusedSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { expect, test } from 'vitest';
 import { requireCaller } from './credentials.ts';
 

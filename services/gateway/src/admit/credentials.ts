@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Credentials, Verdict } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
-import { credentialsRefused, Refusal } from '../response/refusal.ts';
+import { credentialsRefused, Refusal } from '../response/refusal-error.ts';
 
 /**
  * The credentials of version 2 (docs/reference/interface.md section 5.2). In historic mode a missing provider is the first one.

@@ -1,6 +1,6 @@
 import { ConcurrencyLimit } from '@echodrop/service/concurrency-limit';
 import { networkOf } from '@echodrop/service/network-of';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import { FailedVerifications } from './failed-verifications.ts';
 
 const allNetworks = '';

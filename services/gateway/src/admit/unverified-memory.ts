@@ -1,5 +1,5 @@
-import { secretsFirst } from '@echodrop/contracts/refusal-messages';
-import { Refusal } from '../response/refusal.ts';
+import { secretsFirst } from '@echodrop/contracts/refusal-statuses-and-messages';
+import { Refusal } from '../response/refusal-error.ts';
 
 /** The memory of one upload. Disposing returns it. */
 export interface MemoryShare extends Disposable {

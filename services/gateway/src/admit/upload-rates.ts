@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { connectRedis } from '@echodrop/service/redis/redis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 
 const windowSeconds = 60;
 

@@ -22,7 +22,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { OutcomeUnknown, Publisher } from '../publish/publish.ts';
 import { ReceivedMedia } from '../receive/received-media.ts';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import { OncePublisher, type Published } from './idempotency.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
 

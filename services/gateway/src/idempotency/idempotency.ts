@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { StoredRecord } from '@echodrop/record';
 import { OutcomeUnknown, type PublishContext, type Publisher } from '../publish/publish.ts';
 import type { CompleteUpload } from '../receive/complete-upload.ts';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import type { Claim, IdempotencyClaims, KeyScope } from './idempotency-claims.ts';
 
 const maxKeyLength = 255;

@@ -1,7 +1,7 @@
-import { type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusal-messages';
+import { type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { encodeRefusal } from '../response/encode-refusal.ts';
 import type { Format } from '../response/format.ts';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import { requestIdHeader, tusHeader } from './openapi-record.ts';
 
 const byStatus = Map.groupBy(Object.keys(refusals) as Reason[], (reason) => refusals[reason][0]);

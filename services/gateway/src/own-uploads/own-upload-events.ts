@@ -1,7 +1,7 @@
 import type { StoredRecord } from '@echodrop/record';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
-import type { Refusal } from '../response/refusal.ts';
+import type { Refusal } from '../response/refusal-error.ts';
 
 export type OwnUploadEvents = ReturnType<typeof createOwnUploadEvents>;
 

@@ -2,7 +2,7 @@ import { isCursor } from '@echodrop/archive/listing-keys';
 import { publicRecord } from '@echodrop/record';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Format } from '../response/format.ts';
-import { asRefusal, ClientGone, Refusal } from '../response/refusal.ts';
+import { asRefusal, ClientGone, Refusal } from '../response/refusal-error.ts';
 import { methodNotAllowed, sendRecords, sendRefusal } from '../response/send-response.ts';
 import { createRequestContext, type RequestContext } from '../upload-context.ts';
 import type { OwnUploadEvents } from './own-upload-events.ts';

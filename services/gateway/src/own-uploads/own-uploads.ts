@@ -9,7 +9,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isMediaId, isTombstone, type RecordPage, type StoredRecord } from '@echodrop/record';
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import type { RequestContext } from '../upload-context.ts';
 import type { OwnUploadEvents } from './own-upload-events.ts';
 

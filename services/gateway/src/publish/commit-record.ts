@@ -12,7 +12,7 @@ import {
   type Tombstone,
 } from '@echodrop/record';
 import { retryFor } from '@echodrop/service/retry-for';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 
 /** Time for retries of a record, and of its listing entries. */
 export const commitMs = 15_000;

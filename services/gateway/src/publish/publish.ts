@@ -12,7 +12,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
 import type { GatewayEvents } from '../events.ts';
 import type { CompleteMedia, CompleteUpload } from '../receive/complete-upload.ts';
-import { mediaUnsupported, Refusal } from '../response/refusal.ts';
+import { mediaUnsupported, Refusal } from '../response/refusal-error.ts';
 import type { UploadContext } from '../upload-context.ts';
 import {
   commitMs,

@@ -1,4 +1,4 @@
-import { missingSentences } from '@echodrop/contracts/refusal-messages';
+import { missingSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { Secret } from '@echodrop/service/secret';
 import { expect, test } from 'vitest';
 import { ApiKeys } from '../admit/api-keys.ts';

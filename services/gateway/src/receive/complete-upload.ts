@@ -1,9 +1,9 @@
-import { missingSentences } from '@echodrop/contracts/refusal-messages';
+import { missingSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { MediaType } from '@echodrop/media/detect-media-type';
 import type { WrittenObject } from '@echodrop/object-store/object-store';
 import type { ApiKeys } from '../admit/api-keys.ts';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import type { FormContent } from './form-content.ts';
 
 /** Media in the store. */

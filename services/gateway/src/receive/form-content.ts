@@ -1,4 +1,4 @@
-import { formMalformed } from '../response/refusal.ts';
+import { formMalformed } from '../response/refusal-error.ts';
 import { type FieldName, isFieldName, type PartKind } from './part-headers.ts';
 import type { ReceivedMedia } from './received-media.ts';
 

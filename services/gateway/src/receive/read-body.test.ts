@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { ClientGone, Refusal } from '../response/refusal.ts';
+import { ClientGone, Refusal } from '../response/refusal-error.ts';
 import { readBody } from './read-body.ts';
 
 const KiB = 1024;

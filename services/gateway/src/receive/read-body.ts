@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { ClientGone, Refusal } from '../response/refusal.ts';
+import { ClientGone, Refusal } from '../response/refusal-error.ts';
 
 const paceSeconds = 30;
 const maxUnverifiedBytes = 256 * 1024;

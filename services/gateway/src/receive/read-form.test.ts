@@ -1,4 +1,4 @@
-import { malformedSentences } from '@echodrop/contracts/refusal-messages';
+import { malformedSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { multipartForm } from '@echodrop/testkit/multipart-form';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

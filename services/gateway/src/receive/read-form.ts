@@ -1,4 +1,4 @@
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import type { FormContent } from './form-content.ts';
 import { partKind } from './part-headers.ts';
 

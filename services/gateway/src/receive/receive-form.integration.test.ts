@@ -12,7 +12,7 @@ import { RawClient } from '@echodrop/testkit/raw-client';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type MemoryShare, UnverifiedMemory } from '../admit/unverified-memory.ts';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import type { FormContent } from './form-content.ts';
 import { type FormOptions, type FormSettings, receiveForm } from './receive-form.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { bindTrace } from '@echodrop/service/tracing/trace';
-import { formMalformed, Refusal } from '../response/refusal.ts';
+import { formMalformed, Refusal } from '../response/refusal-error.ts';
 import { FormContent, type OnField } from './form-content.ts';
 import { parametersOf } from './header-parameters.ts';
 import { type BodyReading, readBody } from './read-body.ts';

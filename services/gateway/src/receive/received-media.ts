@@ -4,7 +4,7 @@ import { detectMediaType, type MediaType } from '@echodrop/media/detect-media-ty
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable, type WrittenObject } from '@echodrop/object-store/object-store';
 import type { MemoryShare } from '../admit/unverified-memory.ts';
-import type { Refusal } from '../response/refusal.ts';
+import type { Refusal } from '../response/refusal-error.ts';
 import { ByteQueue } from './byte-queue.ts';
 import type { BodyReading } from './read-body.ts';
 

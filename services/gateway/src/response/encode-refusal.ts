@@ -1,6 +1,6 @@
 import { xmlDocument } from '@echodrop/record';
 import { contentTypes, type Format } from './format.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from './refusal-error.ts';
 
 /** The headers and body of a refusal. */
 export function encodeRefusal(refusal: Refusal, format: Format): { headers: Record<string, string>; body: string } {

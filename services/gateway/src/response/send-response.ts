@@ -9,7 +9,7 @@ import {
 } from '@echodrop/record';
 import { encodeRefusal } from './encode-refusal.ts';
 import { contentTypes, type Format } from './format.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './refusal-error.ts';
 
 /** 200 with the record (docs/reference/interface.md section 4.3). */
 export function sendRecord(response: ServerResponse, format: Format, record: MediaRecord): void {

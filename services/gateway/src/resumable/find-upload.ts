@@ -1,7 +1,7 @@
 import { findResumable, type ResumableUpload } from '@echodrop/archive/resumable-uploads';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { Published } from '../idempotency/idempotency.ts';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import type { ResumableDeps } from './resumable-deps.ts';
 
 /** The last state of an upload of this caller. @throws Refusal `not_found`, `upload_expired`; StoreUnavailable */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { ClientGone } from '../response/refusal.ts';
+import { ClientGone } from '../response/refusal-error.ts';
 import { readIncomingBytes } from './incoming-bytes.ts';
 
 const limits = { maxBytes: 1000, minBytesPerSecond: 1, maxSeconds: 60 };

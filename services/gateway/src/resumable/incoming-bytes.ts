@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { readBody } from '../receive/read-body.ts';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 
 /** Of `Tus-Checksum-Algorithm`. */
 export const checksumAlgorithms = ['sha1', 'sha256', 'md5'] as const;

@@ -1,10 +1,10 @@
 import { removeResumable } from '@echodrop/archive/resumable-uploads';
-import { isTemporary } from '@echodrop/contracts/refusal-messages';
+import { isTemporary } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { detectMediaType } from '@echodrop/media/detect-media-type';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import { newMediaId } from '@echodrop/record';
 import type { Published } from '../idempotency/idempotency.ts';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import type { ResumableDeps } from './resumable-deps.ts';
 import type { LeasedRequest } from './tus-request.ts';
 import { endIfLost, endUpload, savePublished, saveState } from './upload-state.ts';

@@ -1,5 +1,5 @@
 import { StateConflict } from '@echodrop/archive/resumable-uploads';
-import { isTemporary } from '@echodrop/contracts/refusal-messages';
+import { isTemporary } from '@echodrop/contracts/refusal-statuses-and-messages';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import { isMediaKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { publicRecord, recordToJson, type StoredRecord } from '@echodrop/record';
@@ -9,7 +9,7 @@ import { type Request as ExpressRequest, type Response as ExpressResponse, Route
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
 import type { GatewayEvents } from '../events.ts';
-import { asRefusal, ClientGone, Refusal } from '../response/refusal.ts';
+import { asRefusal, ClientGone, Refusal } from '../response/refusal-error.ts';
 import { methodNotAllowed, sendBounded, sendRecord, sendRefusal } from '../response/send-response.ts';
 import { createUploadContext } from '../upload-context.ts';
 import type { UploadOutcome } from '../upload-events.ts';

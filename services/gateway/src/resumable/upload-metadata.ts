@@ -1,6 +1,6 @@
 import { Metadata } from '@tus/utils';
 import { type FieldName, isFieldName } from '../receive/part-headers.ts';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

@@ -9,7 +9,7 @@ import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StagedWriteLost } from '@echodrop/object-store/object-store';
 import type { StoredRecord } from '@echodrop/record';
 import type { LRUCache } from 'lru-cache';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import type { LeasedRequest } from './tus-request.ts';
 
 export interface StateDeps {

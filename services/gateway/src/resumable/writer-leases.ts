@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mayEndWithFailover } from '@echodrop/service/redis/failover';
 import type { connectRedis } from '@echodrop/service/redis/redis';
 import { retryFor } from '@echodrop/service/retry-for';
-import { Refusal } from '../response/refusal.ts';
+import { Refusal } from '../response/refusal-error.ts';
 
 const leaseMs = 15_000;
 const renewalMs = 1000;

@@ -1,5 +1,5 @@
 import { isPhoto, type MediaType, mediaTypes } from '@echodrop/media/detect-media-type';
-import { fullRecipe, type Recipe, videoRecipe } from '@echodrop/media/recipes';
+import { fullRecipe, type Recipe, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { isMediaId } from '@echodrop/record';
 import type { PublishedMedia } from './find-media.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionReply } from '@echodrop/contracts/rendition';
-import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
+import { pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { renditionKey } from '@echodrop/object-store/object-keys';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';

@@ -1,7 +1,7 @@
 import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import { isPhoto } from '@echodrop/media/detect-media-type';
-import { type Recipe, setOf, videoRecipe } from '@echodrop/media/recipes';
+import { type Recipe, setOf, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { renditionKey } from '@echodrop/object-store/object-keys';
 import type { StoredObject } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { isPhoto } from '@echodrop/media/detect-media-type';
-import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { renditionKey } from '@echodrop/object-store/object-keys';
 import { findMedia, type MediaSources, type NoMedia, type PublishedMedia } from './find-media.ts';
 import {

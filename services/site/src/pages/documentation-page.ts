@@ -1,4 +1,4 @@
-import { refusals } from '@echodrop/contracts/refusal-messages';
+import { refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { canSignIn, type Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './page.ts';

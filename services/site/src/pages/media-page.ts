@@ -1,6 +1,6 @@
 import { ownerHash } from '@echodrop/archive/owner';
 import { isPhoto } from '@echodrop/media/detect-media-type';
-import { fullRecipe, pictureRecipes } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes } from '@echodrop/media/rendition-recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import type { Size } from '@echodrop/media/size';
 import { directPath } from '../find/direct-address.ts';
@@ -85,7 +85,7 @@ function candidates(record: PublishedMedia, hasMedium: boolean): string {
   return [...new Map(widths)].map(([width, path]) => `${path} ${width}w`).join(', ');
 }
 
-/** The CSS width of a picture, like in style.css: its own, at most the window's, and so that its height fits. */
+/** The CSS width of a picture, like in media-page.css: its own, at most the window's, and so that its height fits. */
 function cssWidth({ width, height }: Size): string {
   return `min(100vw, ${width}px, max(70vh, 100vh - 13rem) * ${Number((width / height).toFixed(4))})`;
 }

@@ -1,5 +1,5 @@
 import { contentTypeOf, isPhoto } from '@echodrop/media/detect-media-type';
-import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
+import { pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import type { PublishedMedia } from '../find/find-media.ts';
 import type { MediaView } from '../find/find-view.ts';

@@ -1,6 +1,6 @@
 import { ownerHash } from '@echodrop/archive/owner';
 import { isPhoto } from '@echodrop/media/detect-media-type';
-import { fullRecipe, type PictureRecipe, pictureRecipes } from '@echodrop/media/recipes';
+import { fullRecipe, type PictureRecipe, pictureRecipes } from '@echodrop/media/rendition-recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import type { Size } from '@echodrop/media/size';
 import { directPath } from '../find/direct-address.ts';

@@ -1,5 +1,5 @@
 import { isPhoto } from '@echodrop/media/detect-media-type';
-import { pictureRecipes } from '@echodrop/media/recipes';
+import { pictureRecipes } from '@echodrop/media/rendition-recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import { directPath } from '../find/direct-address.ts';
 import type { PublishedMedia } from '../find/find-media.ts';

@@ -1,5 +1,5 @@
 import { contentTypeOf } from '@echodrop/media/detect-media-type';
-import { pictureRecipes, type Recipe } from '@echodrop/media/recipes';
+import { pictureRecipes, type Recipe } from '@echodrop/media/rendition-recipes';
 import type { Request, RequestHandler, Response } from 'express';
 import { directPath, directRecipe, typeOfExtension } from '../find/direct-address.ts';
 import { findMedia, findPublished, isMediaGone, type PublishedMedia } from '../find/find-media.ts';

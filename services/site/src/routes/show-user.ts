@@ -1,6 +1,6 @@
 import { listNewest } from '@echodrop/archive/listing';
 import { isOwnerHash } from '@echodrop/archive/owner';
-import { pictureRecipes } from '@echodrop/media/recipes';
+import { pictureRecipes } from '@echodrop/media/rendition-recipes';
 import type { StoredRecord } from '@echodrop/record';
 import type { RequestHandler } from 'express';
 import { isMediaGone, withKnownType } from '../find/find-media.ts';

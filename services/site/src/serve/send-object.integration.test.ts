@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { findRecord } from '@echodrop/archive/records';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import { contentTypeOf, type MediaType } from '@echodrop/media/detect-media-type';
-import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';

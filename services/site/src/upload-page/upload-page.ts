@@ -1,4 +1,4 @@
-import { unsupportedSentences } from '@echodrop/contracts/refusal-messages';
+import { unsupportedSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { browserScripts } from '@echodrop/oauth/browser-scripts';
 import { Router } from 'express';
 import { type Html, html } from '../pages/html.ts';

@@ -4,7 +4,7 @@ import {
   type Reason,
   refusals,
   unsupportedSentences,
-} from '@echodrop/contracts/refusal-messages';
+} from '@echodrop/contracts/refusal-statuses-and-messages';
 import type { MediaType } from '@echodrop/media/detect-media-type';
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import { CrowdedOut } from '@echodrop/object-store/object-store';

@@ -3,7 +3,7 @@ import type { PartMemory } from '../part-memory.ts';
 import { fillParts } from './fill-parts.ts';
 import type { MinioBucket } from './minio-bucket.ts';
 import type { WrittenPart } from './multipart-requests.ts';
-import { UploadPart } from './upload-part.ts';
+import { PartBuffer } from './part-buffer.ts';
 
 interface Upload {
   readonly memory: PartMemory;
@@ -24,7 +24,7 @@ export async function uploadToS3(
   source: Readable,
   { memory, signal, contentType, isReplacement }: Upload,
 ) {
-  using part = new UploadPart(memory, (reason) => source.destroy(reason));
+  using part = new PartBuffer(memory, (reason) => source.destroy(reason));
   const target = new S3Target(bucket, key, contentType);
   try {
     const size = await fillParts(source, part, { signal, sendFull: () => target.sendPart(part) });
@@ -55,7 +55,7 @@ class S3Target {
     this.#contentType = contentType;
   }
 
-  async sendPart(part: UploadPart): Promise<void> {
+  async sendPart(part: PartBuffer): Promise<void> {
     this.#uploadId ??= await this.#bucket.multipart.create(this.#key, this.#contentType);
     const query = { uploadId: this.#uploadId, partNumber: `${this.#parts.length + 1}` };
     const etag = await this.#bucket.objects.put(this.#key, part, { query });
@@ -64,7 +64,7 @@ class S3Target {
   }
 
   /** Sends the last part and completes the object. @returns its tag */
-  async finish(last: UploadPart): Promise<string> {
+  async finish(last: PartBuffer): Promise<string> {
     if (this.#uploadId === undefined) {
       this.#finishing = true;
       return this.#bucket.objects.put(this.#key, last, { contentType: this.#contentType });

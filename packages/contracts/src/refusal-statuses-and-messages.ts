@@ -17,7 +17,8 @@ export const unsupportedSentences = {
 } as const satisfies Record<UnsupportedReason, string>;
 
 /** Media that precedes its credentials and exceeds what the gateway buffers without them. */
-export const secretsFirst = 'Send the four credential fields before the file.';
+export const secretsFirst =
+  'Send the fields consumer_token, consumer_secret, oauth_token and oauth_secret before the file.';
 
 /** Credentials of version 2 are headers, those of version 1 fields; the default is version 2. */
 export const credentialsMissingSentences = {
@@ -30,7 +31,8 @@ export const credentialsRefusedSentences = {
   provider: 'The identity provider rejected the credentials.',
   unsupported_scheme:
     'The identity provider does not support this authorization scheme. Send Bearer instead of OAuth, or OAuth instead of Bearer.',
-  replay: 'These credentials were used before, or may have been. Sign each request again.',
+  replay:
+    'These credentials were used before, or the server cannot rule that out. Sign every request anew, also a repeated one.',
 } as const;
 
 /** Why a parameter is missing; the default is the API key. */

@@ -1,6 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Reason, refusals, sentencesOf, unsupportedSentences } from '@echodrop/contracts/refusal-messages';
+import {
+  type Reason,
+  refusals,
+  sentencesOf,
+  unsupportedSentences,
+} from '@echodrop/contracts/refusal-statuses-and-messages';
 import { expect, test } from 'vitest';
 import { refusalResponses } from '../openapi/openapi-refusals.ts';
 

@@ -3,7 +3,7 @@ import type { CrowdedOut } from '../object-store.ts';
 import { blockBytes, type Grant, type PartMemory, partBytes } from '../part-memory.ts';
 
 /** Buffer for the parts of one upload: filled, sent, emptied, filled again. Disposing releases its memory. */
-export class UploadPart implements Disposable {
+export class PartBuffer implements Disposable {
   readonly #memory: PartMemory;
   readonly #crowdOut: (reason: CrowdedOut) => void;
   #blocks: Buffer[] = [];
