@@ -32,7 +32,7 @@ export const credentialsRefusedSentences = {
   unsupported_scheme:
     'The identity provider does not support this authorization scheme. Send Bearer instead of OAuth, or OAuth instead of Bearer.',
   replay:
-    'These credentials were used before, or the server cannot rule that out. Sign every request anew, also a repeated one.',
+    'These credentials were used before, or the server cannot rule that out. Make a new signature for every request, also for a repeated one.',
 } as const;
 
 /** Why a parameter is missing; the default is the API key. */
@@ -73,7 +73,7 @@ export const refusals = {
   method_not_allowed: [405, 'Method not allowed.'],
   too_slow: [408, 'The upload was too slow.'],
   idempotency_key_in_use: [409, 'An upload with this Idempotency-Key may still be in progress.'],
-  offset_conflict: [409, 'Upload-Offset differs from the bytes that have arrived. Send HEAD to get their number.'],
+  offset_conflict: [409, 'Upload-Offset is not the number of bytes received so far. Send HEAD to get the offset.'],
   upload_incomplete: [409, 'This upload is not complete yet.'],
   upload_published: [409, 'This upload is published already.'],
   removed: [410, 'This upload was removed.'],

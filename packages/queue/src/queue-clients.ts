@@ -48,8 +48,8 @@ export function registerBacklogMetrics(
 ): void {
   const helps = {
     echodrop_queue_waiting_jobs:
-      'Jobs waiting for a worker, by queue. Uploads wait for probe-photos and probe-films (videos), but not for rendition queues. Rendition jobs ' +
-      'start in rendition-pictures or rendition-films (videos); expensive jobs move to rendition-medium, then to rendition-slow.',
+      'Jobs waiting for a worker, by queue. The response to an upload waits for its job in probe-photos or probe-films (videos), ' +
+      'but not for rendition jobs. Rendition jobs start in rendition-pictures or rendition-films (videos); expensive jobs move to rendition-medium, then to rendition-slow.',
     echodrop_queue_oldest_job_age_seconds:
       'Age of the waiting job that runs next; 0 if none waits. In probe queues, this is the oldest job. Rendition queues serve users in turn, ' +
       'so other jobs of busy users may be older.',

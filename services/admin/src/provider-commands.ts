@@ -23,7 +23,8 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     )
     .argument(
       '[entry...]',
-      'one provider: its URL in IDENTITY_PROVIDERS, or an entry to test before you add it (docs/reference/identity-providers.md). Default: all in IDENTITY_PROVIDERS',
+      'one provider, not a list: its URL in IDENTITY_PROVIDERS, or an entry to test before you add it, such as `oidc https://id.example` ' +
+        '(docs/reference/identity-providers.md). Default: all in IDENTITY_PROVIDERS',
     )
     .action(async (words: string[], _options: unknown, command: Command) => {
       const { user, ...config } = readProviderTestConfig(env);

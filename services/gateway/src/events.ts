@@ -84,7 +84,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
       listingFailures.inc();
       log.warn(
         { mediaId, err: error },
-        'Failed to write listings; a repeated upload or the next sweep adds the upload',
+        'Failed to add the upload to the listings; the next sweep adds it, or a repeat of this upload',
       );
     },
     listingRepaired(mediaId: string): void {

@@ -13,14 +13,14 @@ const outcomes = ['published', 'repeated', 'client_gone', ...Object.keys(refusal
 const uploadSecondsBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 const endMessages: Partial<Record<UploadOutcome, string>> = {
   published: 'Upload published',
-  repeated: 'Repeated upload: sent the first record',
+  repeated: 'Repeated upload: responded with the record of the first',
   client_gone: 'Upload aborted by client',
 };
 
 const resumableMessages: Partial<Record<UploadOutcome | 'ok', string>> = {
   ok: 'Resumable upload: request completed',
   published: 'Upload published',
-  repeated: 'Repeated upload: sent the first record',
+  repeated: 'Repeated upload: responded with the record of the first',
   client_gone: 'Resumable upload: connection lost',
 };
 

@@ -42,7 +42,7 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
     noteFailed({ mediaKey, type, set }: RenditionRequest, error: unknown) {
       log.warn(
         { mediaKey, type, set, err: error },
-        'Failed to save the crash record of media; the media may crash workers again',
+        'Failed to note in the store that this media crashed workers; it may crash them again',
       );
     },
     jobEnded(end: JobEnd, request?: RenditionRequest) {

@@ -45,7 +45,7 @@ test('refuses to start with a tool that does not run in the sandbox, and reports
   vi.stubEnv('PATH', ffprobe.path);
   const { setDetail, gauge, preparing } = prepared();
   await expect(preparing).rejects.toThrow(
-    /^Cannot sandbox media tools: .*ffprobe.*\. Set MEDIA_SANDBOX=limits-only to run them with/,
+    /^Media tool failed its test run with MEDIA_SANDBOX=full: .*ffprobe.*\. If the sandbox is the reason, set MEDIA_SANDBOX=limits-only\.$/,
   );
   expect([...setDetail.mock.calls, ...gauge.mock.calls]).toEqual([]);
 });

@@ -21,15 +21,15 @@ interface Service {
 /**
  * Sets how the media tools of this process are confined, and reports it in the log, a gauge and /readyz. Logs the versions
  * of the tools, those that cannot run, and the types that are turned off.
- * @throws if this machine cannot confine them so; the message names the missing feature
+ * @throws if a media tool does not run in this mode; the message says why
  */
 export async function prepareTools({ config, log, metrics, health }: Service): Promise<ToolVersions> {
   const { MEDIA_SANDBOX: mode, MEDIA_TYPES_OFF: typesOff } = config;
   setSandboxMode(mode);
   const { fault, ffprobe, ffmpeg } = await tryTools();
   if (fault) {
-    const advice = mode === 'full' ? ' Set MEDIA_SANDBOX=limits-only to run them with resource limits only.' : '';
-    throw new Error(`Cannot sandbox media tools: ${fault.reason}.${advice}`);
+    const advice = mode === 'full' ? ' If the sandbox is the reason, set MEDIA_SANDBOX=limits-only.' : '';
+    throw new Error(`Media tool failed its test run with MEDIA_SANDBOX=${mode}: ${fault.reason}.${advice}`);
   }
   health.setDetail('mediaSandbox', mode);
   const help = '1 if media tools run under Landlock and seccomp, 0 if only under resource limits.';
