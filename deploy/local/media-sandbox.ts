@@ -13,8 +13,11 @@ export async function withSandboxMode(environments: Environments, findFault = sa
   const undecided = [...environments].filter(([name, env]) => name.endsWith('-worker') && !env['MEDIA_SANDBOX']);
   const fault = undecided.length > 0 ? await findFault() : undefined;
   if (!fault) return environments;
-  if (!fault.isOfKernel) throw new Error(`Media tool failed its test run: ${fault.reason}`);
-  say('media', `sandbox unavailable (${fault.reason}); media tools run with resource limits only`);
+  if (!fault.isOfKernel)
+    throw new Error(
+      `Media tool failed its test run: ${fault.reason}. If the sandbox is the reason, set MEDIA_SANDBOX=limits-only.`,
+    );
+  say('media', `cannot confine media tools (${fault.reason}); they run with resource limits only`);
   const limited = undecided.map(([name, env]) => [name, { ...env, MEDIA_SANDBOX: 'limits-only' }] as const);
   return new Map([...environments, ...limited]);
 }

@@ -19,7 +19,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .option('--yes', 'apply the changes (default: dry run)')
     .option(
       '--force',
-      'delete orphans even if most media has no record. By default, the sweep stops then: the records are probably lost, so restore them',
+      'delete orphans even if most media has no record. Without this option, the sweep fails in that case: the records are probably lost, so restore them',
     )
     // Its name before 0.2.
     .addOption(new Option('--even-most').hideHelp())

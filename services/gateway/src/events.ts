@@ -84,7 +84,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
       listingFailures.inc();
       log.warn(
         { mediaId, err: error },
-        'Failed to add the upload to the listings; the next sweep adds it, or a repeat of this upload',
+        'Failed to add the upload to the listings; the next sweep, or a repeat of this upload, adds it',
       );
     },
     listingRepaired(mediaId: string): void {

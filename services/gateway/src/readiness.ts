@@ -17,8 +17,8 @@ interface ReadinessDeps {
 }
 
 /**
- * Adds the readiness checks of the gateway: whatever an upload cannot do without. Not the cache Redis: without it, every upload is verified
- * again and no rate is limited. Waits for the first check of the store, at most two seconds.
+ * Adds the readiness checks of the gateway: what most uploads need. Not the cache Redis: without it, every upload is verified again, and
+ * rates per user and API key are not limited. Waits for the first check of the store, at most two seconds.
  * @param onStoreChecked gets whether the store verifies checksums, at first and after each change
  */
 export async function addReadinessChecks(

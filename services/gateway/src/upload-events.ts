@@ -45,7 +45,7 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
   }
   const resumableRequests = metrics.counter(
     'echodrop_resumable_requests_total',
-    'Requests of resumable uploads by method and outcome; ok: the request succeeded, and the upload is not published yet.',
+    'Requests of resumable uploads by method and outcome. Outcome `ok`: the request succeeded and published nothing.',
     ['method', 'outcome'],
   );
   const running = metrics.gauge('echodrop_uploads_in_flight', 'Uploads being received or published.');

@@ -37,7 +37,7 @@ Examples:
   echodrop upload boats.mp4 --json | jq -r .record.url
 
 Server and user come from the first of these that is given:
-  1. --profile. It cannot be combined with --provider or credential options, and their variables are ignored
+  1. --profile. With it, --provider and credential options are refused, and ECHODROP_PROVIDER and the credential variables are ignored
   2. --provider or ECHODROP_PROVIDER, with the other options or variables under "Server and credentials";
      an option overrides its variable
   3. ECHODROP_PROFILE
@@ -62,7 +62,10 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
   const command = program
     .command('upload')
     .description('upload photos and videos and print their records or URLs')
-    .argument('<files...>', 'paths; - is standard input. If your shell does not expand * and ?, this command does')
+    .argument(
+      '<files...>',
+      'paths; - is standard input. If your shell does not expand * and ? in file names, this command does',
+    )
     .option('-m, --message <text>', 'public caption', '')
     .option('--alt <text>', 'alternative text: what the photo or video shows')
     .addOption(
