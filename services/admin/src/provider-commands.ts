@@ -16,8 +16,8 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     .summary('test an identity provider and explain what is wrong')
     .description(
       'Query an identity provider and report, one finding per line, whether it is reachable, whether its clock agrees with this machine, and whether it ' +
-        'responds as expected of its type (mastodon, oidc, ...). If its entry has an internal URL, also report whether that URL ' +
-        'accepts the Host header of the public URL. To verify a user of an OAuth 1.0a provider, set PROVIDER_TEST_CONSUMER_KEY, ' +
+        'responds as expected of its type (mastodon, oidc, ...). If the entry of the provider has an internal URL, also report ' +
+        'whether that URL accepts the public host name in the Host header. To verify a user of an OAuth 1.0a provider, set PROVIDER_TEST_CONSUMER_KEY, ' +
         'PROVIDER_TEST_CONSUMER_SECRET, PROVIDER_TEST_TOKEN and PROVIDER_TEST_TOKEN_SECRET; for other providers set ' +
         'PROVIDER_TEST_BEARER. PROVIDER_TIMEOUT_MS (5000) limits each request.',
     )

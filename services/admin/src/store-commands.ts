@@ -26,7 +26,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .option('--every <hours>', 'sweep every <hours> hours until stopped', parseUpTo(10_000))
     .option(
       '--older-than <hours>',
-      'keep younger orphans and younger incomplete multipart uploads',
+      'delete orphans and incomplete multipart uploads only if they are older than this',
       parseUpTo(10_000),
       24,
     )
