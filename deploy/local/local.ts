@@ -69,7 +69,7 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
   const target = sampleTarget(env);
   const reason = hasSandbox(env) ? 'SANDBOX_USERS_FILE or SANDBOX_BEHAVIOUR is set' : 'IDENTITY_PROVIDERS is set';
   if (target) await showSample(target, stopping);
-  else say('sample', `skipped, because ${reason}`);
+  else say('sample', `skipped: ${reason}`);
   say('echodrop', 'ready');
   if (!stopping.aborted) await once(stopping, 'abort');
 }
