@@ -18,7 +18,7 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Requests that a limit refused before verification: uploads, and requests of users to list or delete their uploads. docs/reference/metrics.md describes the limits.',
+    'Requests refused by a limit before verification. Includes requests to list or delete own uploads. docs/reference/metrics.md describes the limits.',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);
