@@ -23,7 +23,7 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     )
     .argument(
       '[words...]',
-      'one provider: its URL in IDENTITY_PROVIDERS, or a new entry to test before you add it. An entry can be several words, such as `oidc https://id.example` ' +
+      'the URL of one provider that IDENTITY_PROVIDERS contains, or an entry to test before you add it there. An entry can be several words, such as `oidc https://id.example` ' +
         '(docs/reference/identity-providers.md). Default: all in IDENTITY_PROVIDERS',
     )
     .action(async (words: string[], _options: unknown, command: Command) => {
