@@ -25,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'testcontainers',
           include: [
-            'packages/object-store/src/s3/{minio,s3}*.integration.test.ts',
+            'packages/object-store/src/s3/{minio,multipart}*.integration.test.ts',
             'packages/queue/src/{queue,queue-faults}.integration.test.ts',
           ],
           globalSetup: ['packages/testkit/src/servers/minio-global-setup.ts'],
