@@ -16,14 +16,15 @@ export const unsupportedSentences = {
   too_costly: 'The file is too complex to process. Re-encode it with another program.',
 } as const satisfies Record<UnsupportedReason, string>;
 
+const secretFields = 'consumer_token, consumer_secret, oauth_token and oauth_secret';
+
 /** Media that precedes its credentials and exceeds what the gateway buffers without them. */
-export const secretsFirst =
-  'Send the fields consumer_token, consumer_secret, oauth_token and oauth_secret before the file.';
+export const secretsFirst = `Send the fields ${secretFields} before the file.`;
 
 /** Credentials of version 2 are headers, those of version 1 fields; the default is version 2. */
 export const credentialsMissingSentences = {
   headers: 'Missing credentials: send the headers X-Auth-Service-Provider and X-Verify-Credentials-Authorization.',
-  fields: 'Missing credentials: send the fields consumer_token, consumer_secret, oauth_token and oauth_secret.',
+  fields: `Missing credentials: send the fields ${secretFields}.`,
 } as const;
 
 /** Why credentials are refused; the default is the provider's response. */

@@ -27,10 +27,7 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
   const { MEDIA_SANDBOX: mode, MEDIA_TYPES_OFF: typesOff } = config;
   setSandboxMode(mode);
   const { fault, ffprobe, ffmpeg } = await tryTools();
-  if (fault) {
-    const advice = mode === 'full' ? ' If the sandbox is the reason, set MEDIA_SANDBOX=limits-only.' : '';
-    throw new Error(`Media tool failed its test run with MEDIA_SANDBOX=${mode}: ${fault.reason}.${advice}`);
-  }
+  if (fault) throw toError(fault, mode);
   health.setDetail('mediaSandbox', mode);
   const help = '1 if media tools run under Landlock and seccomp, 0 if only under resource limits.';
   metrics.gauge('echodrop_media_sandbox_enforced', help).set(mode === 'full' ? 1 : 0);
@@ -56,6 +53,12 @@ interface SandboxFault {
   readonly reason: string;
   /** Whether the kernel lacks a feature; else the tool, or the machine's load, is at fault. */
   readonly isOfKernel: boolean;
+}
+
+/** The error of a start whose media tools do not run in this mode. */
+export function toError({ reason }: SandboxFault, mode: SandboxMode): Error {
+  const advice = mode === 'full' ? ' If the sandbox is the reason, set MEDIA_SANDBOX=limits-only.' : '';
+  return new Error(`Media tool failed its test run with MEDIA_SANDBOX=${mode}: ${reason}.${advice}`);
 }
 
 /**
