@@ -101,6 +101,8 @@ async function copyScripts({ secrets, port, sentinelPort }: Place, folder: strin
     'queue-$': `${network}.$`,
     'redis-server': server,
     '--sentinel': `--sentinel --bind ${address}`,
+    // If a replica starts late, or a vote is split, sentinels try again after twice this time.
+    'failover-timeout queue 30000': 'failover-timeout queue 10000',
     // A later -h or -p counts.
     'redis-cli': `${server.replace('server', 'cli')} -h ${address} -p ${port}`,
   };
