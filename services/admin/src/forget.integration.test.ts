@@ -69,7 +69,7 @@ test('drops cached verdicts of a running local system without further settings',
   expect([await countRequests('a'), await countRequests('a')]).toEqual([1, 0]);
   expect(await runCommandProcess(['forget', provider, subject], env)).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringContaining(`Cleared the cached results that verified user "${subject}" of ${provider}`),
+    stdout: expect.stringContaining(`Cleared the cached successful verifications of user "${subject}" of ${provider}`),
     stderr: '',
   });
   expect(await countRequests('a')).toBe(1);

@@ -85,7 +85,7 @@ async function forget(verifier: VerificationClient, user: ProviderUser): Promise
       ),
     );
   return (
-    `Cleared the cached results that verified user "${subject}" of ${provider}; the next request queries the provider. ` +
+    `Cleared the cached successful verifications of user "${subject}" of ${provider}; the next request queries the provider. ` +
     'Cached refusals are not cleared; they expire within ten seconds.'
   );
 }
