@@ -2,6 +2,7 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { pictureProgramInSource } from './packages/testkit/src/built-picture-program.ts';
+import { patienceMs } from './packages/testkit/src/patience.ts';
 
 // These set how media tools run, for their whole process, start hundreds of programs, or leave a gigabyte of the bundler.
 const isolatedTests = [
@@ -10,7 +11,7 @@ const isolatedTests = [
   'services/rendition-worker/src/{lanes,refused-output}.integration.test.ts',
 ];
 const shared = {
-  ...{ testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 15_000 } } },
+  ...{ testTimeout: 3 * patienceMs, hookTimeout: 3 * patienceMs, expect: { poll: { timeout: patienceMs } } },
   ...{ setupFiles: ['packages/testkit/src/restore-process.ts'], restoreMocks: true },
 };
 

@@ -168,17 +168,17 @@ describeWithMinio('every service works with the rights from deploy/make-secrets'
       client.head(path, headers, body.length);
       await client.flush(body.subarray(0, body.length - 1000));
       const isPart = ({ method, query }: SeenRequest) => method === 'PUT' && query.has('partNumber');
-      await waitUntil('two parts', 30_000, async () => proxy.seen.filter(isPart).length >= 2);
+      await waitUntil('two parts', async () => proxy.seen.filter(isPart).length >= 2);
       proxy.seen.length = 0;
     }
-    await waitUntil('the end of the multipart upload', 30_000, isAborted);
+    await waitUntil('the end of the multipart upload', isAborted);
     await expectNothingRefused();
   });
 
   test('a removal ends a long rendition', async () => {
     const { id } = await uploaded(await sampleVideo('avi', { width: 1280, height: 720, seconds: 30 }));
     const isLook = ({ method, path }: SeenRequest) => method === 'HEAD' && path.includes('/blocks/users/');
-    await waitUntil('a check for blocks', 30_000, async () => proxy.seen.some(isLook));
+    await waitUntil('a check for blocks', async () => proxy.seen.some(isLook));
     await admin('admin', 'remove', id);
     const outcomes = async () => {
       const metrics = await stack.metrics('rendition-worker');
@@ -203,7 +203,7 @@ describeWithMinio('every service works with the rights from deploy/make-secrets'
     expect(await statusAt(url)).toBe(410);
     await admin('admin', 'purge', stack.provider, `${sandbox.userId}`, '--yes');
     await admin('sweeper', 'sweep', '--yes');
-    await waitUntil('the report of the sweep', 20_000, async () => {
+    await waitUntil('the report of the sweep', async () => {
       const metrics = await stack.metrics('gateway');
       return /^echodrop_sweep_found_objects/m.test(metrics);
     });

@@ -168,7 +168,7 @@ test('a password rotates while its service is connected: first both are valid, t
   const log = createLog('test', 'silent');
   await using connected = connectRedis(address(), failFast, log);
   const isReady = async () => (await connected.exists('{echodrop}').catch(() => undefined)) !== undefined;
-  await waitUntil('a reply', 5000, isReady);
+  await waitUntil('a reply', isReady);
 
   await rename(file, `${file}.old`);
   await secrets.makeAgain();
@@ -176,14 +176,14 @@ test('a password rotates while its service is connected: first both are valid, t
   const fresh = passwordIn(new URL(secrets.read(name)));
   expect(fresh).not.toBe(old);
   for (const password of [old, fresh]) expect(await asUser('QUEUE', 'site', password, 'PING')).toBe('PONG');
-  await waitUntil('a reply with the old password', 5000, isReady);
+  await waitUntil('a reply with the old password', isReady);
 
   await rm(`${file}.old`);
   await secrets.makeAgain();
   expect(await asOperator('QUEUE', 'ACL', 'LOAD')).toBe('OK');
   expect(await asUser('QUEUE', 'site', old, 'PING')).toContain('NOAUTH');
   await using restarted = connectRedis(address(), failFast, log);
-  await waitUntil('a reply with the new password', 5000, async () => (await restarted.ping()) === 'PONG');
+  await waitUntil('a reply with the new password', async () => (await restarted.ping()) === 'PONG');
 });
 
 test("the operator's password rotates in both Redis: first both are valid, then only the new one", async () => {

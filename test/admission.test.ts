@@ -38,7 +38,7 @@ async function beginUpload(stack: Stack, options: UploadOptions, bytes = Number.
 
 /** Waits for this number of uploads in flight. */
 const waitForUploads = (stack: Stack, uploads: number) =>
-  waitUntil(`${uploads} uploads in flight`, 10_000, async () => {
+  waitUntil(`${uploads} uploads in flight`, async () => {
     const metrics = await stack.metrics('gateway');
     return metrics.includes(`echodrop_uploads_in_flight{service="gateway"} ${uploads}\n`);
   });

@@ -29,7 +29,7 @@ async function uploadUntilRendering(media = video): Promise<string> {
   const before = await ffmpeg.started();
   const { status, text } = await upload(stack, { media });
   expect(status).toBe(200);
-  await waitUntil('a run of ffmpeg', 10_000, async () => (await ffmpeg.started()) > before);
+  await waitUntil('a run of ffmpeg', async () => (await ffmpeg.started()) > before);
   return JSON.parse(text).id;
 }
 
@@ -40,7 +40,7 @@ async function removeAsUser(id: string): Promise<void> {
 
 test('a user who deletes a video cancels its renditions', async () => {
   await removeAsUser(await uploadUntilRendering());
-  await ffmpeg.allEnded(5000);
+  await ffmpeg.allEnded();
 }, 30_000);
 
 test('a user who deletes a video in the slow lane cancels its renditions', async () => {
@@ -49,17 +49,17 @@ test('a user who deletes a video in the slow lane cancels its renditions', async
     /^echodrop_rendition_work_seconds_count\{.*outcome="deferred".*\} 1$/m,
   );
   await removeAsUser(id);
-  await ffmpeg.allEnded(5000);
+  await ffmpeg.allEnded();
 }, 30_000);
 
 test('an operator who removes a video, or blocks its user, cancels its renditions', async () => {
   const id = await uploadUntilRendering();
   await adminOf(stack, 'remove', id);
-  await ffmpeg.allEnded(5000);
+  await ffmpeg.allEnded();
   await uploadUntilRendering();
   await adminOf(stack, 'block-user', stack.provider, `${sandbox.userId}`);
-  await ffmpeg.allEnded(5000);
-  await waitUntil('the end of the job', 5000, async () =>
+  await ffmpeg.allEnded();
+  await waitUntil('the end of the job', async () =>
     /^echodrop_renditions_total\{.*"unsupported".*\} 1$/m.test(await stack.metrics('rendition-worker')),
   );
 }, 60_000);

@@ -31,8 +31,8 @@ test('100 aborted uploads leave no socket, job or media', async () => {
       cuts.slice(version === 1 ? 0 : 50, version === 1 ? 50 : 100).map((cut) => abortAfter(request, cut, stack)),
     );
   }
-  await waitUntil('closed sockets', 10_000, async () => (await countOpenFiles()) <= before);
-  await waitUntil('removal of unpublished media', 10_000, async () => (await stack.stored('media')).length === 1);
+  await waitUntil('closed sockets', async () => (await countOpenFiles()) <= before);
+  await waitUntil('removal of unpublished media', async () => (await stack.stored('media')).length === 1);
   for (const queue of queues) expect(await countWaiting(queue)).toBe(0);
   expect((await upload(stack, { media: photo })).status).toBe(200);
 }, 60_000);
@@ -45,9 +45,9 @@ test('the probe job is cancelled if its client disconnects', async () => {
   const client = await RawClient.connect(stack.gateway);
   client.head(path, headers, body.length);
   await client.flush(body);
-  await waitUntil('stored media', 10_000, async () => (await stack.stored('media')).length > before);
+  await waitUntil('stored media', async () => (await stack.stored('media')).length > before);
   client.destroy();
-  await waitUntil('discarded media', 10_000, async () => (await stack.stored('media')).length === before);
+  await waitUntil('discarded media', async () => (await stack.stored('media')).length === before);
   await stack.services['probe-worker'].thaw();
   for (const queue of queues) expect(await countWaiting(queue)).toBe(0);
 }, 30_000);
@@ -76,7 +76,6 @@ describeWithMinio('100 aborted uploads', {}, (startMinio) => {
       });
     await waitUntil(
       'the end of every upload',
-      20_000,
       async () => (await isIdle(system)) && ended(begun()).length >= begun().length,
     );
     expect(begun().length).toBeGreaterThan(10);

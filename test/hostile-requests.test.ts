@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await waitUntil('the original contents of the store', 10_000, async () => {
+  await waitUntil('the original contents of the store', async () => {
     const { media: now, records } = await state();
     return now === before.media && records === before.records;
   });
@@ -208,7 +208,7 @@ describe('a malformed HTTP request gets a 4xx with a reason, and the connection 
     const response = await client.response();
     expect(response).toMatchObject({ status, body: expect.stringContaining(`<reason>${reason}</reason>`) });
     expect(response.head).toMatch(/\r\nx-request-id: /i);
-    await waitUntil('the end of the connection', 5000, async () => client.closed);
+    await waitUntil('the end of the connection', async () => client.closed);
   });
 
   test('a request that is not HTTP is refused as JSON', async () => {
@@ -227,7 +227,7 @@ describe('a malformed HTTP request gets a 4xx with a reason, and the connection 
     client.write(body);
     expect(await client.response()).toMatchObject({ status: 400, body: expect.stringContaining('form_malformed') });
     expect(client.received.match(/HTTP\/1\.1/g)).toHaveLength(1);
-    await waitUntil('the end of the connection', 5000, async () => client.closed);
+    await waitUntil('the end of the connection', async () => client.closed);
   });
 
   test('a complete upload gets its response even if the next pipelined request is malformed', async () => {
@@ -238,7 +238,7 @@ describe('a malformed HTTP request gets a 4xx with a reason, and the connection 
     expect(await client.response()).toMatchObject({ status: 200 });
     before.media += 1;
     before.records += 1;
-    await waitUntil('the end of the connection', 5000, async () => client.closed);
+    await waitUntil('the end of the connection', async () => client.closed);
     expect(client.received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
   });
 
@@ -253,7 +253,7 @@ describe('a malformed HTTP request gets a 4xx with a reason, and the connection 
     expect(await client.response()).toMatchObject({ status: 200 });
     before.media += 1;
     before.records += 1;
-    await waitUntil('the end of the connection', 5000, async () => client.closed);
+    await waitUntil('the end of the connection', async () => client.closed);
   });
 
   test('a client that resets its connection after CONNECT does not crash the gateway', async () => {
@@ -286,9 +286,9 @@ describe('a malformed HTTP request gets a 4xx with a reason, and the connection 
   test('a later request on a connection is refused in its own format', async () => {
     await using client = await RawClient.connect(stack.gateway);
     client.write('GET /2/upload.json HTTP/1.1\r\nHost: gateway\r\n\r\n');
-    await waitUntil('the first response', 5000, async () => client.received.includes('"method_not_allowed"'));
+    await waitUntil('the first response', async () => client.received.includes('"method_not_allowed"'));
     client.write('POST /2/upload.xml HTTP/1.1\r\nHost: gateway\r\nbad header\r\n\r\n');
-    await waitUntil('the second response', 5000, async () => client.received.includes('<reason>request_malformed<'));
+    await waitUntil('the second response', async () => client.received.includes('<reason>request_malformed<'));
   });
 
   test('a malformed body after an early refusal gets no second response', async () => {
@@ -296,7 +296,7 @@ describe('a malformed HTTP request gets a 4xx with a reason, and the connection 
     client.write(head('Transfer-Encoding: chunked\r\n'));
     expect(await client.response()).toMatchObject({ status: 401 });
     client.write('zz\r\n');
-    await waitUntil('the end of the connection', 5000, async () => client.closed);
+    await waitUntil('the end of the connection', async () => client.closed);
     expect(client.received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
   });
 
@@ -316,7 +316,7 @@ describe('a malformed HTTP request gets a 4xx with a reason, and the connection 
   test('an oversized head is refused with 431, in the default format if it arrives in several packets', async () => {
     await using client = await RawClient.connect(stack.gateway);
     await client.flush(Buffer.from(`POST /2/upload.xml HTTP/1.1\r\nHost: gateway\r\nX: ${'x'.repeat(10_000)}`));
-    await waitUntil('the first packet', 5000, async () => (await state()).media === before.media);
+    await waitUntil('the first packet', async () => (await state()).media === before.media);
     await client.flush(Buffer.from(`${'x'.repeat(10_000)}\r\n\r\n`));
     expect(await client.response()).toMatchObject({
       status: 431,

@@ -83,7 +83,7 @@ test('a repeat is refused with 409 while the first attempt runs, and then gets i
   await stack.services['probe-worker'].freeze();
   const claimsBefore = await claims();
   const running = send('"running"');
-  await waitUntil('a claim', 10_000, async () => (await claims()).length > claimsBefore.length);
+  await waitUntil('a claim', async () => (await claims()).length > claimsBefore.length);
   const repeat = await send('"running"', {}, second());
   expect(repeat).toMatchObject({ status: 409, text: expect.stringContaining('"idempotency_key_in_use"') });
   expect(Number(repeat.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -102,7 +102,7 @@ test('exactly one of many concurrent repeats on two gateways is published', asyn
   expect(new Set(all.map(({ status }) => status)).difference(new Set([200, 409])).size).toBe(0);
   expect(new Set(all.filter(({ status }) => status === 200).map(({ text }) => text)).size).toBe(1);
   expect(await records()).toBe(before + 1);
-  await waitUntil('removal of the other media', 5000, async () => (await media()) === before + 1);
+  await waitUntil('removal of the other media', async () => (await media()) === before + 1);
 });
 
 test('a refused upload releases its key', async () => {
@@ -115,7 +115,7 @@ test('an upload whose client disconnects before the commit releases its key', as
   const claimsBefore = await claims();
   const left = send('"left"', { signal: AbortSignal.timeout(1500) });
   await expect(left).rejects.toThrow();
-  await waitUntil('the release of the key', 5000, async () => (await claims()).length === claimsBefore.length);
+  await waitUntil('the release of the key', async () => (await claims()).length === claimsBefore.length);
   await stack.services['probe-worker'].thaw();
   expect((await send('"left"')).status).toBe(200);
 });
@@ -125,7 +125,7 @@ test('the claim of a killed gateway stays until no gateway can still be working 
   const before = await records();
   const claimsBefore = await claims();
   const lost = send('"killed"', {}, second()).catch(() => 'no response');
-  await waitUntil('a claim', 10_000, async () => (await claims()).length > claimsBefore.length);
+  await waitUntil('a claim', async () => (await claims()).length > claimsBefore.length);
   await other.services.gateway.kill();
   expect(await lost).toBe('no response');
   await other.services.gateway.restart();

@@ -40,7 +40,7 @@ async function responseToHead(stack: Gateway, version: 1 | 2): Promise<string> {
   const { path, headers } = uploadRequest(stack, { version });
   await using client = await RawClient.connect(stack.gateway);
   client.head(path, { ...headers, Expect: '100-continue' }, 5_000_000);
-  await waitUntil('a response', 10_000, async () => client.received.includes('\r\n\r\n'));
+  await waitUntil('a response', async () => client.received.includes('\r\n\r\n'));
   if (client.received.startsWith('HTTP/1.1 100 ')) return '100';
   const { status, head, body } = await client.response();
   return `${status} ${JSON.parse(body).errors[0].reason} ${/\r\nretry-after: (\d+)/i.exec(head)?.[1]}`;
@@ -48,7 +48,7 @@ async function responseToHead(stack: Gateway, version: 1 | 2): Promise<string> {
 
 /** Waits for this number of uploads in flight. */
 const waitForUploads = (stack: Stack, uploads: number) =>
-  waitUntil(`${uploads} uploads in flight`, 10_000, async () => {
+  waitUntil(`${uploads} uploads in flight`, async () => {
     const metrics = await stack.metrics('gateway');
     return /^echodrop_uploads_in_flight\{[^}]*\} (\d+)/m.exec(metrics)?.[1] === `${uploads}`;
   });
@@ -80,7 +80,7 @@ describe('with slots', () => {
 test('a user with too many concurrent uploads is refused with 429 before the body is complete, until one ends', async () => {
   await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS_PER_USER: '2' });
   const waitForJobs = (jobs: number) =>
-    waitUntil(`${jobs} waiting probe jobs`, 10_000, async () => {
+    waitUntil(`${jobs} waiting probe jobs`, async () => {
       return (await stack.redis.command('LLEN', '{echodrop}:probe-photos:wait')) === `${jobs}`;
     });
   await system.services['probe-worker'].freeze();
@@ -158,16 +158,16 @@ test.each(['photos', 'videos'] as const)(
     const long = Buffer.concat([media, Buffer.alloc(8 * 1024 * 1024)]);
     await system.services['probe-worker'].freeze();
     const waiting = upload(stack, { media });
-    await waitUntil('a refusal', 16_000, async () => {
+    await waitUntil('a refusal', async () => {
       await using client = await sendHalf(stack, 2, long);
-      await waitUntil('an early response', 500, async () => client.received.includes('"overloaded"'));
+      await waitUntil('an early response', async () => client.received.includes('"overloaded"'), 1500);
       return true;
     });
     expect(await responseToHead(stack, 2)).toBe('100');
     expect((await upload(stack, { media: other })).status).toBe(200);
     await system.services['probe-worker'].thaw();
     expect((await waiting).status).toBe(200);
-    await waitUntil('an accepted upload', 5000, async () => (await upload(stack, { media })).status === 200);
+    await waitUntil('an accepted upload', async () => (await upload(stack, { media })).status === 200);
   },
   60_000,
 );

@@ -149,7 +149,7 @@ async function sendRaw({ stack }: Target, write: (client: RawClient) => void): P
 
 async function firstWith(status: number, request: () => Promise<ReceivedResponse>): Promise<ReceivedResponse> {
   let response: ReceivedResponse | undefined;
-  await waitUntil(`a response with status ${status}`, 20_000, async () => {
+  await waitUntil(`a response with status ${status}`, async () => {
     response = await request();
     return response.status === status;
   });

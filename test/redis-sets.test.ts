@@ -28,17 +28,17 @@ test.concurrent.each([
     await uploads.more(20);
 
     await (await redis.master()).kill();
-    await waitUntil('a waiting upload', 5000, async () => uploads.oldestMs() > 500);
+    await waitUntil('a waiting upload', async () => uploads.oldestMs() > 500);
     await uploads.more(20);
     expect(uploads.statuses()).toEqual([200]);
 
-    await waitUntil('a verdict from the cache', 10_000, async () => {
+    await waitUntil('a verdict from the cache', async () => {
       const { path, headers, body } = uploadRequest(stack, { media: photo });
       const before = await countCachedVerdicts(stack);
       for (const _ of [1, 2]) await fetch(`${stack.gateway}${path}`, { method: 'POST', headers, body });
       return (await countCachedVerdicts(stack)) === before + 1;
     });
-    await waitUntil('a rate limit', 10_000, async () => (await upload(limited, { media: photo })).status === 429);
+    await waitUntil('a rate limit', async () => (await upload(limited, { media: photo })).status === 429);
     const sendRepeated = () => upload(stack, { media: photo, headers: { 'Idempotency-Key': '"repeated"' } });
     const [first, second] = [await sendRepeated(), await sendRepeated()];
     expect(second).toMatchObject({ status: 200, text: first.text });
@@ -80,7 +80,7 @@ function startUploads(stack: Stack, media: Buffer) {
     /** Waits for this many more 200 responses. */
     more: async (count: number) => {
       const wanted = ids.length + count;
-      await waitUntil(`${count} more uploads`, 30_000, async () => ids.length >= wanted);
+      await waitUntil(`${count} more uploads`, async () => ids.length >= wanted);
     },
     stop,
     [Symbol.asyncDispose]: stop,

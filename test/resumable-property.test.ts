@@ -122,7 +122,7 @@ describeWithMinio('resumable uploads of random pieces', {}, (startMinio) => {
   }
 
   async function finish(path: string, media: Buffer): Promise<void> {
-    await waitUntil('the record', 30_000, async () => {
+    await waitUntil('the record', async () => {
       const offset = await offsetOf(path);
       const { headers } = await sendTus(stacks[1], 'HEAD', path);
       const length = headers.has('upload-defer-length') ? { 'Upload-Length': `${media.length}` } : undefined;
@@ -134,7 +134,7 @@ describeWithMinio('resumable uploads of random pieces', {}, (startMinio) => {
   /** The offset, once no request of a dead gateway or connection has the upload. */
   async function offsetOf(path: string): Promise<number> {
     let offset = Number.NaN;
-    await waitUntil('the offset', 30_000, async () => {
+    await waitUntil('the offset', async () => {
       const { status, headers } = await sendTus(stacks[0], 'HEAD', path);
       offset = Number(headers.get('upload-offset'));
       return status === 200;

@@ -64,7 +64,7 @@ test('a rolling restart under load fails no upload or page, and loses nothing', 
     for (const gateway of gateways) {
       const slow = await sendHalf(gateway);
       const restarting = restart(gateway, 'gateway', progress);
-      await waitUntil('refused connections', 20_000, () => refuses(gateway));
+      await waitUntil('refused connections', () => refuses(gateway));
       await slow.rest();
       ids.push((await slow.id()) ?? 'none');
       await restarting;
@@ -121,7 +121,7 @@ async function refuses({ gateway }: Stack): Promise<boolean> {
 async function restart(stack: Stack, service: ServiceName, progress: () => number): Promise<void> {
   const waitForProgress = async () => {
     const before = progress();
-    await waitUntil('further uploads and page views', 20_000, async () => progress() >= before + 2);
+    await waitUntil('further uploads and page views', async () => progress() >= before + 2);
   };
   await stack.services[service].stop();
   await waitForProgress();
@@ -135,7 +135,7 @@ async function sendHalf(gateway: Stack) {
   const client = parts.use(await RawClient.connect(gateway.gateway));
   client.head(path, headers, body.length);
   await client.flush(body.subarray(0, body.length / 2));
-  await waitUntil('an upload in flight', 10_000, async () => {
+  await waitUntil('an upload in flight', async () => {
     const metrics = await gateway.metrics('gateway');
     return Number(/^echodrop_uploads_in_flight\{[^}]*\} (\d+)/m.exec(metrics)?.[1]) > 0;
   });

@@ -63,7 +63,7 @@ test('npm start starts everything and prints a working command; SIGTERM to npm a
   expect((await run('ps', ['axo', 'command='])).stdout).not.toContain(address.password);
 
   process.kill(pid, 'SIGTERM');
-  await waitUntil('all processes to end', 20_000, nothingRemains);
+  await waitUntil('all processes to end', nothingRemains);
   expect(npm.output).toMatch(/^echodrop +stopped$/m);
 });
 
@@ -75,15 +75,15 @@ test('without a known user skips the sample; one Ctrl-C, which npm delivers twic
   expect(npm.output).not.toMatch(/^(curl|sandbox-provider) /m);
 
   process.kill(-pid, 'SIGINT');
-  await waitUntil('its time limit', 5000, async () => /^echodrop +stopping: .* up to 1240 s/m.test(npm.output));
-  await waitUntil('the gateway to stop', 5000, async () => !(await isReady('gateway')));
+  await waitUntil('its time limit', async () => /^echodrop +stopping: .* up to 1240 s/m.test(npm.output));
+  await waitUntil('the gateway to stop', async () => !(await isReady('gateway')));
   // If the duplicate counted as another signal, everything would have ended by now.
   await sleep(1500);
   expect(await isReady('probe-worker')).toBe(true);
   await npm.descendants();
 
   process.kill(-pid, 'SIGINT');
-  await waitUntil('all processes to end', 3000, nothingRemains);
+  await waitUntil('all processes to end', nothingRemains);
   expect(npm.output).not.toMatch(/^echodrop +stopped$/m);
 });
 
@@ -102,17 +102,17 @@ test('refuses a second system in the same directory, and restarts killed process
   const redis = /^(redis|valkey)-server/;
   const killed = [await npm.pidOf(worker), await npm.pidOf(redis)];
   for (const pid of killed) process.kill(pid, 'SIGKILL');
-  await waitUntil('both processes', 10_000, async () => {
+  await waitUntil('both processes', async () => {
     const pids = [await npm.pidOf(worker), await npm.pidOf(redis)];
     return !pids.some((pid) => killed.includes(pid));
   });
-  await waitUntil('the worker to be ready', 10_000, () => isReady('probe-worker'));
+  await waitUntil('the worker to be ready', () => isReady('probe-worker'));
 
   const ids: string[] = [];
   const uploading = Array.from({ length: 4 }, () => uploadUntilCut(ids));
-  await waitUntil('20 uploads', 10_000, async () => ids.length >= 20);
+  await waitUntil('20 uploads', async () => ids.length >= 20);
   process.kill(await npm.pidOf(supervisor), 'SIGKILL');
-  await waitUntil('all processes to end', 20_000, nothingRemains);
+  await waitUntil('all processes to end', nothingRemains);
   await Promise.all(uploading);
 
   const { pid = Number.NaN } = npm.start();
@@ -122,7 +122,7 @@ test('refuses a second system in the same directory, and restarts killed process
 
   // To the whole group.
   process.kill(-pid, 'SIGTERM');
-  await waitUntil('all processes to end', 20_000, nothingRemains);
+  await waitUntil('all processes to end', nothingRemains);
   expect(npm.output).toMatch(/^echodrop +stopped$/m);
 });
 

@@ -59,7 +59,7 @@ export class NpmStart implements AsyncDisposable {
 
   async untilReady(running: number = services.length): Promise<void> {
     const hasEnded = () => this.#npm?.exitCode !== null;
-    await waitUntil('ready', 60_000, async () => /^echodrop +ready$/m.test(this.output) || hasEnded());
+    await waitUntil('ready', async () => /^echodrop +ready$/m.test(this.output) || hasEnded());
     expect(this.output).toMatch(/^echodrop +ready$/m);
     expect((await this.descendants()).length).toBeGreaterThanOrEqual(running + 2);
   }

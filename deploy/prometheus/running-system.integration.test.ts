@@ -37,7 +37,7 @@ async function uploadsOfAllKinds(): Promise<void> {
   // Pages need no re-encoded video, so it may come later.
   const isVideoDone = (series: string) =>
     /^echodrop_rendition_job_seconds_count\{.*queue="rendition-films"/.test(series);
-  await waitUntil('a re-encoded video', 30_000, async () => (await seriesOf('rendition-worker')).some(isVideoDone));
+  await waitUntil('a re-encoded video', async () => (await seriesOf('rendition-worker')).some(isVideoDone));
 }
 
 async function uploadAndView(options: UploadOptions): Promise<void> {
@@ -46,7 +46,7 @@ async function uploadAndView(options: UploadOptions): Promise<void> {
   const [, id] = /(?:"id":"|<id>)(\w{10})/.exec(text) ?? [];
   for (const page of ['', '/large.jpg']) {
     const address = `${stack.site}/${id}${page}`;
-    await waitUntil(address, 30_000, async () => (await fetch(address)).ok);
+    await waitUntil(address, async () => (await fetch(address)).ok);
   }
 }
 
@@ -139,7 +139,7 @@ await describeWithOpsCheckers('a Prometheus that scrapes the running system', ['
   beforeAll(async () => {
     prometheus = parts.use(await startPrometheus(services.map((job) => [job, new URL(stack.ops(job)).host])));
     const seen = (uploads: number) =>
-      waitUntil(`a scrape after ${uploads} uploads`, 40_000, async () => {
+      waitUntil(`a scrape after ${uploads} uploads`, async () => {
         const done = `sum(echodrop_uploads_total{outcome="published"}) == ${uploads}
           and sum(echodrop_rendition_work_seconds_count) == ${uploads * 1.5} and count(up == 1) == ${services.length}`;
         return (await prometheus.values(done)).length === 1;
@@ -148,7 +148,7 @@ await describeWithOpsCheckers('a Prometheus that scrapes the running system', ['
     // Rates need two scrapes.
     await uploadsOfAllKinds();
     await seen(8);
-    await waitUntil('an evaluation of all rules', 5000, async () => {
+    await waitUntil('an evaluation of all rules', async () => {
       return (await prometheus.values('echodrop:slow_uploads:ratio_rate3d')).some(Number.isFinite);
     });
   });

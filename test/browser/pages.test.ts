@@ -66,7 +66,7 @@ await describeWithBrowser('pages in a browser', (browser) => {
     const { text } = await upload(stack, { media, message: caption });
     const { id } = JSON.parse(text);
     const isThere = async (name: string) => (await fetch(`${stack.site}/${id}/${name}`)).ok;
-    await waitUntil(`${rendition} of ${id}`, 40_000, async () => (await isThere(rendition)) && isThere('large.jpg'));
+    await waitUntil(`${rendition} of ${id}`, async () => (await isThere(rendition)) && isThere('large.jpg'));
     return id;
   }
 

@@ -102,16 +102,20 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
     compose,
     containersOf,
     healthy: (service) =>
-      waitUntil(`healthy ${service}`, 90_000, async () => {
-        const ids = await containersOf(service);
-        const { stdout } = await execa('docker', [
-          'inspect',
-          '--format',
-          '{{.State.Status}} {{with .State.Health}}{{.Status}}{{end}}',
-          ...ids,
-        ]);
-        return stdout.split('\n').every((state) => /^running (healthy)?$/.test(state));
-      }),
+      waitUntil(
+        `healthy ${service}`,
+        async () => {
+          const ids = await containersOf(service);
+          const { stdout } = await execa('docker', [
+            'inspect',
+            '--format',
+            '{{.State.Status}} {{with .State.Health}}{{.Status}}{{end}}',
+            ...ids,
+          ]);
+          return stdout.split('\n').every((state) => /^running (healthy)?$/.test(state));
+        },
+        270_000,
+      ),
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }

@@ -25,7 +25,7 @@ export async function killInTurn(system: ComposeSystem, service: string): Promis
     const before = await restartsOf(container);
     // docker-init cannot be killed from inside, but exits after its child.
     await execa('docker', ['exec', container, 'sh', '-c', 'kill -KILL -1'], { reject: false });
-    await waitUntil(`a restart of ${service}`, 30_000, async () => (await restartsOf(container)) > before);
+    await waitUntil(`a restart of ${service}`, async () => (await restartsOf(container)) > before);
     await system.healthy(service);
   }
 }

@@ -39,11 +39,15 @@ async function expectShown(
   { id, message }: Acknowledged,
   pageMs: number,
 ): Promise<void> {
-  await waitUntil(`the page of ${id}`, pageMs, async () => {
-    const page = await fetch(`${site}/${id}`);
-    return page.status === 200 && (await page.text()).includes(message);
-  });
-  await waitUntil(`the picture of ${id}`, 60_000, async () => {
+  await waitUntil(
+    `the page of ${id}`,
+    async () => {
+      const page = await fetch(`${site}/${id}`);
+      return page.status === 200 && (await page.text()).includes(message);
+    },
+    pageMs,
+  );
+  await waitUntil(`the picture of ${id}`, async () => {
     const picture = await fetch(`${site}/${id}/large.jpg`);
     await picture.body?.cancel();
     return picture.status === 200;

@@ -42,7 +42,7 @@ export class Load implements AsyncDisposable {
   /** Waits until as many uploads as loops have succeeded. */
   async waitForProgress(): Promise<void> {
     const before = this.acknowledged.length;
-    await waitUntil('acknowledged uploads', 60_000, async () => this.acknowledged.length >= before + pausesMs.length);
+    await waitUntil('acknowledged uploads', async () => this.acknowledged.length >= before + pausesMs.length);
   }
 
   /**

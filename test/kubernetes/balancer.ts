@@ -58,7 +58,7 @@ export async function startBalancer({ watch }: Cluster, service: string, port: n
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  await waitUntil(`a ready endpoint of ${service}`, 30_000, async () => [...slices.values()].flat().length > 0);
+  await waitUntil(`a ready endpoint of ${service}`, async () => [...slices.values()].flat().length > 0);
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {

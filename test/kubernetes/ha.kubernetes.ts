@@ -74,7 +74,7 @@ test.each(nodes)('60 seconds after the power-off of %s uploads work, and no ackn
 
 async function allReady(): Promise<void> {
   await system.settled();
-  await waitUntil('all pods', 180_000, async () => (await podsOf(cluster)).every(({ isReady }) => isReady));
+  await waitUntil('all pods', async () => (await podsOf(cluster)).every(({ isReady }) => isReady), 540_000);
 }
 
 function report(what: string, { acknowledged, failures }: Load): void {

@@ -53,7 +53,7 @@ export async function followHostPage(
   await run('rollout status');
   let response = '';
   // Traefik reads endpoints every two seconds; until then it responds with 503.
-  await waitUntil('a route to the gateway', 20_000, async () => {
+  await waitUntil('a route to the gateway', async () => {
     response = await run('upload.json');
     return response.startsWith('{');
   });

@@ -47,7 +47,9 @@ export async function drain({ kubectl }: Cluster, node: string): Promise<void> {
 }
 
 export async function waitForNode({ kubectl }: Cluster, node: string, state: 'Ready' | 'NotReady'): Promise<void> {
-  await waitUntil(`${node} ${state}`, 120_000, async () =>
-    (await kubectl('get', 'node', node, '--no-headers')).split(/[ ,]+/).includes(state),
+  await waitUntil(
+    `${node} ${state}`,
+    async () => (await kubectl('get', 'node', node, '--no-headers')).split(/[ ,]+/).includes(state),
+    360_000,
   );
 }

@@ -76,8 +76,10 @@ test('a restart of every Deployment fails no upload', async () => {
   await cluster.kubectl('rollout', 'restart', 'deployment');
   await system.settled();
   await load.waitForProgress();
-  await waitUntil('the end of the old pods', 120_000, async () =>
-    (await podsOf(cluster)).every(({ isReady }) => isReady),
+  await waitUntil(
+    'the end of the old pods',
+    async () => (await podsOf(cluster)).every(({ isReady }) => isReady),
+    360_000,
   );
   expect(load.failures).toEqual([]);
 });
@@ -100,10 +102,10 @@ test('gateways are added under load and removed afterwards, without a failed upl
     );
   // The load of this test is small.
   await scale('5m');
-  await waitUntil('four gateways', 120_000, async () => (await gateways()).length === 4);
+  await waitUntil('four gateways', async () => (await gateways()).length === 4, 360_000);
   expect(new Set((await gateways()).map(({ node }) => node)).size).toBe(3);
   await scale('2');
-  await waitUntil('two gateways', 120_000, async () => (await gateways()).length === 2);
+  await waitUntil('two gateways', async () => (await gateways()).length === 2, 360_000);
   await load.waitForProgress();
   expect(load.failures).toEqual([]);
 });
@@ -159,8 +161,10 @@ test('after the power-off of the node of the store, a taint brings it back, and 
   const taint = 'node.kubernetes.io/out-of-service';
   await cluster.kubectl('taint', 'node', node, `${taint}=nodeshutdown:NoExecute`);
   const tainted = performance.now();
-  await waitUntil('the store on another node', 120_000, async () =>
-    (await podsOf(cluster)).some((pod) => pod.name === 'store-0' && pod.node !== node && pod.isReady),
+  await waitUntil(
+    'the store on another node',
+    async () => (await podsOf(cluster)).some((pod) => pod.name === 'store-0' && pod.node !== node && pod.isReady),
+    360_000,
   );
   await system.settled();
   await load.waitForProgress();

@@ -6,7 +6,7 @@ import type { DeployedSystem } from './deployed-system.ts';
 import { commandsOf } from './page-commands.ts';
 
 // A node of MinIO that returns does not find at once what was written without it.
-const healingMs = 10_000;
+const healingMs = 30_000;
 
 /** Ends the load. Expects page and picture of each acknowledged upload, and of every stored upload all bytes. */
 export async function expectNoneLost(cluster: Cluster, system: DeployedSystem, load: Load): Promise<void> {

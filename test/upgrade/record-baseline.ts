@@ -46,7 +46,7 @@ await using _worker = await joinServices(base, ['rendition-worker']);
 // Redis has no empty lists.
 for (const state of ['prioritized', 'active']) {
   const queues = () => redis.command('keys', `{echodrop}:rendition-*:${state}`);
-  await waitUntil('the end of all jobs', 60_000, async () => (await queues()) === '');
+  await waitUntil('the end of all jobs', async () => (await queues()) === '');
 }
 const { mediaKey = '' } = uploads.at(-1) ?? {};
 await rm(join(objects, renditionsPrefixOf(mediaKey)), { recursive: true });
@@ -72,7 +72,6 @@ async function publish(form: UploadForm, media: Buffer) {
   const { mediaKey } = decodeStoredRecord(await readFile(join(objects, recordKey(record.id))));
   await waitUntil(
     `the job of ${form.key}`,
-    5000,
     async () => (await redis.command('keys', `*rendition*-${mediaKey}`)) !== '',
   );
   return { mediaKey, record };

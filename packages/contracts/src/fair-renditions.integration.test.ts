@@ -24,7 +24,7 @@ beforeEach(async () => {
   await redis.command('FLUSHALL');
   parts = new AsyncDisposableStack();
   client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
-  await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 4);
+  await waitUntil('a connection', async () => (await client.backlogs()).size === 4);
 });
 afterEach(() => parts.disposeAsync());
 
@@ -78,8 +78,7 @@ function pausedAt(mediaKey: string) {
   return { render, started: started.promise, proceed: () => proceed.resolve() };
 }
 
-const all = (quick: readonly string[], count: number) =>
-  waitUntil('all jobs', 10_000, async () => quick.length === count);
+const all = (quick: readonly string[], count: number) => waitUntil('all jobs', async () => quick.length === count);
 
 test('owners take turns, no matter how many jobs one of them has', async () => {
   await publish('a', 100);
@@ -137,7 +136,7 @@ test('an empty queue resets the turns of all owners', async () => {
   await parts.disposeAsync();
   parts = new AsyncDisposableStack();
   client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
-  await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 4);
+  await waitUntil('a connection', async () => (await client.backlogs()).size === 4);
   await publish('b', 3);
   await publish('a', 1, 31);
   const later = worker().quick;
@@ -166,7 +165,7 @@ test.each([
   const { quick, medium, slow, ends } = worker(costly);
   await all(slow, 3);
   expect([quick, medium, slow]).toEqual(Array(3).fill(['a1', 'a2', 'a3']));
-  await waitUntil('all jobs to end', 5000, async () => ends.length === 9);
+  await waitUntil('all jobs to end', async () => ends.length === 9);
   const outcomes = new Set(ends.map(({ queue, outcome }) => `${queue} ${outcome}`));
   expect(outcomes).toEqual(new Set([`${queue} deferred`, 'rendition-medium deferred', 'rendition-slow completed']));
 });
@@ -183,7 +182,7 @@ test("100 expensive videos of one owner do not block another's photo and video",
   await pause.started;
   await publish('b', 1, 1, 'avi');
   await publish('b', 1, 2, 'jpg');
-  await waitUntil('the photo, despite the videos', 5000, async () => quick.at(-1) === 'b2');
+  await waitUntil('the photo, despite the videos', async () => quick.at(-1) === 'b2');
   pause.proceed();
   await all(quick, 102);
   expect(quick.slice(4, 8)).toEqual(['a5', 'b2', 'a6', 'b1']);
@@ -211,7 +210,7 @@ test('a job in the slow lane does not start in another lane, however often viewe
 test('a job that ended in the slow lane may run again', async () => {
   await publish('a', 1, 1, 'avi');
   const { quick, slow, ends } = worker(costly);
-  await waitUntil('the job to end', 5000, async () => ends.length === 3);
+  await waitUntil('the job to end', async () => ends.length === 3);
   await forgetEnds();
   const request = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
   await expect(client.make(request, { waitMs: 5000, signal })).rejects.toThrow('job did not complete');

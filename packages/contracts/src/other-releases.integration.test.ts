@@ -72,12 +72,12 @@ test('probe jobs of version 2 are completed, those of version 1 delayed', async 
   for (const queue of startProbeWorkers({ ...serving, probe }, queueOptionsFor(redis.url))) parts.use(queue);
   for (const queue of ['probe-photos', 'probe-films']) await addUnsealed(queue, await kept('probe-job-1.json'));
   for (const { queue, jobId, data } of await kept('probe-jobs-2.json')) await addRecorded(queue, data, jobId);
-  await waitUntil('both jobs to end', 10_000, async () => ends.length === 2);
+  await waitUntil('both jobs to end', async () => ends.length === 2);
   expect(ends.map(({ outcome }) => outcome)).toEqual(['completed', 'completed']);
   const request = { mediaKey, size: 123456, head: Buffer.from('/9j/4AAQ', 'base64') };
   expect(received).toEqual([request, request]);
   for (const queue of ['probe-photos', 'probe-films']) {
-    await waitUntil('the delayed job', 5000, async () => (await delayedIn(queue)) === 1);
+    await waitUntil('the delayed job', async () => (await delayedIn(queue)) === 1);
   }
 });
 
@@ -95,10 +95,10 @@ test('rendition jobs of version 2 are completed, those of version 1 delayed', as
   for (const queue of ['rendition-pictures', 'rendition-films'])
     await addUnsealed(queue, await kept('rendition-job-1.json'));
   for (const { queue, jobId, data } of await kept('rendition-jobs-2.json')) await addRecorded(queue, data, jobId);
-  await waitUntil('both jobs to end', 10_000, async () => ends.length === 2);
+  await waitUntil('both jobs to end', async () => ends.length === 2);
   expect(received).toEqual([1, 2].map(() => ({ mediaKey, type: 'mp4', set: 'film' })));
   for (const queue of ['rendition-pictures', 'rendition-films']) {
-    await waitUntil('the delayed job', 5000, async () => (await delayedIn(queue)) === 1);
+    await waitUntil('the delayed job', async () => (await delayedIn(queue)) === 1);
   }
 });
 
@@ -124,14 +124,14 @@ test('a job of a later version is delayed for a worker of its release, and other
   await addUnsealed(queue.name, later);
   const ours = await readyClient(queue);
   expect(await ours.request('ours', { deadlineMs: 5000 })).toBe('OURS');
-  await waitUntil('the job of this release to end', 5000, async () => ends.length === 1);
+  await waitUntil('the job of this release to end', async () => ends.length === 1);
   const taken: unknown[] = [];
   const worker = new Worker(queue.name, async ({ data }) => taken.push(data.question), {
     connection,
     prefix: queuePrefix,
   });
   parts.adopt(worker, (each) => each.close(true));
-  await waitUntil('the delayed job', 15_000, async () => taken.length === 1);
+  await waitUntil('the delayed job', async () => taken.length === 1);
   expect(taken).toEqual([later.question]);
   expect(ends.map(({ outcome }) => outcome)).toEqual(['completed']);
 });
@@ -139,7 +139,7 @@ test('a job of a later version is delayed for a worker of its release, and other
 test('renditions requested by a later release are also made for this one, in a separate job', async () => {
   const client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
   const request = { mediaKey, type: 'mp4', set: 'film' } as const;
-  await waitUntil('a connection', 5000, () => client.enqueue(request).then(() => true));
+  await waitUntil('a connection', () => client.enqueue(request).then(() => true));
   const queue = parts.adopt(new Queue('rendition-films', { connection, prefix: queuePrefix }), (each) => each.close());
   const [ours] = await queue.getPrioritized();
   const jobId = ours?.id?.replace(`-v${jobVersion}-`, `-v${jobVersion + 1}-`) ?? '';
@@ -150,8 +150,8 @@ test('renditions requested by a later release are also made for this one, in a s
   const serving = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0, onEnd: () => {} };
   const render = async () => ({ outcome: 'made' }) as const;
   for (const each of startRenditionWorkers({ ...serving, render }, queueOptionsFor(redis.url))) parts.use(each);
-  await waitUntil('the delayed job', 5000, async () => (await queue.getDelayedCount()) === 1);
-  await waitUntil('the backlog', 5000, async () => {
+  await waitUntil('the delayed job', async () => (await queue.getDelayedCount()) === 1);
+  await waitUntil('the backlog', async () => {
     const backlog = (await client.backlogs()).get('rendition-films');
     return backlog?.unsupported === 1 && backlog.waiting === 0 && backlog.oldestMs === 0;
   });
@@ -163,6 +163,6 @@ test('without such a worker, a job of a later version ends as late', async () =>
   await using queue = testQueue(redis.url);
   const { ends } = queue.worker();
   await addUnsealed(queue.name, { version: jobVersion + 1, question: {} }, 800);
-  await waitUntil('the job to end', 10_000, async () => ends.length === 1);
+  await waitUntil('the job to end', async () => ends.length === 1);
   expect(ends[0]?.outcome).toBe('late');
 });

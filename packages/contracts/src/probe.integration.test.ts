@@ -16,7 +16,7 @@ afterAll(() => redis[Symbol.asyncDispose]());
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
   client = parts.use(new ProbeClient(queueOptionsFor(redis.url)));
-  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+  await waitUntil('a connection', () => client.ready().then(() => true));
 });
 afterEach(() => parts.disposeAsync());
 
@@ -39,7 +39,7 @@ function probe(mediaKey: string, type: 'jpg' | 'flv', owner = 'a') {
 test.each(['jpg', 'flv'] as const)('a %s that killed two workers is too costly', async (type) => {
   const ended = failingWorker('job stalled more than allowable limit');
   expect(await probe('deadly', type)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
-  await waitUntil('the end of the job', 2000, async () => ended.includes('deadly'));
+  await waitUntil('the end of the job', async () => ended.includes('deadly'));
 });
 
 test('a failed job is QueueUnavailable', async () => {
@@ -64,7 +64,7 @@ test("slow probes of one owner take half of a worker's slots, so that those of a
   ] as const) {
     const names = Array.from({ length: 10 }, (_, n) => `a-${type}-${n}`);
     const waiting = names.map((name) => probe(name, type));
-    await waitUntil('the first probes', 5000, async () => started.length === atOnce);
+    await waitUntil('the first probes', async () => started.length === atOnce);
     expect(await probe(`b-${type}`, type, 'b')).toEqual(reply);
     expect(started).toEqual([...names.slice(0, atOnce), `b-${type}`]);
     proceed.resolve();
@@ -88,21 +88,21 @@ test('each queue reports its waiting jobs, and the age of the oldest', async () 
     client.probe(request, 'jpg', { owner: 'a', deadlineMs: 20_000, signal: over.signal }).catch(() => {});
   const started = Date.now();
   probe();
-  await waitUntil('a job one second old', 5000, async () => (await client.backlog('photos')).oldestMs >= 1000);
+  await waitUntil('a job one second old', async () => (await client.backlog('photos')).oldestMs >= 1000);
   const later = Date.now();
   probe();
   probe();
-  await waitUntil('three waiting jobs', 5000, async () => (await client.backlog('photos')).waiting === 3);
+  await waitUntil('three waiting jobs', async () => (await client.backlog('photos')).waiting === 3);
   const { oldestMs } = await client.backlog('photos');
   expect(oldestMs).toBeGreaterThan(Date.now() - later);
   expect(oldestMs).toBeLessThanOrEqual(Date.now() - started);
   expect(await client.backlog('videos')).toEqual({ waiting: 0, oldestMs: 0, unsupported: 0 });
   over.abort(new Error('gone'));
-  await waitUntil('an empty queue', 5000, async () => (await client.backlog('photos')).waiting === 0);
+  await waitUntil('an empty queue', async () => (await client.backlog('photos')).waiting === 0);
 });
 
 test('100 calls within a second share one read', async () => {
-  await waitUntil('a stale read', 3000, async () => {
+  await waitUntil('a stale read', async () => {
     const before = await calls('llen');
     await client.backlog('photos');
     return (await calls('llen')) > before;
@@ -119,13 +119,13 @@ test.each(['freeze', 'kill'] as const)('an unreadable queue counts as empty (%s)
   const wait = { owner: 'a', deadlineMs: 10_000, signal: AbortSignal.timeout(4000) };
   const waiting = client.probe(request, 'jpg', wait);
   waiting.catch(() => {});
-  await waitUntil('a waiting job', 5000, async () => (await client.backlog('photos')).waiting > 0);
+  await waitUntil('a waiting job', async () => (await client.backlog('photos')).waiting > 0);
   await redis[how]();
   try {
-    await waitUntil('a failed read', 5000, async () => (await client.backlog('photos')).waiting === 0);
+    await waitUntil('a failed read', async () => (await client.backlog('photos')).waiting === 0);
   } finally {
     await redis.thaw();
     await redis.restart();
   }
-  await waitUntil('a connection', 5000, async () => client.ready().then(() => true));
+  await waitUntil('a connection', async () => client.ready().then(() => true));
 });

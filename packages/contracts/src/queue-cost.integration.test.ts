@@ -22,7 +22,7 @@ test('sequential uploads cost at most 5.1 scripts and three commands each', asyn
     expect(await probes.probe({ mediaKey, size: 3, head: Buffer.from('any') }, 'jpg', waiting)).toEqual(reply);
     await renditions.enqueue({ mediaKey, type: 'jpg' });
   };
-  await waitUntil('a first upload', 5000, () => upload('first').then(() => true));
+  await waitUntil('a first upload', () => upload('first').then(() => true));
 
   const commands = async () => {
     const stats = await redis.command('INFO', 'commandstats');

@@ -21,23 +21,23 @@ test('each queue reports its backlog, with or without a worker, and nothing whil
   const enqueue = (digit: string, type: 'mp4' | 'jpg') =>
     renditions.enqueue({ mediaKey: digit.repeat(32), type }).then(() => true);
 
-  await waitUntil('a connection', 5000, () => enqueue('1', 'mp4'));
+  await waitUntil('a connection', () => enqueue('1', 'mp4'));
   await enqueue('2', 'mp4');
   for (const digit of ['3', '4']) await enqueue(digit, 'jpg');
   const over = new AbortController();
   const wanted = { mediaKey: '1'.repeat(32), type: 'mp4', set: 'film' } as const;
   const waiting = renditions.make(wanted, { waitMs: 20_000, signal: over.signal });
   waiting.catch(() => {});
-  await waitUntil('two waiting jobs', 5000, async () => (await read('waiting_jobs'))['rendition-films'] === 2);
+  await waitUntil('two waiting jobs', async () => (await read('waiting_jobs'))['rendition-films'] === 2);
   const renditionJobs = { 'rendition-pictures': 2, 'rendition-films': 2, 'rendition-medium': 0, 'rendition-slow': 0 };
   const all = { 'probe-photos': 0, 'probe-films': 0, ...renditionJobs };
   expect(await read('waiting_jobs')).toEqual(all);
-  await waitUntil('an older job', 5000, async () => (await read('oldest_job_age_seconds'))['rendition-films'] >= 1);
+  await waitUntil('an older job', async () => (await read('oldest_job_age_seconds'))['rendition-films'] >= 1);
   expect((await read('oldest_job_age_seconds'))['rendition-pictures']).toBeGreaterThan(0.5);
   expect((await read('oldest_job_age_seconds'))['probe-photos']).toBe(0);
 
   await redis.kill();
-  await waitUntil('the series to disappear', 10_000, async () => Object.keys(await read('waiting_jobs')).length === 0);
+  await waitUntil('the series to disappear', async () => Object.keys(await read('waiting_jobs')).length === 0);
   expect(await read('oldest_job_age_seconds')).toEqual({});
   over.abort();
 });

@@ -23,7 +23,7 @@ afterEach(() => parts.disposeAsync());
 
 async function newClient(): Promise<RenditionClient> {
   const made = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
-  await waitUntil('a connection', 5000, () => made.enqueue({ mediaKey: 'first', type: 'jpg' }).then(() => true));
+  await waitUntil('a connection', () => made.enqueue({ mediaKey: 'first', type: 'jpg' }).then(() => true));
   return made;
 }
 
@@ -52,7 +52,7 @@ test('a photo is enqueued as `pictures`, and a video as `film`', async () => {
   await client.enqueue({ mediaKey: 'a-photo', type: 'jpg' });
   await client.enqueue({ mediaKey: 'a-video', type: 'avi' });
   const requests = worker();
-  await waitUntil('all requests', 5000, async () => requests.length === 2);
+  await waitUntil('all requests', async () => requests.length === 2);
   expect(requests.sort()).toEqual(['film a-video', 'pictures a-photo']);
 });
 
@@ -69,7 +69,7 @@ test('awaited renditions precede all enqueued ones', async () => {
   await expect(client.make(photo('five'), { ...waiting, waitMs: 300 })).rejects.toThrow('job did not complete');
   const requests = worker();
   await Promise.all(replies);
-  await waitUntil('all requests', 5000, async () => requests.length === 5);
+  await waitUntil('all requests', async () => requests.length === 5);
   expect(requests.slice(0, 3).sort()).toEqual(['pictures five', 'pictures four', 'pictures three']);
 });
 

@@ -71,7 +71,7 @@ test('measures every call by operation and outcome', async () => {
     'list ok': 1,
     'remove ok': 1,
   };
-  await waitUntil('the end of both bodies', 2000, async () => Object.keys(await opened.counts()).length === 13);
+  await waitUntil('the end of both bodies', async () => Object.keys(await opened.counts()).length === 13);
   expect(await opened.counts()).toEqual(expected);
 });
 

@@ -8,10 +8,10 @@ test('after a reconnect, the channel is subscribed once, not also by ioredis', a
   await using redis = await startRedis();
   await using connection = new ClientConnection(queueOptionsFor(redis.url));
   const channels = () => redis.command('PUBSUB', 'SHARDCHANNELS');
-  await waitUntil('a subscription', 5000, async () => (await channels()).includes(':replies:'));
+  await waitUntil('a subscription', async () => (await channels()).includes(':replies:'));
   await redis.kill();
   await redis.restart();
-  await waitUntil('a subscription again', 5000, async () => (await channels()).includes(':replies:'));
+  await waitUntil('a subscription again', async () => (await channels()).includes(':replies:'));
   await connection.redis.ping();
   expect(await redis.command('INFO', 'commandstats')).toMatch(/^cmdstat_ssubscribe:calls=1,/m);
 });

@@ -39,7 +39,7 @@ function holdingWorker(queue: TestQueue) {
 }
 
 async function jobIn(queue: TestQueue, list: 'wait' | 'active'): Promise<string> {
-  await waitUntil(`a job in ${list}`, 5000, async () => (await view.jobs(queue.name, list)).length === 1);
+  await waitUntil(`a job in ${list}`, async () => (await view.jobs(queue.name, list)).length === 1);
   return (await view.jobs(queue.name, list))[0] ?? '';
 }
 
@@ -74,7 +74,7 @@ describe.concurrent('a queue', () => {
     const worker = recordingWorker(queue);
     await expect(reply).rejects.toThrow(QueueUnavailable);
     expect({ handled: worker.handled, forged: queue.forged }).toEqual({ handled: [], forged: ['job'] });
-    await waitUntil('the job to end', 2000, async () => worker.ends.length === 1);
+    await waitUntil('the job to end', async () => worker.ends.length === 1);
     expect(worker.ends[0]).toMatchObject({ jobId, outcome: 'forged' });
   });
 
@@ -113,7 +113,7 @@ describe.concurrent('a queue', () => {
     await add(other, data, jobId);
     const [worker, otherWorker] = [recordingWorker(queue), recordingWorker(other)];
     expect(await reply).toBe('Q');
-    await waitUntil('both jobs to end', 5000, async () => worker.ends.length === 2 && otherWorker.ends.length === 1);
+    await waitUntil('both jobs to end', async () => worker.ends.length === 2 && otherWorker.ends.length === 1);
     expect(worker.handled).toEqual(['q']);
     expect(otherWorker.handled).toEqual([]);
     expect([queue.forged, other.forged]).toEqual([['job'], ['job']]);
@@ -131,7 +131,7 @@ describe.concurrent('a queue', () => {
     for (const message of [{ jobId, ...forge(data.seal) }, 1, null]) {
       await view.redis.spublish(data.reply, JSON.stringify(message));
     }
-    await waitUntil('a forgery', 5000, async () => queue.forged.length === 1);
+    await waitUntil('a forgery', async () => queue.forged.length === 1);
     release();
     expect(await reply).toBe('Q');
     expect(queue.forged).toEqual(['reply']);
@@ -144,7 +144,7 @@ describe.concurrent('a queue', () => {
     const jobId = await jobIn(queue, 'active');
     const data = await dataOf(queue, jobId);
     await view.redis.spublish(data.reply, `{"jobId":"${jobId}","answer":${tooDeep}}`);
-    await waitUntil('a forgery', 5000, async () => queue.forged.length === 1);
+    await waitUntil('a forgery', async () => queue.forged.length === 1);
     release();
     expect(await reply).toBe('Q');
   });

@@ -27,7 +27,7 @@ async function start() {
 }
 
 async function expectReply(client: QueueClient<string, string>): Promise<void> {
-  await waitUntil('a reply', 8000, async () => (await client.request('q', { deadlineMs: 3000 })) === 'Q');
+  await waitUntil('a reply', async () => (await client.request('q', { deadlineMs: 3000 })) === 'Q');
 }
 
 /** A request that a worker completes when `held` is resolved. */
@@ -41,7 +41,7 @@ async function requestHeld(queue: ReturnType<typeof testQueue>, view: RedisView)
   });
   const client = await readyClient(queue);
   const reply = client.request('q', { deadlineMs: 15_000 });
-  await waitUntil('a running job', 2000, async () => (await view.jobs(queue.name, 'active')).length === 1);
+  await waitUntil('a running job', async () => (await view.jobs(queue.name, 'active')).length === 1);
   return { held, client, reply };
 }
 
@@ -102,7 +102,7 @@ describe.concurrent('a queue', () => {
     expect(await msUntilSettled(client.ready())).toBeLessThan(bounded);
     await redis.thaw();
     using view = new RedisView(redis.url);
-    await waitUntil('removal of the job', 2000, async () => (await view.jobs(queue.name, 'wait')).length === 0);
+    await waitUntil('removal of the job', async () => (await view.jobs(queue.name, 'wait')).length === 0);
     queue.worker();
     await expectReply(client);
   });
@@ -140,12 +140,12 @@ describe.concurrent('a queue', () => {
     await redis.freeze();
     await sleep(10_000);
     await redis.thaw();
-    await waitUntil('the abort of the first run', 2000, async () => runs[0]?.aborted === true);
+    await waitUntil('the abort of the first run', async () => runs[0]?.aborted === true);
     expect(runs[0]?.reason).toMatchObject({ message: 'job lock lost' });
     expect(await reply).toBe('run 2');
     expect(runs).toHaveLength(2);
     const ends = () => workers.flatMap((worker) => worker.ends.map(({ outcome }) => outcome));
-    await waitUntil('the job to end', 1000, async () => ends().length > 0);
+    await waitUntil('the job to end', async () => ends().length > 0);
     expect(ends()).toEqual(['completed']);
   });
 
@@ -171,7 +171,7 @@ describe.concurrent('a queue', () => {
       const client = await readyClient(queue);
       const failure = client.request('run', { deadlineMs: 50_000 }).catch((error: unknown) => error);
       for (const run of [1, 2]) {
-        await waitUntil(`run ${run}`, 10_000, async () => runs === run);
+        await waitUntil(`run ${run}`, async () => runs === run);
         await redis.freeze();
         await sleep(8000);
         await redis.thaw();
@@ -200,7 +200,7 @@ describe.concurrent('a queue', () => {
       const client = await readyClient(queue);
       const reply = client.request('q', { deadlineMs: 15_000, ...(jobId && { jobId }) });
       using view = new RedisView(redis.url);
-      await waitUntil('a waiting job', 2000, async () => (await view.jobs(queue.name, 'wait')).length === 1);
+      await waitUntil('a waiting job', async () => (await view.jobs(queue.name, 'wait')).length === 1);
       await view.redis.flushall();
       queue.worker();
       expect(await reply).toBe('Q');

@@ -70,7 +70,7 @@ export function testQueue(url: string, name: string = randomUUID(), secret?: str
 /** A connected client of `queue`. */
 export async function readyClient(queue: Pick<TestQueue, 'client'>): Promise<QueueClient<string, string>> {
   const client = queue.client();
-  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+  await waitUntil('a connection', () => client.ready().then(() => true));
   return client;
 }
 

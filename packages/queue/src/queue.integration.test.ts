@@ -30,12 +30,12 @@ async function listeningClient(queue: TestQueue) {
     const { answer: reply, failure } = JSON.parse(message);
     replies.push(reply ?? failure);
   });
-  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+  await waitUntil('a connection', () => client.ready().then(() => true));
   return Object.assign(client, { replies: () => replies });
 }
 
 async function jobsReach(queue: TestQueue, list: 'wait' | 'active', length: number): Promise<void> {
-  await waitUntil(`${length} jobs in ${list}`, 5000, async () => (await view.jobs(queue.name, list)).length === length);
+  await waitUntil(`${length} jobs in ${list}`, async () => (await view.jobs(queue.name, list)).length === length);
 }
 
 /** A worker that holds its jobs until `release`. */
@@ -71,7 +71,7 @@ describe.concurrent('a queue', () => {
     const { ends } = queue.worker();
     const client = await readyClient(queue);
     expect(await client.request('größe\0\u{1F600}', { deadlineMs: 5000 })).toBe('GRÖSSE\0\u{1F600}');
-    await waitUntil('the job to end', 1000, async () => ends.length === 1);
+    await waitUntil('the job to end', async () => ends.length === 1);
     const times = { seconds: expect.any(Number), workSeconds: expect.any(Number) };
     expect(ends).toEqual([{ queue: queue.name, jobId: expect.any(String), outcome: 'completed', ...times }]);
     expect(ends[0]?.seconds).toBeLessThan(2);
@@ -101,7 +101,7 @@ describe.concurrent('a queue', () => {
     await expect(failed).rejects.toThrow(QueueUnavailable);
     await expect(failed).rejects.toMatchObject({ cause: { message: 'the store is down' } });
     expect(await client.request('good', { deadlineMs: 5000 })).toBe('good');
-    await waitUntil('both jobs to end', 1000, async () => ends.length === 2);
+    await waitUntil('both jobs to end', async () => ends.length === 2);
     expect(ends.map(({ outcome }) => outcome)).toEqual(['failed', 'completed']);
   });
 
@@ -141,7 +141,7 @@ describe.concurrent('a queue', () => {
     // When a later job has its reply, all earlier ones have been added and removed.
     const { ends } = queue.worker();
     expect(await client.request('last', { deadlineMs: 5000 })).toBe('LAST');
-    await waitUntil('the job to end', 1000, async () => ends.length === 1);
+    await waitUntil('the job to end', async () => ends.length === 1);
     expect(await view.jobs(queue.name, 'wait')).toEqual([]);
     expect(await view.redis.keys(view.key(queue.name, '????????-????-*'))).toHaveLength(1);
   });
@@ -162,7 +162,7 @@ describe.concurrent('a queue', () => {
     });
     await client.request('in time', { deadlineMs: 5000 });
     expect(handled).toEqual(['in time']);
-    await waitUntil('both jobs to end', 1000, async () => ends.length === 2);
+    await waitUntil('both jobs to end', async () => ends.length === 2);
     expect(ends.map(({ outcome }) => outcome)).toEqual(['late', 'completed']);
   });
 
@@ -269,7 +269,6 @@ describe.concurrent('a queue', () => {
     await first.enqueue('enqueued', { deadlineMs: 5000, jobId: 'enqueued', owner: 'a' });
     await waitUntil(
       'the job to end',
-      5000,
       async () => (await view.redis.zscore(view.key(queue.name, 'completed'), 'enqueued')) !== null,
     );
     await second.request('last', { deadlineMs: 5000 });
@@ -285,11 +284,11 @@ describe.concurrent('a queue', () => {
     const reply = [...sites, ...sites].map((site) => site.request('q', waiting));
     await jobsReach(queue, 'active', 1);
     const subscribed = async () => (await view.redis.pubsub('SHARDNUMSUB', sharedChannel(queue.name, 'shared')))[1];
-    await waitUntil('both subscriptions', 2000, async () => (await subscribed()) === 2);
+    await waitUntil('both subscriptions', async () => (await subscribed()) === 2);
     release();
     expect(await Promise.all(reply)).toEqual(['Q', 'Q', 'Q', 'Q']);
     for (const site of sites) expect(site.replies()).toEqual(['Q']);
-    await waitUntil('clients to unsubscribe', 2000, async () => (await subscribed()) === 0);
+    await waitUntil('clients to unsubscribe', async () => (await subscribed()) === 0);
   });
 
   test('another worker completes the job of a killed one within ten seconds', {
@@ -392,7 +391,7 @@ describe.concurrent('a queue', () => {
       },
     });
     await reply;
-    await waitUntil('all jobs', 5000, async () => handled.length === 3);
+    await waitUntil('all jobs', async () => handled.length === 3);
     expect(handled).toEqual(['awaited', 'unattended first', 'unattended second']);
   });
 

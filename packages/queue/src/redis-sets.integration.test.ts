@@ -34,13 +34,17 @@ function start(url: string) {
     /** Waits until requests get replies, values are stored, and client and worker are ready. */
     waitUntilWorking: async (withinMs: number) => {
       let longestMs = 0;
-      await waitUntil('a reply', withinMs, async () => {
-        const reply = request();
-        longestMs = Math.max(longestMs, await msUntilSettled(reply));
-        return (await reply) === 'Q' && (await connection.set('{echodrop}:test', 'set')) === 'OK';
-      });
+      await waitUntil(
+        'a reply',
+        async () => {
+          const reply = request();
+          longestMs = Math.max(longestMs, await msUntilSettled(reply));
+          return (await reply) === 'Q' && (await connection.set('{echodrop}:test', 'set')) === 'OK';
+        },
+        withinMs,
+      );
       expect(longestMs).toBeLessThan(bounded);
-      await waitUntil('readiness', 5000, () => Promise.all([client.ready(), worker.ready()]).then(() => true));
+      await waitUntil('readiness', () => Promise.all([client.ready(), worker.ready()]).then(() => true));
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
@@ -60,7 +64,7 @@ test.concurrent.each([
     const held = it.client.request('held', { deadlineMs: 40_000 });
     const first = await set.master();
     const active = `${queuePrefix}:${it.name}:active`;
-    await waitUntil('the worker to take the job', 5000, async () => (await first.command('LLEN', active)) === '1');
+    await waitUntil('the worker to take the job', async () => (await first.command('LLEN', active)) === '1');
     await replicate(set, first);
     await first.kill();
     it.release();
@@ -68,7 +72,7 @@ test.concurrent.each([
     await it.waitUntilWorking(20_000);
     expect(await held).toBe('HELD');
     // Replies are published by the new master too.
-    await waitUntil('a quick reply', 15_000, async () => (await msUntilSettled(it.request())) < 1000);
+    await waitUntil('a quick reply', async () => (await msUntilSettled(it.request())) < 1000);
 
     const second = await set.master();
     expect(second).not.toBe(first);
@@ -88,7 +92,7 @@ test.concurrent('with sentinels, a request succeeds if the master accepts writes
   await master.command('CONFIG', 'SET', 'min-replicas-to-write', '3');
   const request = it.client.request('q', { deadlineMs: 20_000 });
   const isRefused = async () => (await master.command('INFO', 'errorstats')).includes('errorstat_NOREPLICAS');
-  await waitUntil('a refused write', 5000, isRefused);
+  await waitUntil('a refused write', isRefused);
   await master.command('CONFIG', 'SET', 'min-replicas-to-write', '0');
   expect(await request).toBe('Q');
 }, 60_000);
@@ -110,11 +114,11 @@ test.concurrent.each([
     await Promise.all(set.servers.map((server) => server.thaw()));
     await it.waitUntilWorking(30_000);
     // From a reply, not only from polling.
-    await waitUntil('a quick reply', 15_000, async () => (await msUntilSettled(it.request())) < 1000);
+    await waitUntil('a quick reply', async () => (await msUntilSettled(it.request())) < 1000);
 
     await Promise.all(set.servers.map((server) => server.kill()));
     const refusedIn = () => msUntilSettled(it.connection.get('{echodrop}:test'));
-    await waitUntil('an immediate refusal', 5000, async () => (await refusedIn()) < 200);
+    await waitUntil('an immediate refusal', async () => (await refusedIn()) < 200);
   },
   120_000,
 );

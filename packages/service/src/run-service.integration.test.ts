@@ -19,7 +19,7 @@ async function start(settings: Record<string, string> = {}) {
     status,
     app: `http://127.0.0.1:${ports.app}`,
     becomes: (path: string, wanted: number) =>
-      waitUntil(`${wanted} from ${path}`, 10_000, async () => (await status(path)) === wanted),
+      waitUntil(`${wanted} from ${path}`, async () => (await status(path)) === wanted),
     /** Waits for the end; returns exit status and log messages. */
     async ended() {
       const { exitCode, stdout } = await process_;

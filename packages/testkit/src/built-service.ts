@@ -20,6 +20,6 @@ export async function builtService(service: string): Promise<string> {
   const isFirst = await mkdir(`${folder}.begun`, { recursive: true });
   // The bundler keeps a gigabyte, and each start of a program copies the page tables of its parent: it gets its own process.
   if (isFirst) await execa(process.execPath, [builder, join(run, 'built'), service]);
-  else await waitUntil(`the build of ${service}`, 60_000, isBuilt);
+  else await waitUntil(`the build of ${service}`, isBuilt);
   return join(folder, 'main.js');
 }

@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { waitUntil } from './wait-until.ts';
 
-const responseMs = 40_000;
-
 export interface RawResponse {
   readonly status: number;
   readonly head: string;
@@ -64,7 +62,7 @@ export class RawClient implements AsyncDisposable {
 
   /** Waits for the complete final response. */
   async response(): Promise<RawResponse> {
-    await waitUntil('a complete response', responseMs, async () => this.#parsed() !== undefined);
+    await waitUntil('a complete response', async () => this.#parsed() !== undefined);
     return this.#parsed() as RawResponse;
   }
 

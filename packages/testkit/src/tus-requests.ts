@@ -54,5 +54,5 @@ export async function waitForLease(
   path: string,
 ): Promise<void> {
   const lease = `echodrop:resumable:{${path.split('/').at(-1)}}:${provider} ${sandbox.userId}:writer`;
-  await waitUntil('the lease', 10_000, async () => (await redis.command('EXISTS', lease)) === '1');
+  await waitUntil('the lease', async () => (await redis.command('EXISTS', lease)) === '1');
 }

@@ -147,7 +147,7 @@ test('--every repeats, also after a failed sweep, until SIGTERM', async () => {
       timeout: 30_000,
     });
   const running = sweeper({ OBJECT_STORE_DIR: join(dataDir.folder, 'store') });
-  await waitUntil('a report', 15_000, async () => (await readSweepReport(dataDir.store)) !== undefined);
+  await waitUntil('a report', async () => (await readSweepReport(dataDir.store)) !== undefined);
   running.kill('SIGTERM');
   expect(await running).toMatchObject({
     exitCode: 0,
@@ -161,7 +161,7 @@ test('--every repeats, also after a failed sweep, until SIGTERM', async () => {
   failing.stderr?.on('data', (text) => {
     output += text;
   });
-  await waitUntil('a failure', 15_000, async () => output.includes('is unreadable'));
+  await waitUntil('a failure', async () => output.includes('is unreadable'));
   failing.kill('SIGTERM');
   expect((await failing).exitCode).toBe(0);
 });

@@ -35,7 +35,7 @@ afterAll(() => redis[Symbol.asyncDispose]());
 async function replica(reuse: Reuse, settings: Partial<ConstructorParameters<typeof Replica>[0]> = {}) {
   const providers = [standIn.provider, bearer];
   const one = parts.use(new Replica({ redisUrl: redis.url, providers, reuse, ...settings }));
-  await waitUntil('the cache connection', 5000, async () => one.redis.status === 'ready');
+  await waitUntil('the cache connection', async () => one.redis.status === 'ready');
   return one;
 }
 
@@ -211,7 +211,7 @@ test('a late response does not remove a confirmed use', async () => {
   const healthy = standIn.behaviour;
   standIn.behaviour = () => {};
   const late = outcome(two[0], shown(home));
-  await waitUntil('the request', 5000, async () => standIn.requests.length === 1);
+  await waitUntil('the request', async () => standIn.requests.length === 1);
   standIn.behaviour = healthy;
   expect(await outcome(two[1], shown(home))).toBe('verified');
   expect(await late).toBe('provider_unavailable');

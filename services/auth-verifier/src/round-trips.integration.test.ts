@@ -27,7 +27,7 @@ afterAll(() => redis[Symbol.asyncDispose]());
 async function replica(reuse: Reuse, cacheTimeoutMs = 500): Promise<Replica> {
   const providers = [standIn.provider];
   const one = parts.use(new Replica({ redisUrl: redis.url, providers, reuse, cacheTimeoutMs }));
-  await waitUntil('the cache connection', 5000, async () => one.redis.status === 'ready');
+  await waitUntil('the cache connection', async () => one.redis.status === 'ready');
   return one;
 }
 
@@ -53,7 +53,7 @@ async function watchCommands(): Promise<() => Promise<string[]>> {
     marks += 1;
     const mark = `mark ${marks}`;
     await client.echo(mark);
-    await waitUntil('all commands', 5000, async () => seen.includes(mark));
+    await waitUntil('all commands', async () => seen.includes(mark));
     const names = seen.filter((each) => each !== mark);
     seen = [];
     return names;

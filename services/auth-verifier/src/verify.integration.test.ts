@@ -31,7 +31,7 @@ beforeEach(async () => {
   standIn = parts.use(await startStandIn());
   replica = replicaFor([standIn]);
   connection = replica.redis;
-  await waitUntil('an empty cache', 5000, async () => (await connection.flushall()) === 'OK');
+  await waitUntil('an empty cache', async () => (await connection.flushall()) === 'OK');
 });
 
 afterEach(() => parts.disposeAsync());
@@ -48,7 +48,7 @@ function replicaFor(
 
 async function verifierFor(...args: Parameters<typeof replicaFor>): Promise<Verifier> {
   const { verifier, redis: own } = replicaFor(...args);
-  await waitUntil('the cache connection', 5000, async () => own.status === 'ready');
+  await waitUntil('the cache connection', async () => own.status === 'ready');
   return verifier;
 }
 
@@ -265,7 +265,7 @@ test.each([
       expect(performance.now() - begin).toBeLessThan(1500);
     }
     await goOn();
-    await waitUntil('the cache', 5000, async () => {
+    await waitUntil('the cache', async () => {
       const before = standIn.requests.length;
       await verify(echo('OAuth third'));
       return standIn.requests.length === before;

@@ -60,5 +60,5 @@ test('the series disappear while the store is unavailable', async () => {
   registerSweepMetrics(metrics, store);
   expect(await linesOf(metrics)).toHaveLength(1);
   await store.put(sweepReportKey, Readable.from([Buffer.from('no report')]));
-  await waitUntil('the series to disappear', 5000, async () => (await linesOf(metrics)).length === 0);
+  await waitUntil('the series to disappear', async () => (await linesOf(metrics)).length === 0);
 });

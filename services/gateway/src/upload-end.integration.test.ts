@@ -23,7 +23,7 @@ async function line(service: 'gateway' | 'probe-worker', ...words: readonly stri
     const lines = stack.services[service].output.split('\n');
     return lines.find((each) => words.every((word) => each.includes(word)) && each.endsWith('}'));
   };
-  await waitUntil(`a log line of ${service}`, 5000, async () => found() !== undefined);
+  await waitUntil(`a log line of ${service}`, async () => found() !== undefined);
   return JSON.parse(found() ?? '');
 }
 

@@ -49,7 +49,7 @@ beforeAll(async () => {
   };
   stack = parts.use(await startStack({ services: ['probe-worker'], of: { 'probe-worker': env } }));
   client = parts.use(new ProbeClient(queueOptionsFor(stack.redis.url, queueSecrets.PROBE_QUEUE_SECRET)));
-  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+  await waitUntil('a connection', () => client.ready().then(() => true));
 });
 afterAll(() => parts.disposeAsync());
 
@@ -82,13 +82,13 @@ test('a video that kills its worker twice fails permanently, and does not delay 
   const worker = stack.services['probe-worker'];
   const deadly = probe(await videoOf(70_001), 'flv', 60_000);
   for (const times of [1, 2]) {
-    await waitUntil(`run ${times} of ffprobe`, 15_000, async () => (await countRuns(70_001)) === times);
+    await waitUntil(`run ${times} of ffprobe`, async () => (await countRuns(70_001)) === times);
     await worker.kill();
     for (const [folder, videos] of await scratchFolders()) {
       expect(videos).toEqual([expect.stringMatching(/^video-/)]);
       await utimes(folder, 0, 0);
     }
-    await ffprobe.allEnded(2000);
+    await ffprobe.allEnded();
     await worker.restart();
     const before = performance.now();
     expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(valid);
@@ -111,7 +111,7 @@ test('completes the next job whatever ffprobe does', async () => {
   }
   expect(await hanging).not.toMatchObject({ outcome: 'media' });
   expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(valid);
-  await ffprobe.allEnded(2000);
+  await ffprobe.allEnded();
   expect([...(await scratchFolders()).values()]).toEqual([[]]);
 }, 40_000);
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'probe-worker-test-'))).path;
   stack = parts.use(await startStack({ services: ['probe-worker'], settings: { OBJECT_STORE_DIR: folder } }));
   client = parts.use(new ProbeClient(queueOptionsFor(stack.redis.url, queueSecrets.PROBE_QUEUE_SECRET)));
-  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+  await waitUntil('a connection', () => client.ready().then(() => true));
 });
 afterAll(() => parts.disposeAsync());
 

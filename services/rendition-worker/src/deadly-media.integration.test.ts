@@ -21,9 +21,9 @@ test('records in the store that media killed two workers', async () => {
   const mediaKey = newMediaKey();
   await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('avi', { width: 64, height: 48 })]));
   await using client = new RenditionClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET));
-  await waitUntil('a job', 5000, () => client.enqueue({ mediaKey, type: 'avi' }).then(() => true));
+  await waitUntil('a job', () => client.enqueue({ mediaKey, type: 'avi' }).then(() => true));
   for (let deaths = 1; deaths <= 2; deaths += 1) {
-    await waitUntil('the worker to die', 20_000, async () => !(await isUp(stack.ops('rendition-worker'))));
+    await waitUntil('the worker to die', async () => !(await isUp(stack.ops('rendition-worker'))));
     await worker.restart();
   }
   const markersOf = () => readdir(join(stack.folder, 'store/objects/renditions', mediaKey)).catch(() => []);

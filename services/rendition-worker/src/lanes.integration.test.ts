@@ -280,7 +280,7 @@ test('cancels a running job and its tool if the media is removed', async () => {
   await ffmpeg.called();
   await store.remove(mediaObjectKey(mediaKey));
   // Long before its time limit.
-  await ffmpeg.allEnded(5000);
+  await ffmpeg.allEnded();
   await expect(making).rejects.toThrow(MediaRemoved);
   expect(await namesOf(mediaKey)).toEqual([]);
 });
@@ -322,7 +322,7 @@ async function sleepyFfmpeg(): Promise<SleepyFfmpeg> {
   const ffmpeg = await replaceTool('exec sleep 600');
   return {
     ...ffmpeg,
-    called: () => waitUntil('a call of ffmpeg', 10_000, async () => (await ffmpeg.started()) > 0),
+    called: () => waitUntil('a call of ffmpeg', async () => (await ffmpeg.started()) > 0),
     wake: () => {
       process.env.PATH = PATH;
     },

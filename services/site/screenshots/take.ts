@@ -125,7 +125,7 @@ async function publish(media: Buffer, details: Details): Promise<string> {
 }
 
 function shown(path: string): Promise<void> {
-  return waitUntil(path, 60_000, async () => (await fetch(`${stack.site}/${path}`)).ok);
+  return waitUntil(path, async () => (await fetch(`${stack.site}/${path}`)).ok);
 }
 
 async function landscape(seed: number, viewport: { width: number; height: number }): Promise<Buffer> {

@@ -34,7 +34,7 @@ await describeWithBrowser('captions and alternative texts that look like scripts
     photo = await samplePhoto('jpg', { width: 64, height: 48 });
     const id = await publish('plain');
     for (const name of ['large.webp', 'thumb.jpg']) {
-      await waitUntil(name, 20_000, async () => (await fetch(`${stack.site}/${id}/${name}`)).ok);
+      await waitUntil(name, async () => (await fetch(`${stack.site}/${id}/${name}`)).ok);
     }
   });
   afterAll(() => resources.disposeAsync());

@@ -9,7 +9,7 @@ import { bytesOf, keysBelow, type RecordInStore } from './stored-records.ts';
 /** The finding for a rendition that is not retried for an hour. */
 export const postponed = 'two workers crashed with its rendition; no retry for an hour';
 
-const renditionMs = 20_000;
+const renditionMs = 60_000;
 
 /** Finds acknowledged uploads whose record, bytes, page or renditions are missing or wrong. */
 export function findDamaged(
@@ -44,12 +44,16 @@ async function presentationFault(system: System, { id, text, kind }: LedgerEntry
   if (page.status !== 200 || !shown.includes(text)) return `page not shown (${page.status})`;
   const rendition = kind === 'mp4' ? 'video.mp4' : 'large.jpg';
   let status = 0;
-  const isMade = await waitUntil('a rendition', renditionMs, async () => {
-    const response = await fetch(`${system.site}/${id}/${rendition}`);
-    await response.body?.cancel();
-    status = response.status;
-    return status === 200 || status === 404 || status === 415;
-  }).then(
+  const isMade = await waitUntil(
+    'a rendition',
+    async () => {
+      const response = await fetch(`${system.site}/${id}/${rendition}`);
+      await response.body?.cancel();
+      status = response.status;
+      return status === 200 || status === 404 || status === 415;
+    },
+    renditionMs,
+  ).then(
     () => status === 200,
     () => false,
   );

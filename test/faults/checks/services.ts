@@ -4,9 +4,9 @@ import type { RunningService, System } from '../start-system.ts';
 import type { Finding } from './finding.ts';
 
 const MiB = 1024 * 1024;
-const readyMs = 20_000;
+const readyMs = 60_000;
 // Idle connections close within 75 s.
-const settleMs = 30_000;
+const settleMs = 90_000;
 const moreDescriptors = 30;
 const moreBytes = 250 * MiB;
 
@@ -20,7 +20,7 @@ export interface Held {
 export async function findUnready({ services }: System): Promise<Finding[]> {
   const checks = services.map(async ({ name, ops }) => {
     const isReady = () => fetch(`${ops}/readyz`).then(({ ok }) => ok);
-    return waitUntil(`readiness of ${name}`, readyMs, isReady).then(
+    return waitUntil(`readiness of ${name}`, isReady, readyMs).then(
       () => [],
       () => [{ scenario: 'all', what: 'does not become ready', which: name }],
     );
@@ -41,10 +41,14 @@ export async function findLeaks(system: System, before: ReadonlyMap<RunningServi
     let now = await holdings(service);
     const isLeaking = () =>
       now.descriptors > first.descriptors + moreDescriptors || now.bytes > first.bytes + moreBytes;
-    await waitUntil('connections to close', settleMs, async () => {
-      now = await holdings(service);
-      return !isLeaking();
-    }).catch(() => {});
+    await waitUntil(
+      'connections to close',
+      async () => {
+        now = await holdings(service);
+        return !isLeaking();
+      },
+      settleMs,
+    ).catch(() => {});
     const what = `leak: uses ${textOf(now)}; used ${textOf(first)} at the start`;
     return isLeaking() ? [{ scenario: 'all', what, which: service.name }] : [];
   });

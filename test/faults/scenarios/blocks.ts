@@ -7,7 +7,7 @@ import type { GameDay, Scenario } from '../scenario.ts';
 const outageMs = 5000;
 const pauseMs = 500;
 // Gateways refresh blocks every ten seconds.
-const enforcedWithinMs = 15_000;
+const enforcedWithinMs = 45_000;
 const uploadsAfter = 5;
 
 /** An operator blocks a user during a fault. */
@@ -28,10 +28,14 @@ async function blockDuringOutage({ system, load, broke, note }: GameDay): Promis
     return why ?? outcome;
   };
   const expectUpload = (what: string, isExpected: (result: string) => boolean) =>
-    waitUntil(what, enforcedWithinMs, async () => {
-      await sleep(pauseMs);
-      return isExpected(await tryUpload());
-    }).catch((error) => note('a block is not enforced', String(error)));
+    waitUntil(
+      what,
+      async () => {
+        await sleep(pauseMs);
+        return isExpected(await tryUpload());
+      },
+      enforcedWithinMs,
+    ).catch((error) => note('a block is not enforced', String(error)));
   parts.defer(() => expectUpload('an upload by the unblocked user', (each) => each === 'acknowledged'));
   system.links.store.turn('silent');
   parts.defer(() => system.links.store.turn('passes'));

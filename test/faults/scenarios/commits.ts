@@ -76,7 +76,7 @@ async function dieOnce({ system, load, broke }: GameDay): Promise<boolean> {
   {
     await using _lost = await decideRequests(system, withoutEntries);
     sending = load.send({ kind: 'jpg', isKeyed: true });
-    await waitUntil('a written record', 10_000, async () => {
+    await waitUntil('a written record', async () => {
       const seen = system.takeSeen().filter((request) => isRecordPut(request) && request.status === 200);
       written.push(...seen.map(({ path }) => path));
       return written.length > 0;

@@ -47,7 +47,7 @@ async function stopWhileConnecting({ system, broke, note }: GameDay): Promise<As
     const { path, headers, body } = uploadRequest(system, { media, message: 'unfinished' });
     raw.head(path, headers, body.length);
     await raw.flush(body);
-    await waitUntil('a response or disconnect', 5000, async () => raw.closed || raw.received.includes('\r\n\r\n'));
+    await waitUntil('a response or disconnect', async () => raw.closed || raw.received.includes('\r\n\r\n'));
     const [status = 'nothing'] = raw.received.split('\r\n', 1);
     if (!status.startsWith('HTTP/1.1 200')) note('an accepted connection got no response', `client ${n}: ${status}`);
   });

@@ -41,7 +41,7 @@ test('reads users from the file, and logs and counts without credentials', async
   };
   const sandbox = execa(process.execPath, [join(import.meta.dirname, 'main.ts')], { env, all: true, reject: false });
   try {
-    await waitUntil('ready', 10_000, async () => (await fetch(`http://127.0.0.1:${ops}/readyz`)).ok);
+    await waitUntil('ready', async () => (await fetch(`http://127.0.0.1:${ops}/readyz`)).ok);
     const statuses = async () =>
       Promise.all(
         profileEntries.flatMap(([, { path, proof }]) => [

@@ -22,7 +22,7 @@ describe('after a power loss of all pods, one of which has outdated data', () =>
     running = set;
     const [first, ...others] = set.pods;
     [stale, pods] = [first, [first, ...others]];
-    await waitUntil('the first master', 20_000, () => isMasterOf(stale, pods));
+    await waitUntil('the first master', () => isMasterOf(stale, pods));
     await stale.handOver();
     await stale.powerOff();
     master = await agreedMaster(others);
@@ -61,7 +61,7 @@ async function isMasterOf(pod: RedisPod, all: readonly RedisPod[]): Promise<bool
 /** The pod that is the master with the others as replicas, when all sentinels know it. */
 async function agreedMaster(all: readonly RedisPod[]): Promise<RedisPod> {
   let agreed: RedisPod | undefined;
-  await waitUntil('a master', 20_000, async () => {
+  await waitUntil('a master', async () => {
     const known = new Set(await Promise.all(all.map((pod) => pod.masterOfSentinel())));
     agreed = all.find(({ address }) => known.size === 1 && known.has(address));
     return agreed !== undefined && isMasterOf(agreed, all);

@@ -11,8 +11,8 @@ import type { Bench } from '../scenario.ts';
 
 const expensiveVideos = 100;
 const tries = 5;
-const readyMs = 30_000;
-const deferredMs = 120_000;
+const readyMs = 90_000;
+const deferredMs = 360_000;
 const minWaiting = 0.9 * expensiveVideos;
 // Below the limit of the slow lane, and far beyond it.
 const crowds = [
@@ -41,8 +41,8 @@ async function measureLane(
   }
   await waitUntil(
     `most of them to wait in the ${lane} lane`,
-    deferredMs,
     async () => (await waiting(crowded, lane)) >= minWaiting,
+    deferredMs,
   );
   const system = 'echodrop';
   for (const [what, media, rendition] of [
@@ -74,7 +74,7 @@ async function measureLane(
 async function signalTool({ services }: Stack, signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
   const worker = services['rendition-worker'].pid ?? 0;
   const running = () => childrenOf(worker);
-  await waitUntil('a tool of the slower lane', readyMs, async () => running().length > 0);
+  await waitUntil('a tool of the slower lane', async () => running().length > 0, readyMs);
   for (const pid of running()) process.kill(pid, signal);
 }
 
@@ -90,7 +90,7 @@ async function readyAfter(stack: Stack, media: Buffer, rendition: string): Promi
     const names = await readdir(join(stack.folder, 'store/objects/renditions', key)).catch(() => []);
     return names.some((name) => name.startsWith(rendition));
   };
-  await waitUntil(`${rendition} of ${record}`, readyMs, isReady);
+  await waitUntil(`${rendition} of ${record}`, isReady, readyMs);
   return performance.now() - begin;
 }
 

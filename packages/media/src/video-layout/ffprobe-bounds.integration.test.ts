@@ -26,7 +26,7 @@ const look = (ms: number) => videoTracks('/dev/null', 'mp4', AbortSignal.timeout
 
 async function expectNoneRunning(started: number): Promise<void> {
   expect(await ffprobe.started()).toBe(started);
-  await ffprobe.allEnded(2000);
+  await ffprobe.allEnded();
 }
 
 describe('an ffprobe that', () => {

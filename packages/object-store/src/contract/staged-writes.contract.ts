@@ -160,7 +160,7 @@ export function stagedWritesContract(stores: () => OpenedStores): void {
       const staged = new Staged();
       await staged.append(inChunks(Buffer.alloc(partBytes)));
       const ids = async () => (await Array.fromAsync(stores().store.listUnfinishedWrites())).map(({ id }) => id);
-      await waitUntil('the write in the list', 5000, async () => (await ids()).includes(staged.write.id ?? ''));
+      await waitUntil('the write in the list', async () => (await ids()).includes(staged.write.id ?? ''));
     });
   });
 }

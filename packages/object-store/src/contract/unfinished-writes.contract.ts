@@ -60,7 +60,7 @@ export function unfinishedWritesContract(stores: () => OpenedStores): void {
 
 async function waited(unfinished: () => Promise<UnfinishedWrite[]>, before: ReadonlySet<string>) {
   let found: UnfinishedWrite | undefined;
-  await waitUntil('a reported write', 5000, async () => {
+  await waitUntil('a reported write', async () => {
     found = (await unfinished()).find(({ id }) => !before.has(id));
     return found !== undefined;
   });

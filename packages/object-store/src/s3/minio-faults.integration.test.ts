@@ -57,7 +57,7 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
   }
 
   // After a freeze, MinIO first completes old requests, and may briefly exceed these deadlines.
-  const worksSoon = (call: () => Promise<unknown>) => waitUntil('a response', soon, () => call().then(() => true));
+  const worksSoon = (call: () => Promise<unknown>) => waitUntil('a response', () => call().then(() => true), soon);
 
   test.each(calls)('%s throws StoreUnavailable in time while MinIO hangs, and works afterwards', async (_, call) => {
     await minio.server?.freeze();

@@ -22,12 +22,12 @@ describeWithMinioProgram('a MinIO of four nodes', (program) => {
     ];
     const bytes = randomBytes(2 * partBytes + 1);
     // Nodes that have just started, or lost a peer, may refuse writes for a moment (503 SlowDownWrite).
-    await waitUntil('the bucket', 30_000, () => first.ready().then(() => true));
+    await waitUntil('the bucket', () => first.ready().then(() => true));
     const put = (store: ObjectStore, name: string) =>
       store.put(`media/${name}`, Readable.from([bytes])).then(() => true);
-    await waitUntil('a first write', 30_000, () => put(first, 'before'));
+    await waitUntil('a first write', () => put(first, 'before'));
     await set.nodes[3]?.server.kill();
-    for (const store of [first, second]) await waitUntil('a write', 30_000, () => put(store, 'meanwhile'));
+    for (const store of [first, second]) await waitUntil('a write', () => put(store, 'meanwhile'));
     const claims = await Promise.all([first, second].map((store) => store.putIfAbsent('records/a', Buffer.from('{}'))));
     expect(claims.sort()).toEqual(['created', 'exists']);
     for (const key of ['media/before', 'media/meanwhile'])
@@ -35,7 +35,7 @@ describeWithMinioProgram('a MinIO of four nodes', (program) => {
     expect(await keysIn(second)).toEqual(['media/before', 'media/meanwhile']);
     await set.nodes[3]?.server.restart();
     // For a second or two, the node lists objects that it does not find.
-    await waitUntil('the bytes', 30_000, async () => (await bytesAt(last, 'media/meanwhile'))?.equals(bytes) === true);
+    await waitUntil('the bytes', async () => (await bytesAt(last, 'media/meanwhile'))?.equals(bytes) === true);
     expect(await keysIn(last)).toEqual(['media/before', 'media/meanwhile']);
   }, 90_000);
 });

@@ -30,7 +30,7 @@ test('measures requests by route, method and status, from closed sets', async ()
   );
   for (const path of ['/known', '/known?a', '/unknown']) await fetch(`${server.address}${path}`);
   await new Promise((resolve) => request(server.address, { method: 'PURGE' }, resolve).end());
-  await waitUntil('requests', 2000, async () => Object.values(await server.counts()).reduce((a, b) => a + b, 0) === 4);
+  await waitUntil('requests', async () => Object.values(await server.counts()).reduce((a, b) => a + b, 0) === 4);
   expect(await server.counts()).toEqual({
     'route="/known",method="GET",status="404"': 1,
     'route="none",method="GET",status="404"': 2,
@@ -47,7 +47,7 @@ test("uses the pattern of an Express route, and 'gone' if the client disconnects
   });
   await fetch(`${server.address}/stays`);
   await expect(fetch(`${server.address}/goes`, { signal: leaving.signal })).rejects.toThrow();
-  await waitUntil('two series', 2000, async () => Object.keys(await server.counts()).length === 2);
+  await waitUntil('two series', async () => Object.keys(await server.counts()).length === 2);
   expect(await server.counts()).toEqual({
     'route="/:id",method="GET",status="200"': 1,
     'route="/:id",method="GET",status="gone"': 1,
@@ -67,5 +67,5 @@ test('counts an upload that waits for 100 Continue once', async () => {
     request({ port, method: 'POST', headers: { Expect: '100-continue' } }, resolve).flushHeaders();
   });
   const expected = '{service="test",route="/upload",method="POST",status="401"} 1\n';
-  await waitUntil('the end of the upload', 2000, async () => (await metrics.exposition()).text.includes(expected));
+  await waitUntil('the end of the upload', async () => (await metrics.exposition()).text.includes(expected));
 });

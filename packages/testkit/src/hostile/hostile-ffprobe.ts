@@ -12,7 +12,7 @@ export interface HostileFfprobe extends AsyncDisposable {
   /** The number of its processes that ever ran. */
   readonly started: () => Promise<number>;
   /** Waits until none of them runs, apart from zombies. */
-  readonly allEnded: (withinMs: number) => Promise<void>;
+  readonly allEnded: (withinMs?: number) => Promise<void>;
 }
 
 /**
@@ -38,8 +38,8 @@ export async function hostileFfprobe(
     allEnded: (withinMs) =>
       waitUntil(
         'the end of every process',
-        withinMs,
         async () => !(await Promise.all((await ids()).map(isRunning))).includes(true),
+        withinMs,
       ),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };

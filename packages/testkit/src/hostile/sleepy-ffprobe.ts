@@ -15,5 +15,5 @@ export async function sleepyFfprobe(): Promise<SleepyFfprobe> {
   const usual = `if [ -e "$folder/called" ] || [ "$1" = -version ]; then PATH='${process.env.PATH}' exec ffprobe "$@"; fi`;
   const program = await hostileFfprobe(`${usual}\n: > "$folder/called"\nexec sleep 600`);
   const isCalled = () => access(join(program.folder, 'called')).then(() => true);
-  return { ...program, called: () => waitUntil('a call of ffprobe', 10_000, isCalled) };
+  return { ...program, called: () => waitUntil('a call of ffprobe', isCalled) };
 }

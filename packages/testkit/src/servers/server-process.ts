@@ -19,8 +19,6 @@ interface Start {
   readonly isReady: () => Promise<boolean>;
 }
 
-const startMs = 20_000;
-
 /** A server as a child process, which always ends with its parent process. */
 export class ServerProcess implements StoppableServer, AsyncDisposable {
   readonly #start: Start;
@@ -52,7 +50,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     const { pid } = this;
     if (pid === undefined) return;
     // Threads stop one by one, and some may still respond.
-    await waitUntil('the stop of all threads', 2000, () => isStopped(pid));
+    await waitUntil('the stop of all threads', () => isStopped(pid));
   }
 
   async thaw(): Promise<void> {
@@ -82,7 +80,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
       throw new Error(`exited with ${exitCode}`);
     });
     // After an exit, another server may get the port.
-    const ready = waitUntil('a response', startMs, async () => over || isReady());
+    const ready = waitUntil('a response', async () => over || isReady());
     await Promise.race([ready, ended]).catch(async (cause) => {
       await this.kill();
       throw new Error(`${command.join(' ')} did not start:\n${this.#output}`, { cause });

@@ -110,7 +110,7 @@ export async function startMinioSet(path: string, disk = tmpdir()): Promise<Mini
     ports.map(async (port) => {
       const { endpoint, server } = await startProgram(path, port, drives);
       parts.use(server);
-      await waitUntil('a quorum', 20_000, () => hasQuorum(endpoint));
+      await waitUntil('a quorum', () => hasQuorum(endpoint));
       return { endpoint, server };
     }),
   );

@@ -14,14 +14,13 @@ export interface RedisSet extends AsyncDisposable {
 
 // Short for quick tests, but long enough for a busy machine.
 const downAfterMs = 1500;
-const startMs = 20_000;
 
 /** Waits until the replicas that respond have all writes of `master`. WAIT knows only the writes of its own connection. */
 export async function replicate({ servers }: Pick<RedisSet, 'servers'>, master: RunningRedis): Promise<void> {
   const infoOf = (server: RunningRedis) => server.command('INFO', 'replication').catch(() => '');
   const numberIn = (info: string, name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
   const written = numberIn(await infoOf(master), 'master_repl_offset');
-  await waitUntil('replication', startMs, async () => {
+  await waitUntil('replication', async () => {
     const infos = await Promise.all(servers.map(infoOf));
     const replicas = infos.filter((info) => numberIn(info, 'master_port') === master.port);
     return replicas.length > 0 && replicas.every((info) => numberIn(info, 'slave_repl_offset') >= written);
@@ -93,7 +92,7 @@ const linked = (replicas: readonly RunningRedis[]) =>
   everyone(replicas, ['INFO', 'replication'], /master_link_status:up/);
 
 async function everyone(servers: readonly RunningRedis[], command: readonly string[], says: RegExp): Promise<void> {
-  await waitUntil(`${command.join(' ')}: ${says}`, startMs, async () => {
+  await waitUntil(`${command.join(' ')}: ${says}`, async () => {
     const replies = await Promise.all(servers.map((each) => each.command(...command)));
     return replies.every((text) => says.test(text));
   });

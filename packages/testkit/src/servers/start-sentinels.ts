@@ -48,7 +48,7 @@ export async function startSentinels({ name, masterPort, replicas, downAfterMs }
   const ports = await Promise.all(Array.from({ length: count }, start));
   const send = async (port: number, ...words: string[]) =>
     (await redisCommand(port, ['SENTINEL', ...words])).split('\n');
-  await waitUntil('sentinels to discover each other', 20_000, async () => {
+  await waitUntil('sentinels to discover each other', async () => {
     const replies = await Promise.all(ports.map((port) => send(port, 'MASTER', name)));
     const says = (lines: string[], what: string) => Number(lines[lines.indexOf(what) + 1]);
     return replies.every(

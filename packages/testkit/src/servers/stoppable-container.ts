@@ -4,7 +4,6 @@ import { waitUntil } from '../wait-until.ts';
 import type { StoppableServer } from './server-process.ts';
 
 const startMs = 120_000;
-const restartMs = 20_000;
 
 interface Wanted {
   readonly image: string;
@@ -39,7 +38,7 @@ export async function startContainer({ image, command, env = {}, port, isReady }
   const { container: containers } = await getContainerRuntimeClient();
   const container = containers.getById(started.getId());
   const host = started.getHost();
-  const serves = () => waitUntil(`a response of ${image}`, restartMs, () => isReady(host, hostPort));
+  const serves = () => waitUntil(`a response of ${image}`, () => isReady(host, hostPort));
   const state = async () => (await container.inspect()).State;
   const kill = async () => {
     if ((await state()).Running) await container.kill();

@@ -24,7 +24,7 @@ test.each([
   const held = Promise.withResolvers<void>();
   standIn.behaviour = (socket) => void held.promise.then(() => mia(socket));
   const crowd = Array.from({ length: 256 }, (_, n) => query(`made up ${n}`, addressOf(n)));
-  await waitUntil('the queries', 10_000, async () => standIn.requests.length >= 1 + 64);
+  await waitUntil('the queries', async () => standIn.requests.length >= 1 + 64);
   await sleep(100);
   expect(standIn.requests).toHaveLength(1 + 64);
   const verdict = { outcome: 'provider_unavailable', retryAfterSeconds: 1 };

@@ -46,7 +46,7 @@ async function admission(limits: Partial<Limits> = {}, blocks = noBlocks): Promi
   const { maxUploads = 10, maxUploadsPerUser = 10, perUser = 0, perKey = 0 } = limits;
   const options = { ...failFast, commandTimeout: 300 };
   const connection = parts.use(connectRedis(new Secret(redis.url), options, createLog('test', 'silent')));
-  await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
+  await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
   const rates = new UploadRates(connection, { perUser, perKey }, (error) => bypasses.push(error));
   const probes = { backlog: async (kind: ProbeKind) => ({ ...backlogs[kind], unsupported: 0 }) };
   const perAddress = { anonymousPerAddress: 100, failuresPerMinutePerAddress: 0 };

@@ -53,7 +53,7 @@ beforeAll(async () => {
     return { outcome: 'media', kind: 'photo', type: 'png', width: 8, height: 6 } as const;
   };
   for (const served of startProbeWorkers({ ...serving, probe }, connection)) parts.use(served);
-  await waitUntil('the queue', 5000, async () => probes.ready().then(() => true));
+  await waitUntil('the queue', async () => probes.ready().then(() => true));
 });
 afterAll(() => parts.disposeAsync());
 beforeEach(() => {
@@ -75,7 +75,7 @@ let repaired = 0;
 /** The publisher of a gateway, with separate connections. */
 async function gateway(to = store): Promise<OncePublisher> {
   const connection = parts.use(connectRedis(new Secret(redis.url), failFast, log));
-  await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
+  await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
   const publisher = new Publisher({
     store: to,
     ...{ probes, probeTimeoutMs, mediaLimits: { maxPixels: 100 } },
@@ -306,7 +306,7 @@ test("another user's record under the claimed id is never returned", async () =>
 
 test('only the attempt with the current value of a claim can take it over or release it', async () => {
   const connection = parts.use(connectRedis(new Secret(redis.url), failFast, log));
-  await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
+  await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
   const claims = claimsIn(connection, 1000);
   const scope = { provider: 'p', subject: 's', application: 'a', key: randomUUID() };
   const { claim: first } = await claims.claim(scope, 'fingerprint');
@@ -321,7 +321,7 @@ test('only the attempt with the current value of a claim can take it over or rel
 
 test('a claim whose reply was lost in a failover belongs to its attempt', async () => {
   const connection = parts.use(connectRedis(new Secret(redis.url), failFast, log));
-  await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
+  await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
   const lost = new Set<string>();
   const lossy = new Proxy(connection, {
     get:

@@ -251,7 +251,7 @@ test('crowding out media ends its upload', async () => {
   await using client = await RawClient.connect(address);
   client.head('/', { 'Content-Type': contentType }, body.length);
   client.write(body.subarray(0, 45_000));
-  await waitUntil('held media', 5000, async () => waiting.memory.heldBytes > 40_000);
+  await waitUntil('held media', async () => waiting.memory.heldBytes > 40_000);
   waiting.memory.open('another', () => expect.unreachable()).take(20_000);
   expect(await client.response()).toMatchObject({ body: 'overloaded' });
   expect(waiting.memory.heldBytes).toBe(20_000);
@@ -272,7 +272,7 @@ test.each([
     const before = memoryInUse();
     client.head('/', { 'Content-Type': contentType });
     client.write(chunks);
-    await waitUntil('a pause', 20_000, async () => latest.socket.isPaused());
+    await waitUntil('a pause', async () => latest.socket.isPaused());
     // V8 frees used chunks in the background.
     await expect.poll(() => (memoryInUse() - before) / KiB, { timeout: 10_000 }).toBeLessThan(1024);
     latest.destroy();
