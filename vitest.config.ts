@@ -3,6 +3,8 @@ import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { pictureProgramInSource } from './packages/testkit/src/built-picture-program.ts';
 import { patienceMs } from './packages/testkit/src/patience.ts';
+import { testReporters } from './packages/testkit/src/reporters/test-reporters.ts';
+import { testCache } from './packages/testkit/src/test-cache.ts';
 
 // These set how media tools run, for their whole process, start hundreds of programs, or leave a gigabyte of the bundler.
 const isolatedTests = [
@@ -37,7 +39,10 @@ const buildPictureProgram: Plugin = {
 };
 
 export default defineConfig({
+  // All clones share the durations of test files, for their order and for the time left.
+  cacheDir: testCache('results'),
   test: {
+    reporters: testReporters(),
     // Test processes have large heaps, and requests with media pass through short-lived buffers. V8 would collect the whole heap after every
     // 32 MiB of buffers, and again while a test waits: a twelfth of the processor time of a run.
     execArgv: ['--external-memory-accounted-in-global-limit', '--no-memory-reducer'],

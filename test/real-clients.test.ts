@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { signEcho } from '@echodrop/testkit/sign-echo';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clients } from './clients/clients.ts';
 
-const required = process.env.REQUIRE_CLIENTS === '1';
 const withinMs = 60_000;
 
 let stack: Stack;
@@ -26,14 +26,11 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-for (const [name, find] of Object.entries(clients)) {
+for (const [name, { needs, find }] of Object.entries(clients)) {
   const client = await find();
-  if (!client && !required) {
-    process.stderr.write(`\n!!! NO CLIENT ${name}: its tests are SKIPPED (REQUIRE_CLIENTS=1 makes them fail).\n\n`);
-  }
-  describe.runIf(client || required)(name, () => {
+  describe(name, unlessMissing(needs, client !== undefined), () => {
     const upload = (file: string, signer: typeof sandbox = sandbox) => {
-      if (!client) return expect.fail('REQUIRE_CLIENTS=1, but this client is not installed');
+      if (!client) return expect.fail(`${needs} is missing`);
       const { provider, gateway } = stack;
       const authorization = signEcho(provider, signer);
       const address = `${gateway}/2/upload.json`;

@@ -3,11 +3,11 @@ import { createReadStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { describeUnlessMissing } from '@echodrop/testkit/describe-with-ops-checkers';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { startCuttingProxy } from '@echodrop/testkit/servers/cutting-proxy';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TusClient, tusClients } from './clients/tus-clients.ts';
 
 const MiB = 2 ** 20;
@@ -16,14 +16,14 @@ const size = Number(process.env['RESUMABLE_MIB'] ?? 33) * MiB;
 
 let stack: Stack;
 const clients = await Promise.all(
-  Object.entries(tusClients).map(async ([name, find]) => [name, await find()] as const),
+  Object.entries(tusClients).map(async ([name, { needs, find }]) => ({ name, needs, client: await find() })),
 );
 const uploads = new Map<string, Promise<{ readonly cuts: number; readonly file: string }>>();
 
 // At once: each waits for the lease of a dead gateway.
 beforeAll(async () => {
   stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway'] });
-  for (const [name, client] of clients) {
+  for (const { name, client } of clients) {
     const uploading = client ? uploadWith(name, client) : Promise.reject(new Error('not installed'));
     uploading.catch(() => {});
     uploads.set(name, uploading);
@@ -31,8 +31,8 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
-for (const [name, client] of clients)
-  describeUnlessMissing(name, { missing: client ? '' : name, variable: 'REQUIRE_CLIENTS' }, () => {
+for (const { name, needs, client } of clients)
+  describe(name, needs ? unlessMissing(needs, client !== undefined) : {}, () => {
     test('uploads through a proxy that limits bodies and cuts connections, and a gateway dies meanwhile: one record, with all bytes', {
       timeout: 300_000,
     }, async () => {

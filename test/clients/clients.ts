@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findBrowser } from '@echodrop/testkit/browser/find-browser';
+import type { Tool } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { chromium } from 'playwright-core';
 
@@ -25,23 +26,33 @@ type Client = (upload: ClientUpload) => Promise<ClientResponse>;
 
 const runMs = 40_000;
 
-/** Third-party clients; undefined if not installed. */
-export const clients: Readonly<Record<string, () => Promise<Client | undefined>>> = {
-  async curl() {
-    return (await canRun('curl', '--version')) ? withCurl : undefined;
+/** Third-party clients, and what each needs; `find` returns undefined if that is missing. */
+export const clients: Readonly<Record<string, { needs: Tool; find(): Promise<Client | undefined> }>> = {
+  curl: {
+    needs: 'curl',
+    find: async () => ((await canRun('curl', '--version')) ? withCurl : undefined),
   },
-  async "Python's requests"() {
-    const found = await canRun('python3', '-c', 'import requests');
-    return found ? (upload) => run('python3', [program('upload.py'), ...argsOf(upload)]) : undefined;
+  "Python's requests": {
+    needs: "Python's requests-oauthlib",
+    async find() {
+      const found = await canRun('python3', '-c', 'import requests');
+      return found ? (upload) => run('python3', [program('upload.py'), ...argsOf(upload)]) : undefined;
+    },
   },
-  async "Java's HttpClient"() {
-    // Compiled for every run, so JIT optimization does not pay off.
-    const java = ['-XX:TieredStopAtLevel=1', '-Xshare:auto', program('Upload.java')];
-    return (await canRun('javac', '-version')) ? (upload) => run('java', [...java, ...argsOf(upload)]) : undefined;
+  "Java's HttpClient": {
+    needs: 'a JDK',
+    async find() {
+      // Compiled for every run, so JIT optimization does not pay off.
+      const java = ['-XX:TieredStopAtLevel=1', '-Xshare:auto', program('Upload.java')];
+      return (await canRun('javac', '-version')) ? (upload) => run('java', [...java, ...argsOf(upload)]) : undefined;
+    },
   },
-  async "a browser's fetch"() {
-    const browser = await findBrowser();
-    return browser === undefined ? undefined : (upload) => withBrowser(browser, upload);
+  "a browser's fetch": {
+    needs: 'Chromium',
+    async find() {
+      const browser = await findBrowser();
+      return browser === undefined ? undefined : (upload) => withBrowser(browser, upload);
+    },
   },
 };
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EchodropClient } from '@echodrop/client/node';
 import { findBrowser } from '@echodrop/testkit/browser/find-browser';
+import type { Tool } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { chromium } from 'playwright-core';
 import { rolldown } from 'rolldown';
@@ -14,20 +15,20 @@ const retryDelays = Array.from({ length: 100 }, () => 100);
 /** Uploads, and resolves once the service has accepted the last byte. */
 export type TusClient = (upload: ClientUpload) => Promise<unknown>;
 
-/** Clients that continue an upload after its connection broke; undefined if not installed. */
-export const tusClients: Readonly<Record<string, () => Promise<TusClient | undefined>>> = {
-  async 'tus-js-client'() {
-    return withTusJs;
+/** Clients that continue an upload after its connection broke, and what each needs beyond the packages; `find` returns undefined if that is missing. */
+export const tusClients: Readonly<Record<string, { needs?: Tool; find(): Promise<TusClient | undefined> }>> = {
+  'tus-js-client': { find: async () => withTusJs },
+  tuspy: {
+    needs: 'tuspy',
+    find: async () => ((await canRun('python3', '-c', 'import tusclient')) ? withTuspy : undefined),
   },
-  async tuspy() {
-    return (await canRun('python3', '-c', 'import tusclient')) ? withTuspy : undefined;
-  },
-  async '@echodrop/client'() {
-    return withLibrary;
-  },
-  async 'the tus plugin of Uppy'() {
-    const browser = await findBrowser();
-    return browser === undefined ? undefined : (upload) => withUppy(browser, upload);
+  '@echodrop/client': { find: async () => withLibrary },
+  'the tus plugin of Uppy': {
+    needs: 'Chromium',
+    async find() {
+      const browser = await findBrowser();
+      return browser === undefined ? undefined : (upload) => withUppy(browser, upload);
+    },
   },
 };
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { testReporters } from '../../packages/testkit/src/reporters/test-reporters.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -8,6 +9,7 @@ const root = resolve(import.meta.dirname, '../..');
 export default defineConfig({
   test: {
     root,
+    reporters: testReporters(),
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -1,24 +1,28 @@
 import { mkdir, mkdtempDisposable, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeUnlessMissing } from '@echodrop/testkit/describe-with-ops-checkers';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { type Tool, unlessMissing } from '@echodrop/testkit/unless-missing';
 import { upload } from '@echodrop/testkit/upload';
 import { execa, execaSync, type Result } from 'execa';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Example, environmentAfter, examplesOf } from './examples.ts';
 
 const works = (file: string, ...args: string[]) => !execaSync(file, args, { reject: false }).failed;
-const missing = [
-  works('curl', '--version') || 'curl',
-  works('python3', '-c', 'import requests, requests_oauthlib') || "Python's requests-oauthlib",
-  works('php', '-r', 'curl_init();') || 'PHP with curl',
-].filter((name) => name !== true);
+const needed: readonly [Tool, boolean][] = [
+  ['curl', works('curl', '--version')],
+  ["Python's requests-oauthlib", works('python3', '-c', 'import requests, requests_oauthlib')],
+  ['PHP with curl', works('php', '-r', 'curl_init();')],
+];
+const [missing = 'curl'] = needed.find(([, isThere]) => !isThere) ?? [];
 
-describeUnlessMissing(
+describe(
   'the examples for client developers',
-  { missing: missing.join(', '), variable: 'REQUIRE_CLIENTS' },
+  unlessMissing(
+    missing,
+    needed.every(([, isThere]) => isThere),
+  ),
   () => {
     const parts = new AsyncDisposableStack();
     let stack: Stack;

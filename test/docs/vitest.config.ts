@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { testReporters } from '../../packages/testkit/src/reporters/test-reporters.ts';
 
 // For `npm run test:docs`: runs the commands and examples of the pages.
 export default defineConfig({
@@ -7,6 +8,7 @@ export default defineConfig({
     root: resolve(import.meta.dirname, '../..'),
     include: ['test/docs/*.docs.ts'],
     globalSetup: ['packages/testkit/src/samples/samples-global-setup.ts'],
+    reporters: testReporters(),
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -2,8 +2,8 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
 import { openTab } from '@echodrop/testkit/browser/watched-tab';
-import { describeUnlessMissing } from '@echodrop/testkit/describe-with-ops-checkers';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -121,8 +121,7 @@ describe('the tarball', () => {
 
 for (const version of nodeVersions) {
   const node = findNode(version) ?? '';
-  const missing = node === '' ? `Node ${version}, set NODE_20_BIN` : '';
-  describeUnlessMissing(`installed, on Node ${version}`, { missing, variable: 'REQUIRE_NODES' }, () => {
+  describe(`installed, on Node ${version}`, unlessMissing('Node 20 and 24', node !== ''), () => {
     const documented = async (language: 'js' | 'sh') =>
       (await examplesIn(language))
         .replaceAll('https://upload.example', stack.gateway)

@@ -1,13 +1,13 @@
 import { type Browser, chromium } from 'playwright-core';
-import { beforeAll } from 'vitest';
-import { describeUnlessMissing } from '../describe-with-ops-checkers.ts';
+import { beforeAll, describe } from 'vitest';
+import { unlessMissing } from '../unless-missing.ts';
 import { findBrowser } from './find-browser.ts';
 
 const launched = new Map<string, Promise<Browser>>();
 
 /**
  * A `describe` for tests in Chromium, with its back/forward cache if `keepsPages`. Test files of a process share a browser, which ends
- * with the process. Without Chromium, skips them with a warning, or fails if REQUIRE_BROWSER=1.
+ * with the process. Without Chromium, skips them, or fails if REQUIRE_BROWSER=1.
  */
 export async function describeWithBrowser(
   name: string,
@@ -15,8 +15,7 @@ export async function describeWithBrowser(
   { keepsPages = false } = {},
 ): Promise<void> {
   const path = await findBrowser({ needsWhole: keepsPages });
-  const missing = path === undefined ? 'Chromium' : '';
-  describeUnlessMissing(name, { missing, variable: 'REQUIRE_BROWSER' }, () => {
+  describe(name, unlessMissing('Chromium', path !== undefined), () => {
     let browser: Browser;
     beforeAll(async () => {
       const key = `${path} ${keepsPages}`;

@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { testCache } from '../test-cache.ts';
 import { runFolder, samplesFolder } from './made-once.ts';
-
-// Making all samples takes a tenth of the processor time of a run.
-const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'echodrop/test-samples');
 
 /** Vitest's global setup: a folder for what one run builds, and one for samples, which later runs of any clone with the same ffmpeg use again. */
 export async function setup(): Promise<() => Promise<void>> {
   const { stdout = '' } = await execa('ffmpeg', ['-version'], { reject: false });
-  const samples = join(cache, createHash('sha256').update(stdout).digest('hex').slice(0, 16));
+  // Making all samples takes a tenth of the processor time of a run.
+  const samples = join(testCache('samples'), createHash('sha256').update(stdout).digest('hex').slice(0, 16));
   await mkdir(samples, { recursive: true });
   process.env[samplesFolder] = samples;
   const folder = await mkdtemp(join(tmpdir(), 'echodrop-run-'));

@@ -1,4 +1,5 @@
-import { describe, expect, inject, test } from 'vitest';
+import { describe, inject } from 'vitest';
+import { unlessMissing } from '../unless-missing.ts';
 import './minio-global-setup.ts';
 import { type RunningMinio, shareMinio, startMinio } from './start-minio.ts';
 
@@ -12,18 +13,17 @@ export function describeWithMinio(
   tests: (start: () => Promise<RunningMinio>) => void,
 ): void {
   const source = inject('minioSource');
-  if (source === null && process.env.REQUIRE_MINIO === '1') {
-    test(name, () => expect.fail('REQUIRE_MINIO=1, but there is no MinIO'));
-    return;
-  }
-  const usable = source !== null && !(stoppable && source.kind === 'given');
+  const isFixed = stoppable && source?.kind === 'given';
+  const options = isFixed
+    ? unlessMissing('a MinIO that tests can stop', false)
+    : unlessMissing('MinIO', source !== null);
   const start = stoppable ? startMinio : shareMinio;
-  describe.runIf(usable)(name, () => tests(() => start(source ?? undefined)));
+  describe(name, options, () => tests(() => start(source ?? undefined)));
 }
 
 /** As `describeWithMinio`, for tests that start MinIO themselves: skipped without a MinIO program on this machine. */
 export function describeWithMinioProgram(name: string, tests: (path: string) => void): void {
   const source = inject('minioSource');
   const path = source?.kind === 'program' ? source.path : undefined;
-  describe.runIf(path !== undefined)(name, () => tests(path ?? ''));
+  describe(name, unlessMissing('a MinIO that tests can stop', path !== undefined), () => tests(path ?? ''));
 }

@@ -1,0 +1,53 @@
+import type { TestOptions } from 'vitest';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Why a test is skipped: what it needs, and how to get it. */
+    needs?: string;
+  }
+}
+
+/** What tests need beyond the packages: how to get it, and the variable that makes its absence a failure. */
+const tools = {
+  MinIO: { from: 'set MINIO_BIN to a MinIO program, or start Docker', required: 'REQUIRE_MINIO' },
+  'a MinIO that tests can stop': { from: 'set MINIO_BIN to a MinIO program and unset S3_ENDPOINT' },
+  mc: { from: 'set MC_BIN to a MinIO client' },
+  Chromium: { from: 'apt-get install chromium', required: 'REQUIRE_BROWSER' },
+  'a C compiler': { from: 'apt-get install gcc libc6-dev', required: 'REQUIRE_COMPILER' },
+  strace: { from: 'apt-get install strace' },
+  curl: { from: 'apt-get install curl', required: 'REQUIRE_CLIENTS' },
+  "Python's requests-oauthlib": { from: 'pip install requests-oauthlib', required: 'REQUIRE_CLIENTS' },
+  tuspy: { from: 'pip install tuspy', required: 'REQUIRE_CLIENTS' },
+  'PHP with curl': { from: 'apt-get install php-cli php-curl', required: 'REQUIRE_CLIENTS' },
+  'a JDK': { from: 'apt-get install default-jdk-headless', required: 'REQUIRE_CLIENTS' },
+  'Node 20 and 24': { from: 'set NODE_20_BIN to a Node 20', required: 'REQUIRE_NODES' },
+  kustomize: { from: 'go install sigs.k8s.io/kustomize/kustomize/v5@latest', required: 'REQUIRE_OPS_CHECKERS' },
+  kubeconform: {
+    from: 'go install github.com/yannh/kubeconform/cmd/kubeconform@latest',
+    required: 'REQUIRE_OPS_CHECKERS',
+  },
+  promtool: { from: 'apt-get install prometheus', required: 'REQUIRE_OPS_CHECKERS' },
+  prometheus: { from: 'apt-get install prometheus', required: 'REQUIRE_OPS_CHECKERS' },
+  hadolint: { from: 'put hadolint in PATH', required: 'REQUIRE_OPS_CHECKERS' },
+  actionlint: {
+    from: 'go install github.com/rhysd/actionlint/cmd/actionlint@latest',
+    required: 'REQUIRE_OPS_CHECKERS',
+  },
+  'recorded clients': { from: 'put them in ../shared/clients' },
+  'sample media of other programs': { from: 'put it in ../shared/samples' },
+  root: { from: 'run the tests as root' },
+  'Landlock 4 on x86-64': { from: 'use Linux 6.7 or newer' },
+} as const satisfies Record<string, { from: string; required?: string }>;
+
+export type Tool = keyof typeof tools;
+
+/**
+ * Options for a test or a suite that needs a tool: they skip it if the tool is missing, with a reason for the end of the output.
+ * @throws Error if the tool is missing and its variable REQUIRE_... is 1
+ */
+export function unlessMissing(tool: Tool, isThere: boolean): TestOptions {
+  if (isThere) return {};
+  const { from, required }: { from: string; required?: string } = tools[tool];
+  if (required !== undefined && process.env[required] === '1') throw new Error(`${required}=1, but ${tool} is missing`);
+  return { skip: true, meta: { needs: `${tool} is missing. To run them: ${from}` } };
+}
