@@ -3,12 +3,13 @@ import { createServer } from 'node:http';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { freePort, freePorts } from './free-ports.ts';
+import { patienceMs } from './patience.ts';
 
 /** The result of `freePort` in another process. */
 async function freePortElsewhere(lowest: number, highest = lowest): Promise<string> {
   const look = `import { freePort } from ${JSON.stringify(import.meta.resolve('./free-ports.ts'))};
     console.log(await freePort({ lowest: ${lowest}, highest: ${highest} }).catch(({ message }) => message));`;
-  return (await execa(process.execPath, ['--input-type=module', '--eval', look], { timeout: 20_000 })).stdout;
+  return (await execa(process.execPath, ['--input-type=module', '--eval', look], { timeout: patienceMs })).stdout;
 }
 
 test('reserves a port across processes, even before a server listens', async () => {

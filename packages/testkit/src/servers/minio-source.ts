@@ -1,11 +1,10 @@
 import { execa } from 'execa';
+import { patienceMs } from '../patience.ts';
 
 export type MinioSource =
   | { readonly kind: 'given'; readonly endpoint: string; readonly accessKey: string; readonly secretKey: string }
   | { readonly kind: 'container' }
   | { readonly kind: 'program'; readonly path: string };
-
-const dockerMs = 5000;
 
 /**
  * Finds a MinIO, in this order: S3_ENDPOINT (with S3_ACCESS_KEY and S3_SECRET_KEY), the program MINIO_BIN, a Docker engine,
@@ -29,5 +28,5 @@ async function dockerResponds(): Promise<boolean> {
     () => true,
     () => false,
   );
-  return Promise.race([responds, new Promise<false>((resolve) => setTimeout(resolve, dockerMs, false).unref())]);
+  return Promise.race([responds, new Promise<false>((resolve) => setTimeout(resolve, patienceMs, false).unref())]);
 }

@@ -104,8 +104,8 @@ async function isStopped(pid: number): Promise<boolean> {
   return states.every((state) => /\) T /.test(state));
 }
 
-// execa ends its children if this process exits; if it is killed, only the kernel can.
+// execa ends its children if this process exits; if it is killed, only the kernel can. By default it kills those that take 5 seconds to stop.
 function spawn({ command, env = {} }: Start) {
   const args = ['--pdeathsig', 'KILL', '--', ...command];
-  return execa('setpriv', args, { reject: false, all: true, stdin: 'ignore', env });
+  return execa('setpriv', args, { reject: false, all: true, stdin: 'ignore', env, forceKillAfterDelay: false });
 }

@@ -34,8 +34,9 @@ export async function startCollector(): Promise<Collector> {
   let hangs = false;
   const server = createServer(async (request, response) => {
     exports += 1;
-    const body = await text(request).catch(() => '');
-    if (hangs) return;
+    const body = await text(request).catch(() => undefined);
+    // Undefined: its sender has ended.
+    if (hangs || body === undefined) return;
     received += `${request.method} ${request.url} ${request.rawHeaders.join(' ')}\n${body}\n`;
     spans.push(...spansOf(JSON.parse(body)));
     response.setHeader('Content-Type', 'application/json').end('{}');

@@ -3,6 +3,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, freePorts } from '../free-ports.ts';
+import { patientSignal } from '../patience.ts';
 import { runFolder } from '../samples/made-once.ts';
 import { waitUntil } from '../wait-until.ts';
 import { findMinio, type MinioSource } from './minio-source.ts';
@@ -143,13 +144,13 @@ async function startProgram(path: string, port: number, drives: readonly string[
 
 // MinIO responds with 503 until it serves, then with 403 to unsigned requests.
 async function serves(endpoint: string): Promise<boolean> {
-  const response = await fetch(endpoint, { signal: AbortSignal.timeout(1000) });
+  const response = await fetch(endpoint, { signal: patientSignal() });
   await response.body?.cancel();
   return response.status === 403;
 }
 
 async function hasQuorum(endpoint: string): Promise<boolean> {
-  const response = await fetch(`${endpoint}/minio/health/cluster`, { signal: AbortSignal.timeout(1000) });
+  const response = await fetch(`${endpoint}/minio/health/cluster`, { signal: patientSignal() });
   await response.body?.cancel();
   return response.ok;
 }
