@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { patienceMs } from '../../packages/testkit/src/patience.ts';
 import { testReporters } from '../../packages/testkit/src/reporters/test-reporters.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -11,8 +12,9 @@ export default defineConfig({
     root,
     reporters: testReporters(),
     fileParallelism: false,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 3 * patienceMs,
+    hookTimeout: 3 * patienceMs,
+    expect: { poll: { timeout: patienceMs } },
     projects: [
       {
         extends: true,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { patienceMs } from '../../packages/testkit/src/patience.ts';
 import { testReporters } from '../../packages/testkit/src/reporters/test-reporters.ts';
 
 // For `npm run test:docs`: runs the commands and examples of the pages.
@@ -10,7 +11,8 @@ export default defineConfig({
     globalSetup: ['packages/testkit/src/samples/samples-global-setup.ts'],
     reporters: testReporters(),
     fileParallelism: false,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 3 * patienceMs,
+    hookTimeout: 3 * patienceMs,
+    expect: { poll: { timeout: patienceMs } },
   },
 });

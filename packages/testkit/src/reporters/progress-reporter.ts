@@ -1,10 +1,9 @@
 import { relative } from 'node:path';
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node';
 
-const everyMs = 15_000;
-
-/** Every 15 seconds of a run, prints how many test files have ended, how long the others may take, and what runs. */
+/** Every 15 seconds of a run, or every `everyMs`, prints how many test files have ended, how long the others may take, and what runs. */
 export class ProgressReporter implements Reporter {
+  readonly #everyMs: number;
   #vitest: Vitest | undefined;
   readonly #running = new Map<string, string>();
   /** The durations of the files that have not ended, in ms, as the cache of Vitest has them from earlier runs. */
@@ -13,6 +12,10 @@ export class ProgressReporter implements Reporter {
   #allMs = 0;
   #begun = 0;
   #timer: NodeJS.Timeout | undefined;
+
+  constructor(everyMs = 15_000) {
+    this.#everyMs = everyMs;
+  }
 
   onInit(vitest: Vitest): void {
     this.#vitest = vitest;
@@ -24,7 +27,7 @@ export class ProgressReporter implements Reporter {
     this.#files = specifications.length;
     this.#allMs = sum(this.#remaining.values());
     this.#begun = performance.now();
-    this.#timer = setInterval(() => this.#print(), everyMs).unref();
+    this.#timer = setInterval(() => this.#print(), this.#everyMs).unref();
   }
 
   onTestModuleStart({ moduleId, project }: TestModule): void {
@@ -41,6 +44,7 @@ export class ProgressReporter implements Reporter {
   }
 
   #print(): void {
+    if (this.#running.size === 0) return;
     const ended = this.#files - this.#remaining.size;
     const running = [...this.#running.values()].join(', ');
     this.#vitest?.logger.log(`${ended} of ${this.#files} test files done${this.#timeLeft()}. Running: ${running}`);
