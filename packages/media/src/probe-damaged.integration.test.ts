@@ -2,6 +2,7 @@ import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CountedSource } from '@echodrop/testkit/counted-source';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { isPhoto, type MediaType } from './detect-media-type.ts';
@@ -14,7 +15,7 @@ afterEach(async () => expect(await readdir(scratch.path)).toEqual([]));
 afterAll(() => scratch[Symbol.asyncDispose]());
 
 function probed(source: CountedSource): Promise<Probe> {
-  return probeMedia(source, { scratchDir: scratch.path, maxPixels: 1e8, signal: AbortSignal.timeout(15_000) });
+  return probeMedia(source, { scratchDir: scratch.path, maxPixels: 1e8, signal: patientSignal() });
 }
 
 const photoTypes = ['jpg', 'png', 'gif', 'webp', 'avif', 'tiff', 'bmp'] as const;

@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { CountedSource } from '@echodrop/testkit/counted-source';
+import { patientSignal } from '@echodrop/testkit/patience';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { describe, expect, test } from 'vitest';
 import { probeMedia } from './probe.ts';
 
@@ -36,10 +38,10 @@ const sizes: Record<string, string> = {
   'tiny/mp4-with-audio.mp4': 'no_picture',
 };
 
-describe.skipIf(!existsSync(samples))('media from other sources', () => {
+describe('media from other sources', unlessMissing('sample media of other programs', existsSync(samples)), () => {
   test.each(Object.entries(sizes))('%s: %s', async (file, expected) => {
     const source = new CountedSource(await readFile(samples + file));
-    const options = { scratchDir: tmpdir(), maxPixels: 100_000_000, signal: AbortSignal.timeout(15_000) };
+    const options = { scratchDir: tmpdir(), maxPixels: 100_000_000, signal: patientSignal() };
     const probe = await probeMedia(source, options);
     expect(probe.outcome === 'media' ? `${probe.type} ${probe.width}x${probe.height}` : probe.why).toBe(expected);
   });

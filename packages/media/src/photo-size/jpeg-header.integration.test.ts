@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { CountedSource } from '@echodrop/testkit/counted-source';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { entry, exif, jpegWithExif, segment } from '@echodrop/testkit/samples/sample-exif';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
@@ -20,7 +21,7 @@ async function bySharp(bytes: Buffer): Promise<string> {
 }
 
 async function byProbe(bytes: Buffer): Promise<string> {
-  const options = { scratchDir: tmpdir(), maxPixels: Number.POSITIVE_INFINITY, signal: AbortSignal.timeout(10_000) };
+  const options = { scratchDir: tmpdir(), maxPixels: Number.POSITIVE_INFINITY, signal: patientSignal() };
   const probe = await probeMedia(new CountedSource(bytes), options);
   return probe.outcome === 'media' ? `${probe.width}x${probe.height}` : probe.why;
 }

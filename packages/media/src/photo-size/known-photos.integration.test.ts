@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { CountedSource } from '@echodrop/testkit/counted-source';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
@@ -28,7 +29,7 @@ test.each(turnedPhotos)('%s: %s, %i x %i', async (_name, type, width, height, ma
 
 /** The result of the probe, which must not start a process. */
 async function seen(source: CountedSource): Promise<Probe> {
-  const options = { scratchDir: tmpdir(), maxPixels: 100_000_000, signal: AbortSignal.timeout(10_000) };
+  const options = { scratchDir: tmpdir(), maxPixels: 100_000_000, signal: patientSignal() };
   const found: Probe[] = [];
   const processes = await processesStarted(async () => found.push(await probeMedia(source, options)));
   expect(processes).toEqual([]);

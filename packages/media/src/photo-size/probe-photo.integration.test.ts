@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { CountedSource } from '@echodrop/testkit/counted-source';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { animatedWebp } from '@echodrop/testkit/samples/sample-animation';
 import { bitmap } from '@echodrop/testkit/samples/sample-bmp';
 import { exif, jpegWithExif, segment } from '@echodrop/testkit/samples/sample-exif';
@@ -11,9 +12,10 @@ import { tiff } from '@echodrop/testkit/samples/sample-tiff';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { probeMedia } from '../probe.ts';
+import { cpuSeconds } from '../sandbox/cpu-seconds.fixture.ts';
 
 const look = (source: CountedSource, maxPixels = 100_000_000) =>
-  probeMedia(source, { scratchDir: tmpdir(), maxPixels, signal: AbortSignal.timeout(10_000) });
+  probeMedia(source, { scratchDir: tmpdir(), maxPixels, signal: patientSignal() });
 const probe = (bytes: Buffer) => look(new CountedSource(bytes));
 const photo = (type: string, width: number, height: number) => ({
   outcome: 'media',
@@ -199,15 +201,15 @@ test('spends no time on a directory that claims more entries than it has', async
     [isoBox('pitm', primary), properties, isoBox('iref', Buffer.alloc(4), isoBox('cdsc', zeros))],
   ];
   for (const boxes of hostile) {
-    const started = performance.now();
+    const before = cpuSeconds();
     await probe(Buffer.concat([ftyp('heic'), isoBox('meta', Buffer.alloc(4), ...boxes)]));
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(cpuSeconds() - before).toBeLessThan(1);
   }
 });
 
 test('refuses types that are turned off without a read', async () => {
   const source = new CountedSource(await canvas(900, 600).tiff().toBuffer());
-  const options = { scratchDir: tmpdir(), maxPixels: 1e8, signal: AbortSignal.timeout(10_000) };
+  const options = { scratchDir: tmpdir(), maxPixels: 1e8, signal: patientSignal() };
   const off = { outcome: 'unsupported', why: 'type_off' };
   expect(await probeMedia(source, { ...options, typesOff: new Set(['heic', 'tiff']) })).toEqual(off);
   expect(source.reads).toBe(0);

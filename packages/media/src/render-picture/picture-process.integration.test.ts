@@ -2,6 +2,7 @@ import { mkdtempDisposable, readdir, rm, symlink, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
+import { patienceMs, patientSignal } from '@echodrop/testkit/patience';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
@@ -19,8 +20,6 @@ afterEach(() => {
   setSandboxMode('full');
 });
 
-const signal = () => AbortSignal.timeout(20_000);
-
 async function jobOf(folder: string, bytes: Buffer): Promise<PictureJob> {
   const path = join(folder, 'media');
   await writeFile(path, bytes);
@@ -37,7 +36,7 @@ const photo = () => samplePhoto('jpg', { width: 320, height: 240 });
 test('makes all pictures of a photo in one separate process', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
-  const started = await processesStarted(() => makePictures(job, signal()));
+  const started = await processesStarted(() => makePictures(job, patientSignal()));
   expect(started.map((path) => path.split('/').at(-1))).toEqual(['landlock-and-seccomp.pl']);
 });
 
@@ -45,16 +44,16 @@ test('reports a full disk as a breakdown, not as broken media', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
   for (const { path } of job.pictures) await symlink('/dev/full', `${path}.part`);
-  await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
+  await expect(makePictures(job, patientSignal())).rejects.toThrow(ToolFailed);
 });
 
 test('reports missing media as a breakdown, not as broken media', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
   await rm(job.source.path);
-  await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
+  await expect(makePictures(job, patientSignal())).rejects.toThrow(ToolFailed);
   setSandboxMode('limits-only');
-  await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
+  await expect(makePictures(job, patientSignal())).rejects.toThrow(ToolFailed);
 });
 
 test('makes the other pictures if one fails', async () => {
@@ -69,7 +68,7 @@ test('makes the other pictures if one fails', async () => {
   const tooWide = { ...pictureRecipes.largeWebp, name: 'wide', size: { longest: 20_000 } };
   const impossible = { recipe: tooWide, path: join(folder.path, 'wide.webp') };
   const pictures = [impossible, ...job.pictures];
-  expect(await makePictures({ ...job, pictures }, signal())).toEqual({ outcome: 'unsupported', why: 'broken' });
+  expect(await makePictures({ ...job, pictures }, patientSignal())).toEqual({ outcome: 'unsupported', why: 'broken' });
   const made = job.pictures.map(({ recipe }) => `${recipe.name}.${recipe.extension}`);
   expect((await readdir(folder.path)).sort()).toEqual(['media', ...made].sort());
 });
@@ -80,7 +79,7 @@ test('reports no picture as made if the process runs out of memory', async () =>
   const program = join(import.meta.dirname, 'picture-program.ts');
   const large = JSON.stringify({ ...job, maxPixels: 100_000_000 });
   const limited = ['--data=700000000', process.execPath, '--disable-wasm-trap-handler', program, large];
-  const { stdout, exitCode } = await execa('prlimit', limited, { reject: false, timeout: 20_000 });
+  const { stdout, exitCode } = await execa('prlimit', limited, { reject: false, timeout: patienceMs });
   expect(stdout.split('\n')[0]).toBe(startMarker);
   expect(exitCode === 0 ? stdout : 'crashed').not.toContain('"made"');
 });
@@ -97,7 +96,7 @@ test.each([
   await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '${output}'`, 'node');
   process.execPath = join(node.folder, 'node');
   setSandboxMode('limits-only');
-  expect(await makePictures(job, signal())).toEqual({ outcome: 'unsupported', why: 'broken' });
+  expect(await makePictures(job, patientSignal())).toEqual({ outcome: 'unsupported', why: 'broken' });
 });
 
 test('reports a process that claims a failure without reason as stopped', async () => {
@@ -106,5 +105,5 @@ test('reports a process that claims a failure without reason as stopped', async 
   await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '{"outcome":"failed","message":""}'`, 'node');
   process.execPath = join(node.folder, 'node');
   setSandboxMode('limits-only');
-  await expect(makePictures(job, signal())).rejects.toThrow(ToolStopped);
+  await expect(makePictures(job, patientSignal())).rejects.toThrow(ToolStopped);
 });

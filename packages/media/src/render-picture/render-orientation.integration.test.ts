@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { CountedSource } from '@echodrop/testkit/counted-source';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { exif } from '@echodrop/testkit/samples/sample-exif';
 import { type HeifSample, heif } from '@echodrop/testkit/samples/sample-heif';
 import { pngChunk, pngWithChunks } from '@echodrop/testkit/samples/sample-png';
@@ -14,7 +15,7 @@ const wide = { width: 96, height: 64 };
 
 /** The displayed size in the record, and the whole picture from the same bytes. */
 async function recordAndPicture(type: PhotoType, bytes: Buffer) {
-  const options = { scratchDir: tmpdir(), maxPixels: 1e6, signal: AbortSignal.timeout(10_000) };
+  const options = { scratchDir: tmpdir(), maxPixels: 1e6, signal: patientSignal() };
   const record = await probeMedia(new CountedSource(bytes), options);
   const picture = (await picturesMade(type, bytes))(type === 'png' ? 'full.png' : 'full.jpg');
   const { width, height } = await sharp(picture).metadata();

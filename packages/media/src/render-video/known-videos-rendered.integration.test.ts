@@ -1,6 +1,7 @@
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { expect, test } from 'vitest';
 import { boxContents } from '../input/iso-boxes.ts';
 import { trackSize } from '../photo-size/heif-size.ts';
@@ -34,7 +35,7 @@ test.concurrent.each(shown)('%s: video and poster have the aspect ratio in the r
     string,
   ];
   await writeFile(path, await make());
-  const options = { maxPixels: 100_000_000, signal: AbortSignal.timeout(50_000) };
+  const options = { maxPixels: 100_000_000, signal: patientSignal() };
   const source = { path, type, tracks: await videoTracks(path, type, options.signal) };
   expect(await renderVideo(source, video, options)).toEqual({ outcome: 'made' });
   expectShape(videoSize(await readFile(video)), fitWithin({ width, height }, fullHd));

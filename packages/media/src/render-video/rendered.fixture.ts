@@ -1,6 +1,7 @@
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { isPhoto, type MediaType, type VideoType } from '../detect-media-type.ts';
 import type { Rendered } from '../outcomes.ts';
 import { drawPictures } from '../render-picture/draw-pictures.ts';
@@ -21,7 +22,7 @@ const usual = 100_000_000;
 export async function renderedPictures(
   type: MediaType,
   bytes: Buffer,
-  { maxPixels = usual, signal = AbortSignal.timeout(20_000) }: Bounds = {},
+  { maxPixels = usual, signal = patientSignal() }: Bounds = {},
 ): Promise<{ end: Rendered; pictures: ReadonlyMap<string, Buffer> }> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));
   const media = { path: join(folder.path, 'media'), type };
@@ -42,7 +43,7 @@ export async function drawnPictures(
   const media = { path: join(folder.path, 'media'), type, ...(tracks && { tracks }) };
   await writeFile(media.path, bytes);
   const pictures = recipes.map((recipe) => ({ recipe, path: join(folder.path, nameOf(recipe)) }));
-  const options = { maxPixels: usual, signal: AbortSignal.timeout(20_000) };
+  const options = { maxPixels: usual, signal: patientSignal() };
   const source = await prepareSource(media, join(folder.path, 'still.png'), { ...options, isWhole: true });
   if (typeof source === 'string') return { end: { outcome: 'unsupported', why: source }, pictures: new Map() };
   const end = await drawPictures({ source, pictures, maxPixels: usual });
@@ -69,7 +70,7 @@ export async function picturesMade(type: MediaType, bytes: Buffer): Promise<(nam
 export async function videoMade(
   type: MediaType,
   bytes: Buffer,
-  { maxPixels = usual, signal = AbortSignal.timeout(20_000), ...bounds }: Bounds & { readonly seconds?: number } = {},
+  { maxPixels = usual, signal = patientSignal(), ...bounds }: Bounds & { readonly seconds?: number } = {},
 ): Promise<{ originalTracks: readonly Track[]; tracks: readonly Track[]; video: Buffer }> {
   if (isPhoto(type)) throw new Error('no video');
   await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));

@@ -7,7 +7,7 @@ const script = `
   try {
     for (;;) openSync('/dev/null');
   } catch {}
-  const limits = { seconds: 5, cpuSeconds: 5, addressBytes: 1e9, fileBytes: 0 };
+  const limits = { seconds: 60, cpuSeconds: 5, addressBytes: 1e9, fileBytes: 0 };
   const signal = new AbortController().signal;
   await runTool(['true'], limits, { signal }).catch(({ name, message }) => console.log(name, message));
 `;

@@ -1,13 +1,15 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { patientSignal } from '@echodrop/testkit/patience';
 import type { Probe } from '../outcomes.ts';
 import { probeMedia } from '../probe.ts';
+import { cpuSeconds } from './cpu-seconds.fixture.ts';
 
 /** What the probe of a file found, in the words of HostileMedia, and what it cost. */
 export interface FileProbe {
   readonly found: string;
   readonly isMedia: boolean;
-  readonly ms: number;
+  readonly cpuSeconds: number;
   readonly bytesRead: number;
   readonly longestRead: number;
 }
@@ -29,10 +31,10 @@ async function probeFile(path: string, scratchDir: string): Promise<FileProbe> {
     return (await file.read(Buffer.alloc(length), 0, length, offset)).buffer;
   };
   const source = { size, head: await read(0, Math.min(size, 16 * 1024)), read };
-  const started = performance.now();
-  const probe = await probeMedia(source, { scratchDir, maxPixels: 1e8, signal: AbortSignal.timeout(20_000) });
-  const ms = performance.now() - started;
-  return { found: describeProbe(probe), isMedia: probe.outcome === 'media', ms, bytesRead, longestRead };
+  const before = cpuSeconds();
+  const probe = await probeMedia(source, { scratchDir, maxPixels: 1e8, signal: patientSignal() });
+  const cost = { cpuSeconds: cpuSeconds() - before, bytesRead, longestRead };
+  return { found: describeProbe(probe), isMedia: probe.outcome === 'media', ...cost };
 }
 
 /** Its type and size, or the reason of its refusal. */

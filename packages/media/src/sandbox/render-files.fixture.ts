@@ -1,5 +1,6 @@
 import { mkdtempDisposable, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { detectMediaType, isPhoto, type MediaType } from '../detect-media-type.ts';
 import type { Rendered } from '../outcomes.ts';
 import { renderPictures } from '../render-picture/render-pictures.ts';
@@ -24,7 +25,7 @@ for (const name of await readdir(folder)) {
   const found = await typeOf(path);
   const type = found ?? 'ts';
   await using made = await mkdtempDisposable(join(scratchDir, 'made-'));
-  const options = { scratchDir, maxPixels, signal: AbortSignal.timeout(20_000) };
+  const options = { scratchDir, maxPixels, signal: patientSignal() };
   const renderings: Promise<Rendered>[] = [];
   const media = isPhoto(type) ? { path, type } : { path, type, tracks: await videoTracks(path, type, options.signal) };
   if (found) {

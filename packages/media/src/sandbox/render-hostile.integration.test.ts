@@ -39,7 +39,7 @@ test('hostile media makes no rendition that needs another file, and makes no too
   expect(calls.filter((call) => call.includes('picture-program.js')).length).toBeGreaterThan(10);
   const own = [media, scratch, run.program, projectDir, dirname(process.execPath)];
   expect(filesOpened(calls).filter((path) => !isWithin(path, own))).toEqual([]);
-}, 240_000);
+});
 
 const projectDir = join(import.meta.dirname, '../../../..');
 

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { builtPictureProgram } from '@echodrop/testkit/built-picture-program';
 import { startCanary, type WatchedCanary } from '@echodrop/testkit/hostile/hostile-canary';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
 import { expect } from 'vitest';
 
 /** Whether strace is installed: else what tools open is not looked at. */
 export const hasStrace = (await execa('strace', ['-V'], { reject: false })).exitCode === 0;
-if (!hasStrace)
-  process.stderr.write('\n!!! NO STRACE: what tools open is not looked at. Debian: apt-get install strace\n\n');
 
 /** The folders of a run: `media` has its input, `scratch` the temporary files of tools. */
 export interface Run extends AsyncDisposable {
@@ -50,7 +49,7 @@ export async function prepareRun(): Promise<Run> {
     async trace(fixture) {
       const node = [process.execPath, ...hook, join(import.meta.dirname, fixture), media, scratch];
       const [command = '', ...args] = [...(hasStrace ? strace : []), ...node];
-      const { stdout } = await execa(command, args, { env, timeout: 200_000 });
+      const { stdout } = await execa(command, args, { env, timeout: 2.5 * patienceMs });
       const calls = hasStrace ? (await readFile(output, 'latin1')).split('\n') : [];
       return { printed: stdout, calls };
     },

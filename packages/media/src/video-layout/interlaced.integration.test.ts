@@ -1,6 +1,7 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import { made, sampleVideo, wovenVideo } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
@@ -43,7 +44,7 @@ test.each<[string, boolean, readonly string[]]>([
   await using folder = await mkdtempDisposable(join(tmpdir(), 'interlaced-'));
   const path = join(folder.path, 'video');
   await writeFile(path, video);
-  const signal = AbortSignal.timeout(10_000);
+  const signal = patientSignal();
   const [track] = (await videoTracks(path, 'mp4', signal)) as readonly Track[];
   const file = { path, type: 'mp4', track: track as Track } as const;
   const processes = await processesStarted(async () => {

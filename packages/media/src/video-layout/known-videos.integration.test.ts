@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CountedSource } from '@echodrop/testkit/counted-source';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
@@ -77,7 +78,7 @@ afterAll(async () => {
 
 /** The result of a probe, and the number of ffprobe runs. */
 async function seen(source: CountedSource, looks = 1): Promise<Probe> {
-  const options = { scratchDir, maxPixels: 100_000_000, signal: AbortSignal.timeout(15_000) };
+  const options = { scratchDir, maxPixels: 100_000_000, signal: patientSignal() };
   const found: Probe[] = [];
   const processes = await processesStarted(async () => found.push(await probeMedia(source, options)));
   expect(processes.filter((program) => program.endsWith('/landlock-and-seccomp.pl'))).toHaveLength(looks);

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CountedSource } from '@echodrop/testkit/counted-source';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { ftyp, isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { made, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => rm(scratchDir, { recursive: true }));
 
 const look = (source: CountedSource) =>
-  probeMedia(source, { scratchDir, maxPixels: 100_000_000, signal: AbortSignal.timeout(15_000) });
+  probeMedia(source, { scratchDir, maxPixels: 100_000_000, signal: patientSignal() });
 const probe = (bytes: Buffer) => look(new CountedSource(bytes));
 const probedVideo = (type: string, width: number, height: number) => ({
   outcome: 'media',

@@ -1,6 +1,7 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { expect, test } from 'vitest';
 import { videoTracks } from './ffprobe.ts';
@@ -9,7 +10,7 @@ test.each(['mp4', 'mkv', 'webm', 'avi'] as const)('the pictures of a %s have a r
   await using folder = await mkdtempDisposable(join(tmpdir(), 'video-length-'));
   const path = join(folder.path, 'media');
   await writeFile(path, await sampleVideo(type, { width: 64, height: 48, seconds: 2 }));
-  const tracks = await videoTracks(path, type, AbortSignal.timeout(20_000));
+  const tracks = await videoTracks(path, type, patientSignal());
   const picture = typeof tracks === 'string' ? expect.fail(tracks) : tracks.find(({ kind }) => kind === 'video');
   expect(Math.abs((picture?.seconds ?? 0) - 2)).toBeLessThan(0.2);
   expect(Math.round((picture?.frameRate ?? 0) * (picture?.seconds ?? 0))).toBeGreaterThan(10);

@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { execa } from 'execa';
+import { patienceMs } from '../patience.ts';
 import { madeOnce } from './made-once.ts';
 
 /** The size of a test picture in pixels, and further options of ffmpeg. */
@@ -76,7 +77,7 @@ export async function made(args: readonly string[]): Promise<Buffer> {
   const words = args.map(async (arg) => (isAbsolute(arg) ? hash('sha256', await readFile(arg)) : arg));
   return madeOnce(await Promise.all(words), () =>
     inTemporaryFile(async (path) => {
-      await execa('ffmpeg', ['-nostdin', '-y', '-v', 'fatal', ...args, path], { timeout: 60_000 });
+      await execa('ffmpeg', ['-nostdin', '-y', '-v', 'fatal', ...args, path], { timeout: patienceMs });
       return readFile(path);
     }),
   );
