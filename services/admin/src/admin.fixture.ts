@@ -2,6 +2,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
 import { afterEach, beforeEach } from 'vitest';
 import { runAdmin } from './run-admin.ts';
@@ -23,7 +24,7 @@ export async function runCommandProcess(args: readonly string[], env: NodeJS.Pro
     env: { ...isolated, ...env },
     extendEnv: false,
     reject: false,
-    timeout: 15_000,
+    timeout: patienceMs,
   });
   return { exitCode, stdout, stderr, lines: stdout.split('\n') };
 }

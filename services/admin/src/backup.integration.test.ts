@@ -133,7 +133,7 @@ function copyLikeRclone(from: ObjectStore, to: ObjectStore): Copy {
   };
 }
 
-test('rsync or cp backs up a folder while uploads run', { timeout: 60_000 }, async () => {
+test('rsync or cp backs up a folder while uploads run', async () => {
   const [from, to] = [await folderPlace(), await folderPlace()];
   const hasRsync = !(await execa('rsync', ['--version'], { reject: false })).failed;
   await expectBackup(from, to, async (prefix, { onlyExisting } = { onlyExisting: false }) => {
@@ -164,9 +164,7 @@ describeWithMinio('with MinIO', {}, (startMinio) => {
     return { store, settings: minio.settings };
   }
 
-  test('backs up a bucket to another, and to a folder and back, while uploads run', {
-    timeout: 90_000,
-  }, async () => {
+  test('backs up a bucket to another, and to a folder and back, while uploads run', async () => {
     const [from, folder, to] = [await bucketPlace(), await folderPlace(), await bucketPlace()];
     await expectBackup(from, folder, copyLikeRclone(from.store, folder.store), '--moved');
     const tags = await runCommand(['verify-store'], folder.settings);

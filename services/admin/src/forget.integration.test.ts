@@ -6,6 +6,7 @@ import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { respondWith, type StandInProvider, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
+import { patienceMs, patientSettings, patientSignal } from '@echodrop/testkit/patience';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -38,6 +39,8 @@ beforeAll(async () => {
     AUTH_VERIFIER_OPS_PORT: `${ports.ops}`,
     IDENTITY_PROVIDERS: provider,
     REDIS_URL: redis.url,
+    PROVIDER_TIMEOUT_MS: patientSettings.PROVIDER_TIMEOUT_MS,
+    VERDICT_TTL_SECONDS: '3600',
   };
   const environments = localEnvironments(env, dataDir);
   await generateSecrets(dataDir, environments.values());
@@ -51,7 +54,7 @@ beforeAll(async () => {
   );
   const secret = new Secret(await readFile(generatedSecretFile(dataDir, 'VERIFIER_SECRET'), 'utf8'));
   const address = `http://127.0.0.1:${ports.verifier}`;
-  client = resources.use(new VerificationClient({ address, secret: [secret], deadlineMs: 5000 }));
+  client = resources.use(new VerificationClient({ address, secret: [secret], deadlineMs: patienceMs }));
 });
 afterAll(() => resources.disposeAsync());
 
@@ -60,7 +63,7 @@ async function countRequests(token: string, id = subject): Promise<number> {
   standIn.behaviour = respondWith(200, `{"id":${id},"screen_name":"mia"}`);
   const before = standIn.requests.length;
   const credentials = { version: 2, provider, authorization: `OAuth oauth_token="${token}"` } as const;
-  const verdict = await client.verify({ credentials, clientAddress: '' }, AbortSignal.timeout(5000));
+  const verdict = await client.verify({ credentials, clientAddress: '' }, patientSignal());
   expect(verdict).toMatchObject({ outcome: 'verified', caller: { provider, subject: id } });
   return standIn.requests.length - before;
 }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { readSweepReport } from '@echodrop/archive/sweep-report';
 import { mediaObjectKey, newMediaKey, recordKey, sweepReportKey } from '@echodrop/object-store/object-keys';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
@@ -144,7 +145,7 @@ test('--every repeats, also after a failed sweep, until SIGTERM', async () => {
       env: { OBJECT_STORE: 'filesystem', ...env },
       extendEnv: false,
       reject: false,
-      timeout: 30_000,
+      timeout: patienceMs,
     });
   const running = sweeper({ OBJECT_STORE_DIR: join(dataDir.folder, 'store') });
   await waitUntil('a report', async () => (await readSweepReport(dataDir.store)) !== undefined);
