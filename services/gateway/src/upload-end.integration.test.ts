@@ -1,5 +1,6 @@
 import { unsupportedSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { type UnsupportedReason, unsupportedReasons } from '@echodrop/media/outcomes';
+import { patientSettings } from '@echodrop/testkit/patience';
 import { readXml } from '@echodrop/testkit/read-xml';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
@@ -12,7 +13,7 @@ const size = { width: 30, height: 20 };
 let stack: Stack;
 
 beforeAll(async () => {
-  const settings = { MEDIA_TYPES_OFF: 'bmp', MAX_PIXELS: '10000', LOG_LEVEL: 'info' };
+  const settings = { ...patientSettings, MEDIA_TYPES_OFF: 'bmp', MAX_PIXELS: '10000', LOG_LEVEL: 'info' };
   stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'], settings });
 });
 afterAll(() => stack[Symbol.asyncDispose]());

@@ -20,7 +20,7 @@ test.each([1, 100, 5000, 70_000])('returns pieces of up to %i bytes in order, ev
   }
   const rest = held.length;
   const last = Buffer.concat(drained(held));
-  expect(Buffer.concat([...taken, last])).toEqual(Buffer.concat(sent));
+  expect(Buffer.concat([...taken, last]).equals(Buffer.concat(sent))).toBe(true);
   expect([rest, held.length]).toEqual([last.length, 0]);
 });
 

@@ -21,15 +21,18 @@ test('a header with more than 100 parameters has none', () => {
 });
 
 test('the search stops at the first parameter too many', () => {
-  const searches = vi.spyOn(RegExp.prototype, 'exec');
-  parametersOf(`a${';b='.repeat(5000)}`);
-  const { length } = searches.mock.calls;
-  searches.mockRestore();
-  expect(length).toBe(101);
+  expect(searchesIn(`a${';b='.repeat(5000)}`)).toBe(101);
 });
 
 test('a header of 1 MB is not searched', () => {
-  const began = performance.now();
-  parametersOf(`form-data${';a="'.repeat(2 ** 18)}`);
-  expect(performance.now() - began).toBeLessThan(2000);
+  expect(searchesIn(`form-data${';a="'.repeat(2 ** 18)}`)).toBe(0);
 });
+
+/** The number of searches for a parameter in this header. */
+function searchesIn(header: string): number {
+  const searches = vi.spyOn(RegExp.prototype, 'exec');
+  parametersOf(header);
+  const { length } = searches.mock.calls;
+  searches.mockRestore();
+  return length;
+}

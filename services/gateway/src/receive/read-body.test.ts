@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ClientGone, Refusal } from '../response/refusal-error.ts';
 import { readBody } from './read-body.ts';
@@ -39,13 +40,13 @@ test('reading pauses at 256 KiB until the verdict', async () => {
   const request = new PassThrough();
   const { body, taken } = readAll(request, {}, verdict.promise);
   request.write(Buffer.alloc(256 * KiB));
-  await vi.waitFor(() => expect(taken.bytes).toBe(256 * KiB));
+  await waitUntil('256 KiB', async () => taken.bytes === 256 * KiB);
   request.write(Buffer.alloc(1));
-  await vi.waitFor(() => expect(request.isPaused()).toBe(true));
+  await waitUntil('a pause', async () => request.isPaused());
   await vi.advanceTimersByTimeAsync(1_800_000);
   expect(taken).toEqual({ bytes: 256 * KiB, isOver: false });
   verdict.resolve();
-  await vi.waitFor(() => expect(taken.bytes).toBe(256 * KiB + 1));
+  await waitUntil('the last byte', async () => taken.bytes === 256 * KiB + 1);
   request.end();
   await body.ended;
 });
@@ -54,7 +55,7 @@ test('a body is refused at the first byte above the limit', async () => {
   const request = new PassThrough();
   const { body, taken } = readAll(request, { maxBytes: 10 });
   request.write(Buffer.alloc(10));
-  await vi.waitFor(() => expect(taken.bytes).toBe(10));
+  await waitUntil('ten bytes', async () => taken.bytes === 10);
   request.write('x');
   await expect(body.ended).rejects.toEqual(new Refusal('media_too_large'));
   expect(taken.bytes).toBe(10);
@@ -89,7 +90,7 @@ test('paused time does not make a sender too slow', async () => {
   for (let i = 1; i <= 10; i++) {
     body.resume();
     request.write(Buffer.alloc(10));
-    await vi.waitFor(() => expect(taken.bytes).toBe(10 * i));
+    await waitUntil('ten more bytes', async () => taken.bytes === 10 * i);
     body.pause();
     await vi.advanceTimersByTimeAsync(600_000 / 10 - 1);
   }

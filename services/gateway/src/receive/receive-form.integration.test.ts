@@ -30,13 +30,14 @@ let folder: string;
 let forms: FormSettings;
 let received: (form: FormContent) => unknown = () => {};
 let options: FormOptions;
-let latest: IncomingMessage;
+/** The requests of a test, in order of arrival. */
+let requests: IncomingMessage[];
 
 beforeAll(async () => {
   folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'receive-form-'))).path;
   forms = { ...limits, store: new FilesystemObjectStore(folder), onOrphan: () => expect.unreachable() };
   const server = createServer(async (request, response) => {
-    latest = request;
+    requests.push(request);
     const end = (outcome: string) => response.setHeader('Content-Length', outcome.length).end(outcome);
     try {
       await using form = await receiveForm(request, forms, options);
@@ -54,6 +55,7 @@ beforeAll(async () => {
 afterAll(() => parts.disposeAsync());
 beforeEach(() => {
   options = {};
+  requests = [];
 });
 
 const whole = () =>
@@ -97,7 +99,9 @@ test('a form truncated anywhere is malformed, and leaves nothing behind', async 
   expect(new Set(await Promise.all(cuts))).toEqual(new Set(['form_malformed']));
   expect(await send({ contentType, body: body.subarray(0, end) })).toBe('received');
   expect(await stored()).toEqual([]);
-}, 60_000);
+});
+
+const arrivalOfOne = () => waitUntil('a whole request', async () => requests.some(({ complete }) => complete));
 
 /** The verdict of the next form, as in version 2. */
 function verdictThatStops() {
@@ -116,7 +120,8 @@ test('media that fills the buffer before the verdict does not block the end of t
       { name: 'message', content: 'hello' },
     ]),
   );
-  setTimeout(verdict.resolve, 100);
+  await arrivalOfOne();
+  verdict.resolve();
   expect(await sent).toBe('received');
 });
 
@@ -131,7 +136,8 @@ test('media that becomes too large before the verdict does not block the end of 
     },
   ]);
   const sent = send({ contentType, body }, 1024);
-  setTimeout(verdict.resolve, 300);
+  await arrivalOfOne();
+  verdict.resolve();
   expect(await sent).toBe('received');
 });
 
@@ -172,7 +178,9 @@ test('a refused caller ends a form at once, and takes precedence over a malforme
   await using unfinished = await RawClient.connect(address);
   unfinished.head('/', { 'Content-Type': contentType }, body.length);
   unfinished.write(body.subarray(0, 200));
+  await waitUntil('the unfinished request', async () => requests.length === 1);
   const malformed = send({ contentType, body: body.subarray(0, 100) });
+  await arrivalOfOne();
   verdict.reject(new Refusal('credentials_refused'));
   expect(await malformed).toBe('credentials_refused');
   expect(await unfinished.response()).toMatchObject({ body: 'credentials_refused' });
@@ -260,27 +268,23 @@ test('crowding out media ends its upload', async () => {
 test.each([
   ['version 2', true],
   ['version 1, credentials first', false],
-])(
-  '%s: before the verdict, chunks of one byte take no more memory than larger ones',
-  async (_what, stopOnRefusal) => {
-    forms = { ...forms, maxMediaBytes: 1024 * KiB };
-    const verdict = verdictThatStops();
-    options = { ...options, stopOnRefusal };
-    const { contentType, body } = formOf(600 * KiB);
-    const chunks = Buffer.from(Array.from(body, (byte) => `1\r\n${String.fromCharCode(byte)}\r\n`).join(''), 'latin1');
-    await using client = await RawClient.connect(address);
-    const before = memoryInUse();
-    client.head('/', { 'Content-Type': contentType });
-    client.write(chunks);
-    await waitUntil('a pause', async () => latest.socket.isPaused());
-    // V8 frees used chunks in the background.
-    await expect.poll(() => (memoryInUse() - before) / KiB, { timeout: 10_000 }).toBeLessThan(1024);
-    latest.destroy();
-    verdict.reject(new Refusal('credentials_refused'));
-    forms = { ...forms, ...limits };
-  },
-  60_000,
-);
+])('%s: before the verdict, chunks of one byte take no more memory than larger ones', async (_what, stopOnRefusal) => {
+  forms = { ...forms, maxMediaBytes: 1024 * KiB };
+  const verdict = verdictThatStops();
+  options = { ...options, stopOnRefusal };
+  const { contentType, body } = formOf(600 * KiB);
+  const chunks = Buffer.from(Array.from(body, (byte) => `1\r\n${String.fromCharCode(byte)}\r\n`).join(''), 'latin1');
+  await using client = await RawClient.connect(address);
+  const before = memoryInUse();
+  client.head('/', { 'Content-Type': contentType });
+  client.write(chunks);
+  await waitUntil('a pause', async () => requests[0]?.socket.isPaused() === true);
+  // V8 frees used chunks in the background.
+  await expect.poll(() => (memoryInUse() - before) / KiB).toBeLessThan(1024);
+  requests[0]?.destroy();
+  verdict.reject(new Refusal('credentials_refused'));
+  forms = { ...forms, ...limits };
+});
 
 function memoryInUse(): number {
   setFlagsFromString('--expose-gc');
