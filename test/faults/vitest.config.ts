@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { testReporters } from '../../packages/testkit/src/reporters/test-reporters.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -9,6 +10,7 @@ export default defineConfig({
     root,
     include: ['test/faults/*.faults.ts'],
     globalSetup: ['packages/testkit/src/samples/samples-global-setup.ts'],
+    reporters: testReporters(),
     disableConsoleIntercept: true,
   },
 });

@@ -36,7 +36,7 @@ const tools = {
   'recorded clients': { from: 'put them in ../shared/clients' },
   'sample media of other programs': { from: 'put it in ../shared/samples' },
   root: { from: 'run the tests as root' },
-  'Landlock 4 on x86-64': { from: 'use Linux 6.7 or newer' },
+  'Landlock 4': { from: 'use Linux 6.7 or newer' },
 } as const satisfies Record<string, { from: string; required?: string }>;
 
 export type Tool = keyof typeof tools;

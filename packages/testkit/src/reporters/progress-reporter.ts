@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node';
 
-/** Every 15 seconds of a run, or every `everyMs`, prints how many test files have ended, how long the others may take, and what runs. */
+/** Every 15 seconds of a run of several files, or every `everyMs`, prints how many test files have ended, how long the others may take, and what runs. */
 export class ProgressReporter implements Reporter {
   readonly #everyMs: number;
   #vitest: Vitest | undefined;
@@ -27,7 +27,7 @@ export class ProgressReporter implements Reporter {
     this.#files = specifications.length;
     this.#allMs = sum(this.#remaining.values());
     this.#begun = performance.now();
-    this.#timer = setInterval(() => this.#print(), this.#everyMs).unref();
+    if (this.#files > 1) this.#timer = setInterval(() => this.#print(), this.#everyMs).unref();
   }
 
   onTestModuleStart({ moduleId, project }: TestModule): void {
