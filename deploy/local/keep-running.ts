@@ -27,13 +27,13 @@ export interface Kept extends AsyncDisposable {
 
 // After a run this long the next pause is the shortest again.
 const steadyMs = 30_000;
-const pauses = { retries: Number.POSITIVE_INFINITY, minTimeout: 500, factor: 2, maxTimeout: 30_000 };
+const usualPauses = { minTimeout: 500, factor: 2, maxTimeout: 30_000 };
 
 /**
  * Starts `program`, and restarts it if it ends, with growing pauses if it ends soon. Its output goes to `<logDir>/<name>.log`, which is emptied
  * first; warnings and errors also go to the terminal.
  */
-export function keepRunning(program: Program, logDir: string): Kept {
+export function keepRunning(program: Program, logDir: string, pauses = usualPauses): Kept {
   const { name } = program;
   const logFile = join(logDir, `${name}.log`);
   writeFileSync(logFile, '');
@@ -53,8 +53,9 @@ export function keepRunning(program: Program, logDir: string): Kept {
   const onFailedAttempt = ({ error, retryDelay }: { error: Error; retryDelay: number }) => {
     say(name, `${error.message}; restarting in ${retryDelay / 1000} s`);
   };
+  const options = { ...pauses, retries: Number.POSITIVE_INFINITY, onFailedAttempt, signal: stop.signal };
   const keep = async () => {
-    while (!stop.signal.aborted) await pRetry(runOnce, { ...pauses, onFailedAttempt, signal: stop.signal });
+    while (!stop.signal.aborted) await pRetry(runOnce, options);
   };
 
   const { promise: failed, reject } = Promise.withResolvers<never>();

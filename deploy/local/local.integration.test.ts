@@ -25,7 +25,6 @@ async function isReady(service: Service): Promise<boolean> {
 }
 
 const supervisor = /^node deploy\/local\/local\.ts/;
-const nothingRemains = async () => npm.remaining().length === 0;
 
 test('npm start starts everything and prints a working command; SIGTERM to npm alone stops everything gracefully', async () => {
   const { pid = Number.NaN } = npm.start();
@@ -63,7 +62,7 @@ test('npm start starts everything and prints a working command; SIGTERM to npm a
   expect((await run('ps', ['axo', 'command='])).stdout).not.toContain(address.password);
 
   process.kill(pid, 'SIGTERM');
-  await waitUntil('all processes to end', nothingRemains);
+  await npm.untilEnded();
   expect(npm.output).toMatch(/^echodrop +stopped$/m);
 });
 
@@ -79,11 +78,11 @@ test('without a known user skips the sample; one Ctrl-C, which npm delivers twic
   await waitUntil('the gateway to stop', async () => !(await isReady('gateway')));
   // If the duplicate counted as another signal, everything would have ended by now.
   await sleep(1500);
-  expect(await isReady('probe-worker')).toBe(true);
+  await waitUntil('readiness of a worker', () => isReady('probe-worker'));
   await npm.descendants();
 
   process.kill(-pid, 'SIGINT');
-  await waitUntil('all processes to end', nothingRemains);
+  await npm.untilEnded();
   expect(npm.output).not.toMatch(/^echodrop +stopped$/m);
 });
 
@@ -112,7 +111,7 @@ test('refuses a second system in the same directory, and restarts killed process
   const uploading = Array.from({ length: 4 }, () => uploadUntilCut(ids));
   await waitUntil('20 uploads', async () => ids.length >= 20);
   process.kill(await npm.pidOf(supervisor), 'SIGKILL');
-  await waitUntil('all processes to end', nothingRemains);
+  await npm.untilEnded();
   await Promise.all(uploading);
 
   const { pid = Number.NaN } = npm.start();
@@ -122,7 +121,7 @@ test('refuses a second system in the same directory, and restarts killed process
 
   // To the whole group.
   process.kill(-pid, 'SIGTERM');
-  await waitUntil('all processes to end', nothingRemains);
+  await npm.untilEnded();
   expect(npm.output).toMatch(/^echodrop +stopped$/m);
 });
 
@@ -152,13 +151,13 @@ async function expectSecondSystemRefused(): Promise<void> {
   });
   let stderr = '';
   second.stderr.on('data', (text) => (stderr += text));
-  expect(await once(second, 'exit')).toEqual([1, null]);
+  expect(await once(second, 'close')).toEqual([1, null]);
   expect(stderr).toContain(`Another Echodrop (process ${await npm.pidOf(supervisor)}) is using ${npm.dataDir}`);
 }
 
 test('reports all invalid settings and exits before anything starts', async () => {
   const started = npm.start({ LOG_LEVEL: 'loud', SITE_PORT: 'none', GATEWAY_MAX_MEDIA_BYTES: '-1' });
-  expect(await once(started, 'exit')).toEqual([78, null]);
+  expect(await once(started, 'close')).toEqual([78, null]);
   expect(npm.output).toMatch(/gateway, .*: LOG_LEVEL must be/);
   expect(npm.output).toMatch(/^SITE_PORT must be/m);
   expect(npm.output).toMatch(/^GATEWAY_MAX_MEDIA_BYTES must be/m);

@@ -1,10 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { variableOf as variable } from '@echodrop/client/local-system';
 import { freePorts } from '@echodrop/testkit/free-ports';
+import { patientSettings } from '@echodrop/testkit/patience';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect } from 'vitest';
 
@@ -22,6 +24,7 @@ export class NpmStart implements AsyncDisposable {
   readonly dataDir: string;
   readonly #ports: Readonly<Record<string, string>>;
   #npm: ChildProcess | undefined;
+  #closed: Promise<unknown> | undefined;
   readonly #seen = new Set<number>();
 
   private constructor(dataDir: string, ports: Readonly<Record<string, string>>) {
@@ -48,12 +51,13 @@ export class NpmStart implements AsyncDisposable {
     this.output = '';
     const npm = spawn('npm', ['start'], {
       cwd: root,
-      env: { ...process.env, ...this.settings, ...settings },
+      env: { ...process.env, ...patientSettings, ...this.settings, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
     for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text) => (this.output += text));
     this.#npm = npm;
+    this.#closed = once(npm, 'close');
     return npm;
   }
 
@@ -64,7 +68,7 @@ export class NpmStart implements AsyncDisposable {
     expect((await this.descendants()).length).toBeGreaterThanOrEqual(running + 2);
   }
 
-  /** All descendants of npm; they count for `remaining`. */
+  /** All descendants of npm; `untilEnded` waits for them. */
   async descendants(): Promise<{ pid: number; command: string }[]> {
     const { stdout } = await run('ps', ['axo', 'pid=,ppid=,command='], { maxBuffer: 64 << 20 });
     const all = [...stdout.matchAll(/^ *(\d+) +(\d+) +(.*)$/gm)].map(([, pid, parent, command = '']) => ({
@@ -85,7 +89,13 @@ export class NpmStart implements AsyncDisposable {
     return found.pid;
   }
 
-  remaining(): number[] {
+  /** Waits until no process remains, and `output` is complete. */
+  async untilEnded(): Promise<void> {
+    await waitUntil('all processes to end', async () => this.#remaining().length === 0);
+    await this.#closed;
+  }
+
+  #remaining(): number[] {
     return [...this.#seen].filter((pid) => {
       try {
         return process.kill(pid, 0);
@@ -97,7 +107,9 @@ export class NpmStart implements AsyncDisposable {
 
   async killAll(): Promise<void> {
     await this.descendants();
-    for (const pid of this.remaining()) process.kill(pid, 'SIGKILL');
+    for (const pid of this.#remaining()) process.kill(pid, 'SIGKILL');
+    // The next run needs their ports and the lock of the folder.
+    await waitUntil('all killed processes to end', async () => this.#remaining().length === 0);
     this.#seen.clear();
   }
 
