@@ -98,7 +98,7 @@ test('1000 anonymous uploads from one address do not block uploads, lists and de
   const refused = await upload(stack, { version: 1, media: photo, headers: from('2001:db8::1') });
   expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('"too_many_requests"') });
   expect(refused.headers.get('retry-after')).toBe('5');
-}, 60_000);
+});
 
 test('uploads with refused secrets count as anonymous while they run', async () => {
   await using stack = await gatewayWith({
@@ -116,7 +116,7 @@ test('uploads with refused secrets count as anonymous while they run', async () 
   }
   const normal = await upload(stack, { version: 2, media: photo, headers: { 'X-Forwarded-For': '192.0.2.1' } });
   expect(normal.status).toBe(200);
-}, 60_000);
+});
 
 test('uploads above the limit of their user count as anonymous while they run', async () => {
   await using stack = await gatewayWith({
@@ -134,7 +134,7 @@ test('uploads above the limit of their user count as anonymous while they run', 
   }
   const normal = { media: photo, headers: { 'X-Forwarded-For': '192.0.2.1', ...anotherUser(stack) } };
   expect((await upload(stack, { version: 2, ...normal })).status).toBe(200);
-}, 60_000);
+});
 
 test('lists and deletions work while uploads use all upload slots', async () => {
   await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS: '2' });
@@ -176,7 +176,7 @@ describe('version 1, separate store', () => {
       expect(JSON.parse(text).errors[0].reason).toBe('provider_unavailable');
     });
     expect(maxGained).toBe(0);
-  }, 30_000);
+  });
 });
 
 test('version 1: media before its secrets may have up to UNVERIFIED_BUFFER_BYTES, and is stored once they are verified', async () => {

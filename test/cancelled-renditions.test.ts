@@ -41,7 +41,7 @@ async function removeAsUser(id: string): Promise<void> {
 test('a user who deletes a video cancels its renditions', async () => {
   await removeAsUser(await uploadUntilRendering());
   await ffmpeg.allEnded();
-}, 30_000);
+});
 
 test('a user who deletes a video in the slow lane cancels its renditions', async () => {
   const id = await uploadUntilRendering(slowVideo);
@@ -50,7 +50,7 @@ test('a user who deletes a video in the slow lane cancels its renditions', async
   );
   await removeAsUser(id);
   await ffmpeg.allEnded();
-}, 30_000);
+});
 
 test('an operator who removes a video, or blocks its user, cancels its renditions', async () => {
   const id = await uploadUntilRendering();
@@ -62,4 +62,4 @@ test('an operator who removes a video, or blocks its user, cancels its rendition
   await waitUntil('the end of the job', async () =>
     /^echodrop_renditions_total\{.*"unsupported".*\} 1$/m.test(await stack.metrics('rendition-worker')),
   );
-}, 60_000);
+});

@@ -7,7 +7,6 @@ import {
   undocumented,
 } from '@echodrop/testkit/documented-responses';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
-import type { Stack } from '@echodrop/testkit/start-stack';
 import { createTus, patchTus, sendTus } from '@echodrop/testkit/tus-requests';
 import { upload } from '@echodrop/testkit/upload';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -20,7 +19,7 @@ const uploads = ([2, 1] as const).flatMap((version) =>
 );
 const otherMethod: Responses = { 405: { $ref: '#/components/responses/Refused405' } };
 
-let stack: Stack;
+let stack: Awaited<ReturnType<typeof startProvokedStack>>;
 let photo: Buffer;
 let document: OpenApi & { readonly paths: Record<string, Record<string, { readonly responses: Responses }>> };
 

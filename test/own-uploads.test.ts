@@ -62,7 +62,7 @@ test('lists the uploads of the user, newest first, in pages, in both formats', a
 
 test('a deleted upload is in no list, its page and pictures return 410, and its media is removed from the store', async () => {
   const { id, url } = await uploaded('to be removed');
-  await expect.poll(async () => (await fetch(`${url}/large.jpg`)).status, { timeout: 15_000 }).toBe(200);
+  await expect.poll(async () => (await fetch(`${url}/large.jpg`)).status).toBe(200);
   const response = await send(`/2/media/${id}`, 'DELETE');
   expect([response.status, await response.text(), response.headers.has('x-request-id')]).toEqual([204, '', true]);
   expect((await listed()).media.map((record) => record['id'])).not.toContain(id);
@@ -120,7 +120,7 @@ test('a blocked user can list and delete uploads, but not upload until unblocked
     const { status, text } = await upload(stack, { parts, headers });
     return status === 200 ? 'none' : JSON.parse(text).errors[0].reason;
   };
-  const soon = { timeout: 20_000, interval: 500 };
+  const soon = { interval: 500 };
   await expect.poll(() => reason(sandbox.apiKey, anotherUser(stack)), soon).toBe('caller_blocked');
   await expect.poll(() => reason('noisy-key', echoHeaders(stack)), soon).toBe('application_blocked');
   expect(await reason(sandbox.apiKey, echoHeaders(stack))).toBe('none');

@@ -9,25 +9,27 @@ import { echoHeaders, secretParts, type UploadOptions, upload, uploadRequest } f
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { tusProvocations } from './provoked-tus-refusals.ts';
 
+interface ProvokedStack extends Stack {
+  /** A gateway beside it, whose limits are reached at once. */
+  readonly strict: Stack;
+}
+
 export interface Target {
-  readonly stack: Stack;
+  readonly stack: ProvokedStack;
   readonly photo: Buffer;
   readonly version: 1 | 2;
   readonly format: 'xml' | 'json';
 }
 
-// Limits that are quick to reach.
 const provokingSettings = {
   MAX_MEDIA_BYTES: '65536',
-  MAX_UPLOAD_SECONDS: '4',
   MAX_CONCURRENT_UPLOADS: '24',
-  UPLOADS_PER_MINUTE_PER_KEY: '100',
   API_KEYS: `${sandbox.apiKey},busy-key,blocked=blocked-key`,
-  PROBE_TIMEOUT_MS: '3000',
 };
+const strictSettings = { ...provokingSettings, MAX_UPLOAD_SECONDS: '1', UPLOADS_PER_MINUTE_PER_KEY: '1' };
 
 /** Blocks `anotherUser` and the application `blocked`, then starts the gateway, so that it knows both from the start. */
-export async function startProvokedStack(more: Record<string, string>): Promise<Stack> {
+export async function startProvokedStack(more: Record<string, string>): Promise<ProvokedStack> {
   await using parts = new AsyncDisposableStack();
   const settings = { ...provokingSettings, ...more };
   const services = ['sandbox-provider', 'auth-verifier', 'probe-worker'] as const;
@@ -35,9 +37,11 @@ export async function startProvokedStack(more: Record<string, string>): Promise<
   await adminOf(system, 'block-user', system.bearerProvider, '12345');
   await adminOf(system, 'block-application', 'blocked');
   const front = parts.use(await startStack({ beside: system, services: ['gateway'], settings }));
+  const strict = parts.use(await startStack({ beside: system, services: ['gateway'], settings: strictSettings }));
   const held = parts.move();
   return {
     ...front,
+    strict,
     services: { ...system.services, ...front.services },
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
@@ -84,7 +88,9 @@ export const provocations: Readonly<Record<string, (target: Target) => Promise<R
   headers_too_large: (target) =>
     sendRaw(target, (client) => client.head(pathOf(target), { Tale: 'a'.repeat(64 * 1024) }, 0)),
   too_slow: (target) =>
-    sendRaw(target, (client) => client.head(pathOf(target), uploadRequest(target.stack, target).headers, 99)),
+    sendRaw({ ...target, stack: target.stack.strict }, (client) =>
+      client.head(pathOf(target), uploadRequest(target.stack, target).headers, 99),
+    ),
   idempotency_key_malformed: (target) => send(target, { headers: { 'Idempotency-Key': 'two words' } }),
   idempotency_key_reused: async (target) => {
     const headers = { 'Idempotency-Key': `"${randomUUID()}"` };
@@ -99,12 +105,17 @@ export const provocations: Readonly<Record<string, (target: Target) => Promise<R
       return sendForm(target, []);
     });
   },
-  too_many_requests: (target) =>
-    firstWith(429, () => sendForm(target, [{ name: 'key', content: 'busy-key' }, message, file])),
+  too_many_requests: (target) => {
+    const strict = { ...target, stack: target.stack.strict };
+    return firstWith(429, () => sendForm(strict, [{ name: 'key', content: 'busy-key' }, message, file]));
+  },
   idempotency_key_in_use: async (target) => {
     await target.stack.services['probe-worker'].freeze();
     const headers = { 'Idempotency-Key': `"${randomUUID()}"` };
-    return Promise.race([send(target, { headers }), send(target, { headers })]);
+    const leaving = new AbortController();
+    const both = [1, 2].map(() => send(target, { headers, signal: leaving.signal }));
+    // The other waits for its probe, and would hold up probes of the same user.
+    return await Promise.race(both).finally(() => leaving.abort());
   },
   unavailable: async (target) => {
     await target.stack.redis.kill();
@@ -115,6 +126,9 @@ export const provocations: Readonly<Record<string, (target: Target) => Promise<R
     return send(target, {});
   },
 };
+
+/** As `Target`, for a request to any gateway. */
+type Sent = Omit<Target, 'stack'> & { readonly stack: Stack };
 
 async function publish(target: Target, headers: Record<string, string> = {}): Promise<string> {
   const { text } = await send({ ...target, version: 2, format: 'json' }, { headers });
@@ -130,15 +144,15 @@ export async function readResponse(pending: Promise<Response>): Promise<Received
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-function send({ stack, photo: media, version, format }: Target, options: UploadOptions): Promise<ReceivedResponse> {
+function send({ stack, photo: media, version, format }: Sent, options: UploadOptions): Promise<ReceivedResponse> {
   return upload(stack, { media, version, format, ...options });
 }
 
-function sendForm(target: Target, parts: NonNullable<UploadOptions['parts']>): Promise<ReceivedResponse> {
+function sendForm(target: Sent, parts: NonNullable<UploadOptions['parts']>): Promise<ReceivedResponse> {
   return send(target, { parts: target.version === 1 ? [...secretParts, ...parts] : parts });
 }
 
-async function sendRaw({ stack }: Target, write: (client: RawClient) => void): Promise<ReceivedResponse> {
+async function sendRaw({ stack }: Sent, write: (client: RawClient) => void): Promise<ReceivedResponse> {
   await using client = await RawClient.connect(stack.gateway);
   write(client);
   const { status, head, body } = await client.response();

@@ -3,10 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type StandInProvider, startStandInProvider } from '@echodrop/testkit/provider/stand-in-provider';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const clients = resolve(import.meta.dirname, '../../shared/clients');
+const options = unlessMissing('recorded clients', existsSync(clients));
 
 // The expected results in strict and historic mode, from the README of the recordings.
 const malformed = '400 form_malformed';
@@ -31,7 +33,7 @@ const recordings: readonly [name: string, strict: string, historic: string][] = 
 
 const v1 = 'https://api.twitter.com/1/account/verify_credentials.json';
 
-describe.runIf(existsSync(clients)).each(['strict', 'historic'] as const)('recorded clients, %s', (compatibility) => {
+describe.each(['strict', 'historic'] as const)('recorded clients, %s', options, (compatibility) => {
   const parts = new AsyncDisposableStack();
   let stack: Stack;
   let provider: StandInProvider;

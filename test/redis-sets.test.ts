@@ -47,7 +47,6 @@ test.concurrent.each([
     const records = new Set((await stack.stored('records')).map((name) => name.replace(/\.json$/, '')));
     expect(uploads.ids.filter((id) => !records.has(id))).toEqual([]);
   },
-  120_000,
 );
 
 /** Four clients that upload continuously until stopped. */

@@ -75,7 +75,7 @@ test('a rolling restart under load fails no upload or page, and loses nothing', 
   const records = await first.stored('records');
   expect(ids.filter((id) => !records.includes(`${id}.json`))).toEqual([]);
   expect(await first.stored('media')).toHaveLength(ids.length);
-}, 120_000);
+});
 
 /** Repeats each of `loads` until `work` is done; errors count as failures. */
 async function runDuring(

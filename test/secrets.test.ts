@@ -32,8 +32,6 @@ const settings = {
   PROBE_QUEUE_SECRET: `${mark()},${mark()}`,
   RENDITION_QUEUE_SECRET: `${mark()},${mark()}`,
   USER_ID_SECRET: mark(),
-  PROBE_TIMEOUT_MS: '2000',
-  PROVIDER_TIMEOUT_MS: '500',
   VERDICT_REUSE: 'retry',
   UPLOADS_PER_MINUTE_PER_USER: '1000',
   UPLOADS_PER_MINUTE_PER_KEY: '1000',
@@ -41,6 +39,8 @@ const settings = {
 
 const parts = new AsyncDisposableStack();
 let stack: Stack;
+/** For peers that never answer. */
+let impatient: Stack;
 let media: Buffer;
 
 beforeAll(async () => {
@@ -54,6 +54,13 @@ beforeAll(async () => {
     await startStack({
       settings,
       of: { 'sandbox-provider': { SANDBOX_USERS_FILE: file } },
+    }),
+  );
+  impatient = parts.use(
+    await startStack({
+      beside: stack,
+      services: ['auth-verifier', 'gateway'],
+      settings: { ...settings, PROBE_TIMEOUT_MS: '1000', PROVIDER_TIMEOUT_MS: '2000' },
     }),
   );
   media = await samplePhoto('png', { width: 64, height: 48 });
@@ -80,12 +87,18 @@ async function expectNoMarker(): Promise<void> {
 /** Everything written so far, by place. Services and Redis may be down. */
 async function readEverythingWritten(): Promise<ReadonlyMap<string, string>> {
   const written = new Map<string, string>();
-  for (const [name, service] of Object.entries(stack.services)) {
-    const { output } = service;
+  const stacks = [
+    ['', stack],
+    ['impatient ', impatient],
+  ] as const;
+  const services = stacks.flatMap(([which, { services, ops }]) =>
+    Object.entries(services).map(([name, { output }]) => [which + name, output, ops(name as ServiceName)] as const),
+  );
+  for (const [name, output, ops] of services) {
     // A marker may cross the end of the last search.
     written.set(`output of ${name}`, output.slice(Math.max(0, (searched.get(name) ?? 0) - 100)));
     searched.set(name, output.length);
-    const metrics = await fetch(`${stack.ops(name as ServiceName)}/metrics`).then(
+    const metrics = await fetch(`${ops}/metrics`).then(
       (response) => response.text(),
       () => '',
     );
@@ -133,21 +146,17 @@ function echoHeaders(header = signEcho(stack.provider, signer), provider = stack
 }
 
 /** Uploads and expects no marker in the response. @returns status and reason */
-async function send({
-  version = 2,
-  format = 'json',
-  headers = echoHeaders(),
-  key = apiKey,
-  more = [],
-  form,
-}: Sent = {}) {
+async function send(
+  { version = 2, format = 'json', headers = echoHeaders(), key = apiKey, more = [], form }: Sent = {},
+  to = stack,
+) {
   const sent: readonly FormPart[] = form ?? [
     { name: 'key', content: key },
     ...(version === 1 && more.length === 0 ? secretFields() : more),
     { name: 'message', content: 'a caption' },
     { name: 'media', filename: 'media', content: media },
   ];
-  const response = await upload(stack, { version, format, headers: version === 2 ? headers : {}, parts: sent });
+  const response = await upload(to, { version, format, headers: version === 2 ? headers : {}, parts: sent });
   for (const marker of markers)
     expect([...response.headers.values(), response.text].join().toLowerCase()).not.toContain(marker);
   return `${response.status} ${/"reason":"(\w+)"|<reason>(\w+)/.exec(response.text)?.slice(1).join('') ?? ''}`.trim();
@@ -274,9 +283,14 @@ test.each(failures)('a provider that is %s', async (behaviour) => {
   const expected = ['refusing', 'wrong-clock'].includes(behaviour)
     ? '401 credentials_refused'
     : '401 provider_unavailable';
-  expect(await send()).toBe(expected);
-  expect(await send({ version: 1, more: secretFields({ consumer_secret: mark() }) })).toMatch(/^401/);
-  expect(await send({ headers: echoHeaders(`Bearer ${mark()}`, stack.bearerProvider) })).toMatch(/^401/);
+  const to = behaviour === 'endless' ? impatient : stack;
+  const [valid, ...wrong] = await Promise.all([
+    send({}, to),
+    send({ version: 1, more: secretFields({ consumer_secret: mark() }) }, to),
+    send({ headers: echoHeaders(`Bearer ${mark()}`, stack.bearerProvider) }, to),
+  ]);
+  expect(valid).toBe(expected);
+  for (const each of wrong) expect(each).toMatch(/^401/);
   await setBehaviour(stack.provider, 'normal');
   expect(await send()).toBe('200');
 });
@@ -308,10 +322,11 @@ test.each<[string, () => { kill(): Promise<void>; restart(): Promise<void> }]>([
   ['the auth-verifier', () => stack.services['auth-verifier']],
   ['the probe-worker', () => stack.services['probe-worker']],
   ['Redis', () => stack.redis],
-])('%s is down', async (_, component) => {
+])('%s is down', async (name, component) => {
   await component().kill();
-  expect(await send()).toMatch(/^(401 provider_unavailable|503 unavailable)$/);
-  expect(await send({ version: 1, more: secretFields({ oauth_secret: mark() }) })).toMatch(/^(401|503) /);
+  const to = name === 'the probe-worker' ? impatient : stack;
+  expect(await send({}, to)).toMatch(/^(401 provider_unavailable|503 unavailable)$/);
+  expect(await send({ version: 1, more: secretFields({ oauth_secret: mark() }) }, to)).toMatch(/^(401|503) /);
   await component().restart();
   await waitUntil('a successful upload', async () => (await send()) === '200');
 });

@@ -95,7 +95,6 @@ describeWithMinio('a write with an unclear outcome', {}, (startMinio) => {
       expect((await fetch(`${url}/large.jpg`)).status).toBe(200);
       expect(proxy.seen.filter(isList)).toEqual([]);
     },
-    40_000,
   );
 
   test.each<Fate>(['changed', 'swallowed', 'swallowed unread'])(

@@ -7,7 +7,6 @@ import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
-import java.time.Duration;
 
 /**
  * Uploads a file with the JDK's own client, as it is without settings (it then asks for HTTP/2 by an upgrade), and prints the
@@ -18,7 +17,6 @@ class Upload {
 
     public static void main(String[] args) throws IOException, InterruptedException {
         var request = HttpRequest.newBuilder(URI.create(args[0]))
-            .timeout(Duration.ofSeconds(30))
             .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
             .header("X-Auth-Service-Provider", args[1])
             .header("X-Verify-Credentials-Authorization", args[2])

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findBrowser } from '@echodrop/testkit/browser/find-browser';
+import { patienceMs } from '@echodrop/testkit/patience';
 import type { Tool } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { chromium } from 'playwright-core';
@@ -23,8 +24,6 @@ export interface ClientResponse {
 
 /** Uploads in a separate process. */
 type Client = (upload: ClientUpload) => Promise<ClientResponse>;
-
-const runMs = 40_000;
 
 /** Third-party clients, and what each needs; `find` returns undefined if that is missing. */
 export const clients: Readonly<Record<string, { needs: Tool; find(): Promise<Client | undefined> }>> = {
@@ -74,15 +73,16 @@ async function withCurl({
       fields.flatMap((field) => ['--form', field]),
       address,
     ].flat(),
-    { timeout: runMs },
+    { timeout: patienceMs },
   );
   const [, text = '', status] = /^([\s\S]*)\n(\d+)$/.exec(stdout) ?? [];
   return { status: Number(status), text };
 }
 
 async function withBrowser(executablePath: string, upload: ClientUpload): Promise<ClientResponse> {
-  await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: runMs });
+  await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: patienceMs });
   const page = await browser.newPage();
+  page.setDefaultTimeout(patienceMs);
   // Same origin as the gateway; CORS has other tests.
   await page.goto(new URL('/openapi.json', upload.address).href);
   await page.setContent(await readFile(program('upload.html'), 'utf8'));
@@ -99,7 +99,7 @@ async function withBrowser(executablePath: string, upload: ClientUpload): Promis
 // Our programs print the status on one line, then the body.
 async function run(command: string, args: readonly string[]): Promise<ClientResponse> {
   // Java reads arguments in the encoding of the locale.
-  const { stdout } = await execa(command, args, { timeout: runMs, env: { LC_ALL: 'C.UTF-8' } });
+  const { stdout } = await execa(command, args, { timeout: patienceMs, env: { LC_ALL: 'C.UTF-8' } });
   const end = stdout.indexOf('\n');
   return { status: Number(stdout.slice(0, end)), text: stdout.slice(end + 1) };
 }

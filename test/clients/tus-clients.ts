@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EchodropClient } from '@echodrop/client/node';
 import { findBrowser } from '@echodrop/testkit/browser/find-browser';
+import { patienceMs } from '@echodrop/testkit/patience';
 import type { Tool } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { chromium } from 'playwright-core';
@@ -61,8 +62,9 @@ function optionsOf({ address, provider, authorization, key, message }: Omit<Clie
 }
 
 async function withUppy(executablePath: string, { file, ...upload }: ClientUpload): Promise<void> {
-  await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: patienceMs });
   const page = await browser.newPage();
+  page.setDefaultTimeout(patienceMs);
   // Same origin as the gateway; CORS has other tests.
   await page.goto(new URL('../openapi.json', upload.address).href);
   await page.setContent('<input type="file">');

@@ -15,7 +15,6 @@ with open(path, "rb") as media:
         },
         data={"key": key, "message": message},
         files={"media": media},
-        timeout=30,
     )
 
 sys.stdout.buffer.write(b"%d\n" % response.status_code + response.content)

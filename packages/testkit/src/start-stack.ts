@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { builtService } from './built-service.ts';
 import { freePort, freePorts } from './free-ports.ts';
+import { patientSettings } from './patience.ts';
 import { ServerProcess } from './servers/server-process.ts';
 import { startSpreadingProxy } from './servers/spreading-proxy.ts';
 import { type RunningRedis, startRedis } from './servers/start-redis.ts';
@@ -118,6 +119,7 @@ export async function startStack({
     LOG_LEVEL: 'warn',
     // All tests upload as one user.
     UPLOADS_PER_MINUTE_PER_USER: '0',
+    ...patientSettings,
     ...(typeof settings === 'function' ? settings(own) : settings),
   };
   const start = async (name: ServiceName, port?: number, opsPort = opsPorts[name]) => {

@@ -1,4 +1,5 @@
 import { type FormPart, multipartForm } from './multipart-form.ts';
+import { patientSignal } from './patience.ts';
 import { type Signer, signEcho } from './sign-echo.ts';
 import { type Stack, sandbox } from './start-stack.ts';
 
@@ -38,7 +39,7 @@ export function uploadRequest(stack: Pick<Stack, 'provider'>, options: UploadOpt
 /** Uploads over HTTP. @returns the response with its body as text */
 export async function upload(stack: Pick<Stack, 'gateway' | 'provider'>, options: UploadOptions = {}) {
   const { path, headers, body } = uploadRequest(stack, options);
-  const signal = options.signal ?? AbortSignal.timeout(60_000);
+  const signal = options.signal ?? patientSignal();
   const response = await fetch(`${stack.gateway}${path}`, { method: 'POST', headers, body, signal });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
