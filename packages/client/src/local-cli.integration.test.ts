@@ -4,6 +4,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { execa } from 'execa';
@@ -13,7 +14,7 @@ const cli = (args: readonly string[], env: NodeJS.ProcessEnv) =>
   execa(process.execPath, [join(import.meta.dirname, 'local-cli.ts'), ...args], {
     env,
     reject: false,
-    timeout: 30_000,
+    timeout: patienceMs,
   });
 
 test('errors contain the full path of a missing file, and the advice to start the system', async () => {
@@ -40,7 +41,7 @@ test('help of `sign` names the user', async () => {
 test('exits quietly if the reader of its output closes the pipe', async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'local-cli.ts'), 'sign'], {
     env: {},
-    timeout: 30_000,
+    timeout: patienceMs,
   });
   child.stdout.destroy();
   const [stderr, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);

@@ -8,6 +8,8 @@ export interface CommandContext {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: Output;
   readonly stderr: Output;
+  /** How long a site may take to say whether an earlier upload still exists. Default: 3000. */
+  readonly maxCheckMs?: number;
 }
 
 export type Output = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean | undefined };

@@ -46,8 +46,9 @@ test('standard input can be given once', async () => {
 });
 
 test('a pattern of many stars does not take exponential time', async () => {
-  const began = performance.now();
+  const began = process.cpuUsage();
   const pattern = `${'*x'.repeat(20)}*y`;
   expect(await expandFiles([pattern], folder)).toMatchObject([{ name: pattern }]);
-  expect(performance.now() - began).toBeLessThan(1000);
+  const { user, system } = process.cpuUsage(began);
+  expect(user + system).toBeLessThan(1_000_000);
 });

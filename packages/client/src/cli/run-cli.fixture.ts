@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { runCli } from './run-cli.ts';
 
 interface RunOptions {
@@ -6,6 +7,7 @@ interface RunOptions {
   readonly cwd?: string;
   readonly stdin?: Buffer | string;
   readonly isTTY?: boolean;
+  readonly maxCheckMs?: number;
   /** Called with standard error so far, whenever it grows. */
   readonly onStderr?: (text: string) => void;
   readonly onStdout?: (text: string) => void;
@@ -13,7 +15,7 @@ interface RunOptions {
 
 /** Runs the command line in this process. Nothing of the machine's own environment reaches it. */
 export async function run(args: readonly string[], options: RunOptions = {}) {
-  const { env = {}, cwd = '/', stdin = '', isTTY = false, onStderr, onStdout } = options;
+  const { env = {}, cwd = '/', stdin = '', isTTY = false, maxCheckMs = patienceMs, onStderr, onStdout } = options;
   const written = { stdout: '', stderr: '' };
   const output = (name: keyof typeof written) => ({
     isTTY,
@@ -25,6 +27,6 @@ export async function run(args: readonly string[], options: RunOptions = {}) {
     },
   });
   const streams = { stdin: Readable.from([Buffer.from(stdin)]), stdout: output('stdout'), stderr: output('stderr') };
-  const status = await runCli(args, { env, cwd, ...streams });
+  const status = await runCli(args, { env, cwd, ...streams, maxCheckMs });
   return { status, ...written };
 }

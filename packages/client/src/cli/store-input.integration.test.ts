@@ -1,6 +1,7 @@
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 
@@ -16,10 +17,10 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
       ECHODROP_BEARER: 'token',
     };
     const command = execa(process.execPath, [join(import.meta.dirname, 'main.ts'), 'upload', '-'], {
-      ...{ env, reject: false, timeout: 30_000 },
+      ...{ env, reject: false, timeout: patienceMs },
     });
     command.stdin.write('the first bytes');
-    await expect.poll(() => readdir(folder.path), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => readdir(folder.path)).toHaveLength(1);
     command.kill(signal);
     expect((await command).signal).toBe(signal);
     expect(await readdir(folder.path)).toEqual([]);

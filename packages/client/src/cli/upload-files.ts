@@ -26,7 +26,7 @@ export interface UploadsOptions {
 }
 
 // A page responds 410 at once. That of a new upload may wait for its pictures.
-const maxCheckMs = 3000;
+const defaultMaxCheckMs = 3000;
 
 interface Published {
   readonly record: MediaRecord;
@@ -124,7 +124,7 @@ async function publish(run: Run, { media, key, ...upload }: Upload): Promise<Pub
   const { message, alt, again, version } = options;
   const ledger = new Ledger(context.env);
   const known = again ? undefined : await ledger.find(key);
-  if (known && (await isKept(known))) return { record: known, isUploaded: false };
+  if (known && (await isKept(known, context))) return { record: known, isUploaded: false };
   const onLedgerError = (error: unknown) => {
     run.ledgerError ??= error;
   };
@@ -145,7 +145,7 @@ async function publish(run: Run, { media, key, ...upload }: Upload): Promise<Pub
  * Whether the site still has an earlier upload, or does not respond. @throws RequestRefused as the service does for 24 hours if it was removed:
  * only the user decides to publish it again
  */
-async function isKept({ url }: MediaRecord): Promise<boolean> {
+async function isKept({ url }: MediaRecord, { maxCheckMs = defaultMaxCheckMs }: CommandContext): Promise<boolean> {
   const request = { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(maxCheckMs) } as const;
   const { status } = (await fetch(url, request).catch(() => undefined)) ?? {};
   if (status === 410) throw new RequestRefused({ status, reason: 'removed', message: 'This upload was removed.' });

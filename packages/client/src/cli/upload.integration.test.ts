@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type CountingProxy, type Fate, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { startCuttingProxy } from '@echodrop/testkit/servers/cutting-proxy';
@@ -40,8 +41,9 @@ const environment = () => ({
   ECHODROP_PROVIDER: stack.bearerProvider,
   ECHODROP_BEARER: 'sandbox-bearer',
 });
+// A page waits for its pictures, which this stack does not make.
 const echodrop = (args: readonly string[], options: Parameters<typeof run>[1] = {}) =>
-  run(args, { env: environment(), cwd: folder, ...options });
+  run(args, { env: environment(), cwd: folder, maxCheckMs: 100, ...options });
 const records = async () => (await stack.stored('records')).length;
 const lines = (text: string) => text.split('\n').filter(Boolean);
 
@@ -137,7 +139,7 @@ test('an upload removed by rm can be repeated only with --again', async () => {
   expect(removal.stdout).toBe(`deleted ${address.slice(-10)}\n`);
   expect(removal.stderr).toContain('ZZZZZZZZZZ: ');
   expect((await fetch(address)).status).toBe(410);
-  const repeated = await echodrop(['upload', name]);
+  const repeated = await echodrop(['upload', name], { maxCheckMs: patienceMs });
   expect(repeated).toMatchObject({ status: 1, stdout: '' });
   expect(repeated.stderr).toContain('To publish it again, add --again. (410 removed)');
   expect((await echodrop(['upload', name, '--again'])).status).toBe(0);

@@ -10,7 +10,7 @@ test.each([
   [205, 'The service responded with 205.'],
   [304, 'The service responded with 304.'],
   [600, 'No response from the upload service.'],
-])('an upload ends on status %d', { timeout: 5000 }, async (status, message) => {
+])('an upload ends on status %d', async (status, message) => {
   // Browsers deliver such a response; Node servers and fetch do not.
   class XhrStub {
     readonly upload = {};

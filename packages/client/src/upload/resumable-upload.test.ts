@@ -2,6 +2,7 @@ import { recordToJson, recordToXml } from '@echodrop/record';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { EchodropClient, type UploadOptions } from '../node.ts';
 import { type FakeService, lose, refuse, respond, someRecord, startFakeService } from '../service.fixture.ts';
+import { heldStallMs, holdStalls } from '../stalls.fixture.ts';
 
 const MiB = 2 ** 20;
 const media = new Blob([new Uint8Array(2 * MiB)]);
@@ -57,8 +58,9 @@ test('large media is sent in pieces at once', async () => {
 });
 
 test('a creation that gets no response is sent again', async () => {
-  service.responses = [lose, () => {}, created, last()];
-  expect(await upload({}, media, { stallMs: 200 })).toEqual(someRecord);
+  service.responses = [lose, holdStalls(), created, last()];
+  expect(await upload({}, media, { stallMs: heldStallMs })).toEqual(someRecord);
+  expect(requests()).toEqual(['POST /2/upload.json', 'POST /files/', 'POST /files/', 'PATCH /files/first']);
 });
 
 test('a lost last response is found with GET', async () => {

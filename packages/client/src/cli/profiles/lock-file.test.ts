@@ -1,8 +1,7 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { lockFile, removeAbandoned } from './lock-file.ts';
 
 const abandonedMs = 1000;
@@ -21,11 +20,22 @@ test.each([
   const path = join(folder, 'a.lock');
   if (isLeft) await writeFile(path, 'killed');
   let holders = 0;
+  // The clock advances while the lock has no holder, or once its holder has touched the file: on a slow machine, that may take long.
+  let now = performance.now();
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const waiting = setInterval(() => {
+    if (holders === 0) now += abandonedMs / 20;
+  }, 10);
+  onTestFinished(() => clearInterval(waiting));
+  const touchedAt = async () => (await stat(path)).mtimeMs;
   const hold = async () => {
     await using _lock = await lockFile(path, abandonedMs);
     holders += 1;
     expect(holders).toBe(1);
-    await pause(1.3 * abandonedMs);
+    for (const end = now + 2 * abandonedMs; now < end; now += abandonedMs / 5) {
+      const before = await touchedAt();
+      await expect.poll(touchedAt, { interval: 10 }).not.toBe(before);
+    }
     holders -= 1;
   };
   await Promise.all([hold(), hold()]);

@@ -3,7 +3,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { recordToJson } from '@echodrop/record';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { refuse, respond, someRecord, startFakeService } from '../../service.fixture.ts';
@@ -13,6 +15,8 @@ import { type ProviderStandIn, startProvider } from './provider.fixture.ts';
 import { freshProfile } from './renew-token.ts';
 
 const cliMain = join(import.meta.dirname, '../main.ts');
+// Time for a mistake. A test passes also without it.
+const pauseMs = 200;
 
 let provider: ProviderStandIn;
 let folder: string;
@@ -177,8 +181,8 @@ test('rm renews a token that expires between two removals', async () => {
 test('two processes can renew a token concurrently, although its refresh token is valid once', async () => {
   provider.behaviour.tokenSeconds = 10;
   provider.behaviour.rotates = true;
-  provider.behaviour.tokenMs = 200;
   await login(['--provider', 'Work']);
+  provider.behaviour.beforeTokens = () => sleep(pauseMs);
   provider.behaviour.tokenSeconds = 3600;
   provider.validTokens.clear();
   const both = await Promise.all([echodrop(['whoami']), echodrop(['whoami'])]);
@@ -191,13 +195,16 @@ test('two processes can renew a token concurrently, although its refresh token i
 test('logout during a renewal ends the renewed sign-in', async () => {
   provider.behaviour.tokenSeconds = 10;
   await login(['--provider', 'Work']);
-  Object.assign(provider.behaviour, { tokenSeconds: 3600, tokenMs: 200 });
+  const isAnswered = Promise.withResolvers<void>();
+  Object.assign(provider.behaviour, { tokenSeconds: 3600, beforeTokens: () => isAnswered.promise });
   provider.validTokens.clear();
   const renewing = echodrop(['whoami']);
   const isRenewing = () => provider.requests.some(({ form }) => form.has('refresh_token'));
   await expect.poll(isRenewing).toBe(true);
-  await echodrop(['logout']);
-  await renewing;
+  const leaving = echodrop(['logout']);
+  await sleep(pauseMs);
+  isAnswered.resolve();
+  await Promise.all([leaving, renewing]);
   expect(await profile()).toBeUndefined();
   expect(provider.validTokens.size).toBe(0);
 });
@@ -217,13 +224,17 @@ test.each([
 
 test('a signal during a renewal ends the command after the renewed sign-in is stored', async () => {
   provider.behaviour.tokenSeconds = 10;
-  provider.behaviour.tokenMs = 300;
   await login(['--provider', 'Work']);
   const before = await profile();
-  const command = execa(process.execPath, [cliMain, 'whoami'], { env: environment(), reject: false, timeout: 20_000 });
+  const isAnswered = Promise.withResolvers<void>();
+  provider.behaviour.beforeTokens = () => isAnswered.promise;
+  const options = { env: environment(), reject: false, timeout: patienceMs };
+  const command = execa(process.execPath, [cliMain, 'whoami'], options);
   const isRenewing = () => provider.requests.some(({ form }) => form.has('refresh_token'));
-  await expect.poll(isRenewing, { timeout: 10_000 }).toBe(true);
+  await expect.poll(isRenewing).toBe(true);
   command.kill('SIGINT');
+  await sleep(pauseMs);
+  isAnswered.resolve();
   expect(await command).toMatchObject({ signal: 'SIGINT', stdout: '' });
   expect((await profile())?.token).not.toBe(before?.token);
   expect(await readdir(join(folder, 'echodrop'))).toEqual(['default.json']);
@@ -232,18 +243,22 @@ test('a signal during a renewal ends the command after the renewed sign-in is st
 test('a closed pipe during a renewal ends the command after the renewed sign-in is stored', async () => {
   await using service = await startFakeService();
   provider.settings.upload = service.address;
-  Object.assign(provider.behaviour, { tokenSeconds: 10, rotates: true, tokenMs: 300 });
+  Object.assign(provider.behaviour, { tokenSeconds: 10, rotates: true });
   await login(['--provider', 'Work']);
   for (const name of ['a', 'b']) await writeFile(join(folder, name), name);
   const renewals = () => provider.requests.filter(({ form }) => form.has('refresh_token')).length;
   // The address of the first file is printed while the token is renewed for the second one: the third time.
+  const isAnswered = Promise.withResolvers<void>();
+  provider.behaviour.beforeTokens = () => (renewals() === 3 ? isAnswered.promise : undefined);
   const whenRenewing = async (response: ServerResponse) => {
     await expect.poll(renewals).toBe(3);
     respond(200, recordToJson(someRecord))(response);
+    await sleep(pauseMs);
+    isAnswered.resolve();
   };
   service.responses = [(response) => void whenRenewing(response)];
   const env = { ...environment(), XDG_STATE_HOME: join(folder, 'state') };
-  const options = { env, cwd: folder, reject: false, timeout: 20_000 };
+  const options = { env, cwd: folder, reject: false, timeout: patienceMs };
   const command = execa(process.execPath, [cliMain, 'upload', 'a', 'b'], options);
   command.stdout.destroy();
   expect(await command).toMatchObject({ exitCode: 141 });
@@ -251,29 +266,35 @@ test('a closed pipe during a renewal ends the command after the renewed sign-in 
   expect([...provider.validTokens].at(-1)).toBe((await profile())?.token);
 });
 
-/** Starts a login in another process, and sends it a signal as soon as the provider has received `request`. */
-async function interruptLogin(args: readonly string[], request: string) {
+type Held = 'beforeTokens' | 'beforeUser' | 'beforeRevocation';
+
+/** Starts a login in another process, and sends it a signal while the provider holds the response to `request`. */
+async function interruptLogin(args: readonly string[], held: Held, request: string) {
+  const isAnswered = Promise.withResolvers<void>();
+  provider.behaviour[held] = () => isAnswered.promise;
   const before = provider.requests.length;
   const all = ['login', provider.origin, '--no-browser', ...args];
-  const command = execa(process.execPath, [cliMain, ...all], { env: environment(), reject: false, timeout: 15_000 });
+  const options = { env: environment(), reject: false, timeout: patienceMs };
+  const command = execa(process.execPath, [cliMain, ...all], options);
   let visited: Promise<unknown> | undefined;
   command.stderr.on('data', (text: Buffer) => {
     const [address] = /^http:.*$/m.exec(String(text)) ?? [];
     if (address) visited ??= fetch(address);
   });
   const hasReceived = () => provider.requests.slice(before).some(({ path }) => path === request);
-  await expect.poll(hasReceived, { timeout: 10_000 }).toBe(true);
+  await expect.poll(hasReceived).toBe(true);
   await visited;
   command.kill('SIGINT');
+  await sleep(pauseMs);
+  isAnswered.resolve();
   return command;
 }
 
 test.each([
-  ['identifies its user', { userMs: 20_000 }, 'GET /api/v1/accounts/verify_credentials'],
-  ['receives its token', { tokenMs: 300 }, 'POST /oauth/token'],
-])('a signal while a login %s revokes the token', async (_, slow, request) => {
-  Object.assign(provider.behaviour, slow);
-  expect(await interruptLogin(['--provider', 'town'], request)).toMatchObject({ signal: 'SIGINT', stdout: '' });
+  ['identifies its user', 'beforeUser', 'GET /api/v1/accounts/verify_credentials'],
+  ['receives its token', 'beforeTokens', 'POST /oauth/token'],
+] as const)('a signal while a login %s revokes the token', async (_, held, request) => {
+  expect(await interruptLogin(['--provider', 'town'], held, request)).toMatchObject({ signal: 'SIGINT', stdout: '' });
   expect(provider.requests.some(({ path }) => path === 'POST /oauth/token')).toBe(true);
   expect(provider.validTokens.size).toBe(0);
   expect(await readdir(join(folder, 'echodrop'))).toEqual([]);
@@ -281,8 +302,8 @@ test.each([
 
 test('a signal while a login revokes the token that it replaced ends the command after the revocation', async () => {
   await login(['--provider', 'Town']);
-  provider.behaviour.revocationMs = 300;
-  expect(await interruptLogin(['--provider', 'Town'], 'POST /oauth/revoke')).toMatchObject({ signal: 'SIGINT' });
+  const interrupted = await interruptLogin(['--provider', 'Town'], 'beforeRevocation', 'POST /oauth/revoke');
+  expect(interrupted).toMatchObject({ signal: 'SIGINT' });
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
 });
 

@@ -1,7 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '@echodrop/testkit/servers/listen';
 
 interface Grant {
@@ -19,10 +18,10 @@ export interface Behaviour {
   deniesUser: boolean;
   /** Says nothing about the user of a token. */
   hidesUser: boolean;
-  /** How long a revocation takes. */
-  revocationMs: number;
-  /** How long it takes to look up the user of a token. */
-  userMs: number;
+  /** What a revocation waits for. */
+  beforeRevocation: () => Promise<unknown> | undefined;
+  /** What a response with a user waits for. */
+  beforeUser: () => Promise<unknown> | undefined;
   /** Signs the id token for another sign-in. */
   wrongNonce: boolean;
   tokenSeconds: number | undefined;
@@ -30,8 +29,8 @@ export interface Behaviour {
   rotates: boolean;
   /** Refuses every code. */
   refusesCode: boolean;
-  /** How long a response with tokens takes, after they were issued. */
-  tokenMs: number;
+  /** What a response with tokens waits for, after they were issued. */
+  beforeTokens: () => Promise<unknown> | undefined;
   /** The status of every renewal. */
   renewalStatus: number | undefined;
   /** Overrides the metadata of the OpenID provider. */
@@ -67,13 +66,13 @@ export async function startProvider(): Promise<ProviderStandIn> {
     refusesProfileScope: false,
     deniesUser: false,
     hidesUser: false,
-    revocationMs: 0,
-    userMs: 0,
+    beforeRevocation: () => undefined,
+    beforeUser: () => undefined,
     wrongNonce: false,
     tokenSeconds: undefined,
     rotates: false,
     refusesCode: false,
-    tokenMs: 0,
+    beforeTokens: () => undefined,
     renewalStatus: undefined,
     metadata: {},
   };
@@ -115,7 +114,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
     return isValid;
   };
 
-  const token = (form: URLSearchParams, response: ServerResponse) => {
+  const token = async (form: URLSearchParams, response: ServerResponse) => {
     const client = form.get('client_id') ?? '';
     const secret = registered.get(client)?.secret;
     if (secret !== undefined && form.get('client_secret') !== secret)
@@ -133,11 +132,12 @@ export async function startProvider(): Promise<ProviderStandIn> {
       ...(behaviour.tokenSeconds && { expires_in: behaviour.tokenSeconds, refresh_token: refreshToken }),
       ...(client === 'public' && { id_token: idToken(origin(), client, nonce, keys.privateKey) }),
     };
-    return void sleep(behaviour.tokenMs).then(() => json(response, body));
+    await behaviour.beforeTokens();
+    return json(response, body);
   };
 
   const user = async (request: IncomingMessage, response: ServerResponse, found: Record<string, unknown>) => {
-    await sleep(behaviour.userMs);
+    await behaviour.beforeUser();
     return validTokens.has(/^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1] ?? '')
       ? json(response, behaviour.hidesUser ? {} : found)
       : json(response, { error: 'invalid_token' }, 401);
@@ -162,7 +162,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
           ? json(response, {}, behaviour.renewalStatus)
           : token(form, response),
       'POST /oauth/revoke': async () => {
-        await sleep(behaviour.revocationMs);
+        await behaviour.beforeRevocation();
         validTokens.delete(form.get('token') ?? '');
         return json(response, {});
       },
