@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { Lane, RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/detect-media-type';
 import { fullRecipe, pictureRecipes, type RenditionSet, videoRecipe } from '@echodrop/media/rendition-recipes';
-import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
+import { headStartMs, ToolStopped } from '@echodrop/media/sandbox/run-tool';
 import { setSandboxMode } from '@echodrop/media/sandbox/sandbox';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import {
@@ -16,7 +16,9 @@ import {
   userBlockKey,
 } from '@echodrop/object-store/object-keys';
 import { Deferred } from '@echodrop/queue/slower-lane';
+import { holdDeadline } from '@echodrop/testkit/hostile/held-deadline';
 import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
+import { patienceMs, patientSignal } from '@echodrop/testkit/patience';
 import { gif } from '@echodrop/testkit/samples/sample-animation';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -62,11 +64,17 @@ interface Job extends Omit<RenditionRequest, 'mediaKey'> {
   readonly set: RenditionSet;
 }
 
+/** The limits of a lane, with wall-clock time for a busy machine. */
+function patient({ video, pictures, ...others }: LaneLimits): LaneLimits {
+  const seconds = patienceMs / 1000;
+  return { ...others, video: { ...video, seconds }, pictures: { ...pictures, seconds }, spareSeconds: seconds };
+}
+
 function make(
   mediaKey: string,
   job: Job,
   {
-    limits = laneLimits.quick,
+    limits = patient(laneLimits.quick),
     tools = 'these',
     overruns = new Overruns(),
   }: { limits?: LaneLimits; tools?: string; overruns?: Overruns } = {},
@@ -81,7 +89,7 @@ function make(
     tools,
     events,
   };
-  return render({ mediaKey, ...job }, AbortSignal.timeout(60_000), rendering);
+  return render({ mediaKey, ...job }, patientSignal(), rendering);
 }
 
 async function namesOf(mediaKey: string): Promise<string[]> {
@@ -98,8 +106,14 @@ const frame = { width: 40, height: 30 };
 
 /** The limits of a lane, with others for videos. */
 function withVideo(lane: Lane, others: LaneLimits['video']): LaneLimits {
-  return { ...laneLimits[lane], video: { ...laneLimits[lane].video, ...others } };
+  const limits = patient(laneLimits[lane]);
+  return { ...limits, video: { ...limits.video, ...others } };
 }
+
+/** The limits of the quick lane, in which pictures of a video time out when the deadline passes. */
+const seconds = 1000;
+const held = { ...withVideo('quick', { seconds }), pictures: { seconds } };
+const holdPictures = () => holdDeadline(seconds * 1000 - headStartMs);
 
 test('defers a video with a long estimate, and makes it in the slow lane', async () => {
   const mediaKey = await uploaded(video);
@@ -123,7 +137,7 @@ test.each<[string, Job]>([
 test('makes pictures of a large photo in the medium lane', async () => {
   const mediaKey = await uploaded(await samplePhoto('png', { width: 64, height: 48 }));
   const large: Job = { type: 'png', set: 'pictures', pixels: 100_000_000 };
-  expect(await make(mediaKey, large, { limits: laneLimits.medium })).toEqual(made);
+  expect(await make(mediaKey, large, { limits: patient(laneLimits.medium) })).toEqual(made);
   expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
 });
 
@@ -137,37 +151,46 @@ test('makes pictures of a deferred video on request', async () => {
 test('defers a video whose pictures take too long', async () => {
   const mediaKey = await uploaded(video);
   await using ffmpeg = await sleepyFfmpeg();
-  // Long enough for a busy machine to start the script.
-  const limits = { ...withVideo('quick', { seconds: 2.5 }), pictures: { seconds: 2.5 } };
-  await expect(make(mediaKey, videoJob, { limits })).rejects.toThrow(Deferred);
+  using deadline = holdPictures();
+  const making = make(mediaKey, videoJob, { limits: held });
+  making.catch(() => {});
+  await ffmpeg.called();
+  deadline.pass();
+  await expect(making).rejects.toThrow(Deferred);
   expect(await ffmpeg.started()).toBe(1);
   await ffmpeg.allEnded(0);
   expect(await namesOf(mediaKey)).toEqual([]);
-}, 30_000);
+});
 
 test("an owner's next video skips a lane that the previous one overran; another owner's does not", async () => {
   const mediaKeys = [await uploaded(video), await uploaded(video), await uploaded(video)];
   await using ffmpeg = await sleepyFfmpeg();
-  const limits = { ...withVideo('quick', { seconds: 2.5 }), pictures: { seconds: 2.5 } };
+  using deadline = holdPictures();
   const overruns = new Overruns();
   const [a, b] = ['a'.repeat(32), 'b'.repeat(32)];
-  const makeOf = (n: number, owner: string) => make(mediaKeys[n] ?? '', { ...videoJob, owner }, { limits, overruns });
-  await expect(makeOf(0, a)).rejects.toThrow(Deferred);
-  expect(await ffmpeg.started()).toBe(1);
+  const makeOf = (n: number, owner: string) =>
+    make(mediaKeys[n] ?? '', { ...videoJob, owner }, { limits: held, overruns });
+  const overrun = async (n: number, owner: string, calls: number) => {
+    const making = makeOf(n, owner);
+    making.catch(() => {});
+    await ffmpeg.called(calls);
+    deadline.pass();
+    await expect(making).rejects.toThrow(Deferred);
+  };
+  await overrun(0, a, 1);
   await expect(makeOf(1, a)).rejects.toThrow(Deferred);
   expect(await ffmpeg.started()).toBe(1);
-  await expect(makeOf(2, b)).rejects.toThrow(Deferred);
-  expect(await ffmpeg.started()).toBe(2);
-}, 30_000);
+  await overrun(2, b, 2);
+});
 
 test('makes the still pictures of a large animation, and the animation in the medium lane', async () => {
   const mediaKey = await uploaded(gif(frame, { ...frame, colour: 'red' }, { ...frame, colour: 'blue' }));
   const animation: Job = { type: 'gif', set: 'pictures' };
-  const limits = { ...laneLimits.quick, pictures: { animationPixels: 10 } };
+  const limits = { ...patient(laneLimits.quick), pictures: { animationPixels: 10 } };
   await expect(make(mediaKey, animation, { limits })).rejects.toThrow(Deferred);
   expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
   expect(await namesOf(mediaKey)).not.toContain(nameOf(fullRecipe('gif')));
-  expect(await make(mediaKey, animation, { limits: laneLimits.medium })).toEqual(made);
+  expect(await make(mediaKey, animation, { limits: patient(laneLimits.medium) })).toEqual(made);
   expect(await namesOf(mediaKey)).toContain(nameOf(fullRecipe('gif')));
 });
 
@@ -200,7 +223,7 @@ test('does not retry a third time what timed out in the slow lane too', async ()
   const before = await ffmpeg.started();
   for (const limits of Object.values(laneLimits)) expect(await make(mediaKey, videoJob, { limits })).toEqual(tooCostly);
   expect(await ffmpeg.started()).toBe(before);
-}, 30_000);
+});
 
 test('does not retry a third time what stops its tool', async () => {
   const mediaKey = await uploaded(video);
@@ -224,7 +247,7 @@ describe.each([
   ] as const)(`%s makes %s at nice ${niceness}`, async (program, _, job) => {
     const mediaKey = await uploaded(video);
     await using tool = await replaceTool('mkdir -p "$folder/nice-$(nice)"; exit 1', program);
-    await make(mediaKey, job, { limits: laneLimits[lane] }).catch(() => {});
+    await make(mediaKey, job, { limits: patient(laneLimits[lane]) }).catch(() => {});
     expect((await readdir(tool.folder)).filter((name) => name.startsWith('nice-'))).toEqual([`nice-${niceness}`]);
   });
 });
@@ -275,11 +298,11 @@ test('does not count worker deaths more than a week apart', async () => {
 test('cancels a running job and its tool if the media is removed', async () => {
   const mediaKey = await uploaded(video);
   await using ffmpeg = await sleepyFfmpeg();
-  const making = make(mediaKey, videoJob);
+  const making = make(mediaKey, videoJob, { limits: laneLimits.slow });
   making.catch(() => {});
   await ffmpeg.called();
   await store.remove(mediaObjectKey(mediaKey));
-  // Long before its time limit.
+  // Long before its time limit, which is ten minutes.
   await ffmpeg.allEnded();
   await expect(making).rejects.toThrow(MediaRemoved);
   expect(await namesOf(mediaKey)).toEqual([]);
@@ -290,7 +313,7 @@ test('cancels a running job if the owner is blocked, and repeats it once unblock
   const owner = 'a'.repeat(32);
   const job = { ...videoJob, set: 'pictures' as const, owner };
   const ffmpeg = await sleepyFfmpeg();
-  const making = make(mediaKey, job);
+  const making = make(mediaKey, job, { limits: laneLimits.slow });
   await ffmpeg.called();
   await store.putIfAbsent(userBlockKey(owner), Buffer.from('{}'));
   expect(await making).toEqual({ outcome: 'unsupported', why: 'owner_blocked' });
@@ -302,7 +325,8 @@ test('cancels a running job if the owner is blocked, and repeats it once unblock
 });
 
 interface SleepyFfmpeg extends HostileFfprobe {
-  readonly called: () => Promise<void>;
+  /** Waits until it has been called so many times. */
+  readonly called: (times?: number) => Promise<void>;
   /** Switches to the real ffmpeg. */
   readonly wake: () => void;
 }
@@ -322,7 +346,7 @@ async function sleepyFfmpeg(): Promise<SleepyFfmpeg> {
   const ffmpeg = await replaceTool('exec sleep 600');
   return {
     ...ffmpeg,
-    called: () => waitUntil('a call of ffmpeg', async () => (await ffmpeg.started()) > 0),
+    called: (times = 1) => waitUntil('a call of ffmpeg', async () => (await ffmpeg.started()) >= times),
     wake: () => {
       process.env.PATH = PATH;
     },

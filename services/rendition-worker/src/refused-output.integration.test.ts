@@ -9,6 +9,7 @@ import { mediaObjectKey, newMediaKey, renditionKey, renditionsPrefixOf } from '@
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterEach, expect, test } from 'vitest';
 import { createRenditionEvents } from './events.ts';
@@ -45,7 +46,7 @@ async function renderWith(script: string, present: readonly Recipe[]) {
     ...{ limits: laneLimits.slow, overruns: new Overruns(), tools: 'tools' },
     events: createRenditionEvents(createLog('test', 'silent'), metrics),
   };
-  const reply = await render({ mediaKey, type: 'mp4', set: 'film' }, AbortSignal.timeout(20_000), rendering);
+  const reply = await render({ mediaKey, type: 'mp4', set: 'film' }, patientSignal(), rendering);
   const keys = (await store.list(renditionsPrefixOf(mediaKey), { limit: 100 })).map(({ key }) => key);
   const notes = /\.(broken|too_costly)-tools$/;
   const stored = keys.filter(

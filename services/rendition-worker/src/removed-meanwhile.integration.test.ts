@@ -8,7 +8,7 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { mediaObjectKey, newMediaKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { laneLimits } from './lanes.ts';
 import { Overruns } from './overruns.ts';
 import { render } from './render.ts';
@@ -152,10 +152,16 @@ test('removes pictures of a video that is removed while they are stored, before 
   await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const rendered: unknown[] = [];
   const observed = { ...events, rendered: ({ set }: { set: RenditionSet }) => rendered.push(set) };
-  const watched = storeThatPutsAfter(() => takeDown(mediaKey));
+  const removing = storeThatPutsAfter(() => takeDown(mediaKey));
+  // The worker looks every two seconds whether the media was removed, and may do so before the last picture is stored.
+  const stat = store.stat.bind(store);
+  vi.spyOn(store, 'stat').mockImplementation(async (key) => {
+    if (rendered.length === 0) throw new StoreUnavailable('until all pictures are stored');
+    return stat(key);
+  });
   const rendering = {
     ...usual,
-    store: watched,
+    store: removing,
     scratchDir,
     maxPixels: 1_000_000,
     typesOff: new Set<MediaType>(),

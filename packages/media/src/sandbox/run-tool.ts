@@ -155,8 +155,8 @@ function endOf({ exitCode, signalCode }: ChildProcess): ToolEnd {
   return 'broken';
 }
 
-// The caller's deadline passes before the tool's own, which cannot distinguish a slow video from a slow machine.
-const headStartMs = 500;
+/** The caller's deadline passes before the tool's own, which cannot distinguish a slow video from a slow machine. */
+export const headStartMs = 500;
 
 /**
  * Runs a tool for at most `seconds` of wall-clock time. The result is `timed_out`, not `too_costly`, as the machine may be
