@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { root } from './compose-file.fixture.ts';
@@ -18,7 +19,7 @@ describe.each([
     await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-usage-'));
     const secrets = join(folder.path, 'secrets');
     const env = { INIT_CWD: folder.path, SECRETS_DIR: secrets };
-    const options = { cwd: root, env, reject: false, timeout: 20_000 };
+    const options = { cwd: root, env, reject: false, timeout: patienceMs };
     const { exitCode, stdout, stderr } = await execa(file, [...args, argument], options);
     return { exitCode, stdout, stderr, hasMade: existsSync(secrets) || existsSync(join(folder.path, argument)) };
   };

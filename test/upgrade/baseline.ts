@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { patientSettings } from '@echodrop/testkit/patience';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import type { RedisEntry } from './redis-entries.ts';
@@ -68,6 +69,7 @@ export const startProvider = () => startStack({ services: ['sandbox-provider'] }
 export function joinServices(beside: Stack, services: readonly ServiceName[], behindMs = 0): Promise<Stack> {
   const upstream = beside.bearerProvider;
   const settings = {
+    ...patientSettings,
     ...secrets,
     API_KEYS: `upgrade=${apiKey}`,
     PUBLIC_SITE_URL: 'https://media.example',

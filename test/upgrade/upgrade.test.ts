@@ -51,7 +51,8 @@ describe.each(known)('after an upgrade from %s', (release) => {
   test('waiting rendition jobs are done', async () => {
     const { mediaKey = '' } = baseline.uploads.at(-1) ?? {};
     const folder = join(stack.folder, 'store/objects', renditionsPrefixOf(mediaKey));
-    await waitUntil('the renditions', async () => (await readdir(folder)).length > 0);
+    const isLarge = (name: string) => /^large-\d+\.jpg$/.test(name);
+    await waitUntil('the picture of its page', async () => (await readdir(folder)).some(isLarge));
     expect(await stack.metrics('rendition-worker')).not.toMatch(/^echodrop_forged_entries_total\{.*\} [1-9]/m);
   });
 
