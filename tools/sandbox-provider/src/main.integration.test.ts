@@ -68,7 +68,7 @@ test('reads users from the file, and logs and counts without credentials', async
   expect(exitCode).toBe(0);
   expect(all).toContain('"msg":"Identity request received"');
   expect(all).not.toContain('marked');
-}, 60_000);
+});
 
 function markedSignature(address: string): string {
   return header(
