@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { RenditionClient } from '@echodrop/contracts/rendition';
@@ -12,8 +12,12 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 
 test('records in the store that media killed two workers', async () => {
-  // In limits-only mode, a tool can kill its worker.
-  await using ffmpeg = await hostileFfprobe('[ "$1" = -version ] && exit\nkill -9 $PPID\nexec sleep 600', 'ffmpeg');
+  // In limits-only mode, a tool can kill its worker. It waits until the worker has started.
+  const script = `[ "$1" = -version ] && exit
+until rmdir "$folder/may-kill"; do sleep 0.05; done 2> /dev/null
+kill -9 $PPID
+exec sleep 600`;
+  await using ffmpeg = await hostileFfprobe(script, 'ffmpeg');
   const settings = { PATH: ffmpeg.path, MEDIA_SANDBOX: 'limits-only' };
   await using stack = await startStack({ services: ['rendition-worker'], settings });
   const worker = stack.services['rendition-worker'];
@@ -23,13 +27,14 @@ test('records in the store that media killed two workers', async () => {
   await using client = new RenditionClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET));
   await waitUntil('a job', () => client.enqueue({ mediaKey, type: 'avi' }).then(() => true));
   for (let deaths = 1; deaths <= 2; deaths += 1) {
+    await mkdir(join(ffmpeg.folder, 'may-kill'));
     await waitUntil('the worker to die', async () => !(await isUp(stack.ops('rendition-worker'))));
     await worker.restart();
   }
   const markersOf = () => readdir(join(stack.folder, 'store/objects/renditions', mediaKey)).catch(() => []);
-  await expect.poll(markersOf, { timeout: 30_000 }).toContainEqual(expect.stringMatching(/^film-.*\.killed_workers-/));
+  await expect.poll(markersOf).toContainEqual(expect.stringMatching(/^film-.*\.killed_workers-/));
   expect(await isUp(stack.ops('rendition-worker'))).toBe(true);
-}, 120_000);
+});
 
 function isUp(ops: string): Promise<boolean> {
   return fetch(`${ops}/livez`).then(

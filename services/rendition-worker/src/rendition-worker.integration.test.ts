@@ -17,12 +17,11 @@ import {
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
+import { patienceMs, patientSignal } from '@echodrop/testkit/patience';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
-const waitMs = 15_000;
 
 const parts = new AsyncDisposableStack();
 let stack: Stack;
@@ -54,7 +53,7 @@ async function upload(bytes: Buffer): Promise<string> {
 }
 
 function make(mediaKey: string, type: MediaType, set: RenditionSet) {
-  return client.make({ mediaKey, type, set }, { waitMs, signal: AbortSignal.timeout(waitMs) });
+  return client.make({ mediaKey, type, set }, { waitMs: patienceMs, signal: patientSignal() });
 }
 
 async function bytesOf(mediaKey: string, recipe: Recipe): Promise<Buffer | undefined> {
@@ -119,7 +118,7 @@ test.concurrent.for(['pictures', 'whole', 'film'] as const)(
     const before = await stats(others);
     for (const key of deleted) await store.remove(key);
     const missing = () => stats(deleted).then((found) => found.filter((each) => each === undefined).length);
-    await expect.poll(() => make(mediaKey, 'avi', set).then(missing), { timeout: 10_000, interval: 300 }).toBe(0);
+    await expect.poll(() => make(mediaKey, 'avi', set).then(missing), { interval: 300 }).toBe(0);
     expect(await stats(others)).toEqual(before);
   },
 );
@@ -151,7 +150,7 @@ test('makes no rendition of a type that is turned off, and does not read it', as
       .map((line) => JSON.parse(line));
   const about = { cause: 'type_off', msg: 'Media cannot be rendered' };
   await expect
-    .poll(() => logged().filter((line) => line.type === 'tiff'), { timeout: 5000 })
+    .poll(() => logged().filter((line) => line.type === 'tiff'))
     .toMatchObject([
       { mediaKey, ...about },
       { mediaKey: unread, ...about },
@@ -170,9 +169,9 @@ test('retries after a breakdown', async () => {
   await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('job did not complete');
   await store.put(mediaObjectKey(mediaKey), Readable.from([await samplePng()]));
   await expect
-    .poll(() => make(mediaKey, 'png', 'pictures').catch(() => 'not yet'), { timeout: 15_000, interval: 500 })
+    .poll(() => make(mediaKey, 'png', 'pictures').catch(() => 'not yet'), { interval: 500 })
     .toEqual({ outcome: 'made' });
-}, 30_000);
+});
 
 test('reports media that was removed before its job ended, without a failure', async () => {
   const mediaKey = newMediaKey();
@@ -183,7 +182,7 @@ test('reports media that was removed before its job ended, without a failure', a
       .filter((line) => line.includes(mediaKey))
       .map((line) => JSON.parse(line));
   await expect
-    .poll(logged, { timeout: 5000 })
+    .poll(logged)
     .toMatchObject([{ level: 'info', mediaKey, outcome: 'removed', msg: 'Media deleted before rendering' }]);
   const metrics = await stack.metrics('rendition-worker');
   expect(metrics).toMatch(/^echodrop_rendition_job_seconds_count\{.*outcome="removed".*\} [1-9]/m);
