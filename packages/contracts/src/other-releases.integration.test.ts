@@ -105,7 +105,7 @@ test('rendition jobs of version 2 are completed, those of version 1 delayed', as
 test('replies of version 2 are understood', async () => {
   const replies: { jobId: string; returned: { answer: string } }[] = await kept('replies-2.json');
   // The recorded seals name this queue.
-  await using queue = testQueue(redis.url, 'kept-answers');
+  await using queue = testQueue(redis.url, { name: 'kept-answers' });
   const client = await readyClient(queue);
   startRecordedWorker(
     queue.name,

@@ -2,7 +2,7 @@ import { failoverMsOf } from '@echodrop/service/redis/failover';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { JobSeals } from './job-seals.ts';
-import type { QueueOptions } from './queue-connection.ts';
+import { defaultLimits, type QueueLimits, type QueueOptions } from './queue-connection.ts';
 import { Replies } from './replies.ts';
 
 /** Shared by several queue clients: one connection for commands and replies, and the seals of their jobs. */
@@ -12,10 +12,13 @@ export class ClientConnection implements AsyncDisposable {
   readonly seals: JobSeals;
   /** How long a job that Redis refuses is repeated, in milliseconds. */
   readonly failoverMs: number;
+  readonly limits: QueueLimits;
 
-  constructor({ url, log, ...sealing }: QueueOptions) {
+  constructor({ url, log, limits = defaultLimits, ...sealing }: QueueOptions) {
+    this.limits = limits;
     // `Replies` resubscribes. ioredis 6 would leave a rejection unhandled if the connection closed meanwhile, which ends the process.
-    this.redis = connectRedis(url, { ...failFast, autoResubscribe: false }, log.child({ redis: 'queue' }));
+    const options = { ...failFast, ...limits.redis, autoResubscribe: false };
+    this.redis = connectRedis(url, options, log.child({ redis: 'queue' }));
     this.replies = new Replies(this.redis);
     this.seals = new JobSeals(sealing);
     this.failoverMs = failoverMsOf(url);

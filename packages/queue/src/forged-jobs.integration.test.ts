@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Queue, Worker } from 'bullmq';
@@ -66,7 +67,7 @@ describe.concurrent('a queue', () => {
     ['into a value that is not an object', () => null],
   ])('a job rewritten %s is not handled but counted, and its request fails', async (_, rewritten) => {
     await using queue = testQueue(redis.url);
-    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: patienceMs });
     reply.catch(() => {});
     const jobId = await jobIn(queue, 'wait');
     const data = JSON.stringify(rewritten(await dataOf(queue, jobId)));
@@ -81,18 +82,19 @@ describe.concurrent('a queue', () => {
   test('a job rewritten into malformed JSON is counted, and the next is handled', async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
-    const rewritten = client.request('q', { deadlineMs: 3000 });
+    // A shared job outlasts its request.
+    const rewritten = client.request('q', { deadlineMs: patienceMs, waitMs: 1000, jobId: 'malformed' });
     rewritten.catch(() => {});
     await view.redis.hset(view.key(queue.name, await jobIn(queue, 'wait')), 'data', '{');
     const { handled } = recordingWorker(queue);
-    expect(await client.request('next', { deadlineMs: 5000 })).toBe('NEXT');
+    expect(await client.request('next', { deadlineMs: patienceMs })).toBe('NEXT');
     await expect(rewritten).rejects.toThrow(QueueUnavailable);
     expect({ handled, forged: queue.forged }).toEqual({ handled: ['next'], forged: ['job'] });
   });
 
   test('a job whose request is nested too deeply to serialize is counted, and fails', async () => {
     await using queue = testQueue(redis.url);
-    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: patienceMs });
     reply.catch(() => {});
     const jobId = await jobIn(queue, 'wait');
     const { question: _, ...data } = await dataOf(queue, jobId);
@@ -106,7 +108,7 @@ describe.concurrent('a queue', () => {
   test('a job copied to another id or queue is not handled', async () => {
     await using queue = testQueue(redis.url);
     await using other = testQueue(redis.url);
-    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: patienceMs });
     const jobId = await jobIn(queue, 'wait');
     const data = await dataOf(queue, jobId);
     await add(queue, data, randomUUID());
@@ -125,7 +127,7 @@ describe.concurrent('a queue', () => {
   ])('a reply %s is ignored and counted, and the reply of the worker is received', async (_, forge) => {
     await using queue = testQueue(redis.url);
     const { release } = holdingWorker(queue);
-    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: patienceMs });
     const jobId = await jobIn(queue, 'active');
     const data = await dataOf(queue, jobId);
     for (const message of [{ jobId, ...forge(data.seal) }, 1, null]) {
@@ -140,7 +142,7 @@ describe.concurrent('a queue', () => {
   test('a reply nested too deeply to serialize is counted, and its client continues to wait', async () => {
     await using queue = testQueue(redis.url);
     const { release } = holdingWorker(queue);
-    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: patienceMs });
     const jobId = await jobIn(queue, 'active');
     const data = await dataOf(queue, jobId);
     await view.redis.spublish(data.reply, `{"jobId":"${jobId}","answer":${tooDeep}}`);
@@ -153,12 +155,12 @@ describe.concurrent('a queue', () => {
     await using queue = testQueue(redis.url);
     queue.worker();
     const client = await readyClient(queue);
-    await client.request('one', { deadlineMs: 5000, jobId: 'one' });
-    await client.request('two', { deadlineMs: 5000, jobId: 'two' });
+    await client.request('one', { deadlineMs: patienceMs, jobId: 'one' });
+    await client.request('two', { deadlineMs: patienceMs, jobId: 'two' });
     const returned = (await view.redis.hget(view.key(queue.name, 'one'), 'returnvalue')) ?? '';
     expect(JSON.parse(returned)).toEqual({ answer: 'ONE', seal: expect.any(String) });
     await view.redis.hset(view.key(queue.name, 'two'), 'returnvalue', returned);
-    expect(await client.request('two', { deadlineMs: 5000, jobId: 'two' })).toBe('TWO');
+    expect(await client.request('two', { deadlineMs: patienceMs, jobId: 'two' })).toBe('TWO');
     expect(queue.forged).toContain('reply');
   });
 
@@ -170,7 +172,7 @@ describe.concurrent('a queue', () => {
   ])('a reply rewritten into %s is counted, and the job runs again', async (_, returned) => {
     await using queue = testQueue(redis.url);
     const { handled } = recordingWorker(queue);
-    const options = { deadlineMs: 5000, jobId: 'shared' };
+    const options = { deadlineMs: patienceMs, jobId: 'shared' };
     expect(await (await readyClient(queue)).request('q', options)).toBe('Q');
     await view.redis.hset(view.key(queue.name, 'shared'), 'returnvalue', returned);
     expect(await (await readyClient(queue)).request('q', options)).toBe('Q');
@@ -184,18 +186,20 @@ describe.concurrent('a queue', () => {
     ['older,newer', 'newer'],
     ['newer', 'older,newer'],
   ])('during a rotation a client with %s gets replies from a worker with %s', async (ofClient, ofWorker) => {
-    await using requesting = testQueue(redis.url, randomUUID(), ofClient);
-    await using replying = testQueue(redis.url, requesting.name, ofWorker);
+    await using requesting = testQueue(redis.url, { secret: ofClient });
+    await using replying = testQueue(redis.url, { name: requesting.name, secret: ofWorker });
     replying.worker();
-    expect(await (await readyClient(requesting)).request('q', { deadlineMs: 5000 })).toBe('Q');
+    expect(await (await readyClient(requesting)).request('q', { deadlineMs: patienceMs })).toBe('Q');
     expect([...requesting.forged, ...replying.forged]).toEqual([]);
   });
 
   test('a client with a replaced secret gets no reply', async () => {
-    await using requesting = testQueue(redis.url, randomUUID(), 'older');
-    await using replying = testQueue(redis.url, requesting.name, 'newer');
+    await using requesting = testQueue(redis.url, { secret: 'older' });
+    await using replying = testQueue(redis.url, { name: requesting.name, secret: 'newer' });
     replying.worker();
-    await expect((await readyClient(requesting)).request('q', { deadlineMs: 5000 })).rejects.toThrow(QueueUnavailable);
+    await expect((await readyClient(requesting)).request('q', { deadlineMs: patienceMs })).rejects.toThrow(
+      QueueUnavailable,
+    );
     expect(replying.forged).toEqual(['job']);
   });
 
@@ -203,7 +207,7 @@ describe.concurrent('a queue', () => {
     await using queue = testQueue(redis.url);
     const connection = { url: redis.url };
     const forger = new Worker(queue.name, async () => ({ answer: 'forged' }), { connection, prefix: queuePrefix });
-    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: patienceMs });
     await expect(reply).rejects.toMatchObject({ cause: { message: 'reply has an invalid seal' } });
     expect(queue.forged).toEqual(['reply']);
     await forger.close(true);

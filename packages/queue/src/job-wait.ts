@@ -1,12 +1,11 @@
 import type { End } from './replies.ts';
 
-const pollMs = 2000;
-
 /** What a poll finds: the end of the job, that it has none yet, or undefined if nothing is known. */
 export type JobState<R> = End<R> | 'running' | undefined;
 
 interface WaitOptions<R> {
   readonly waitMs: number;
+  readonly pollMs: number;
   readonly signal: AbortSignal | undefined;
   readonly poll: () => Promise<JobState<R>>;
 }
@@ -51,7 +50,7 @@ export class JobWait<R> implements Disposable {
   readonly #abort = (): void => this.fail(this.#options.signal?.reason);
 
   #schedule(remainingMs: number): void {
-    this.#timer = setTimeout(() => this.#tick(), Math.min(pollMs, remainingMs));
+    this.#timer = setTimeout(() => this.#tick(), Math.min(this.#options.pollMs, remainingMs));
   }
 
   #tick(): void {

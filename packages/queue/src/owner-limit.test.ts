@@ -1,8 +1,9 @@
+import { patienceMs } from '@echodrop/testkit/patience';
 import { expect, test } from 'vitest';
 import { OwnerLimit } from './owner-limit.ts';
 import { QueueUnavailable } from './queue-client.ts';
 
-const wait = { waitMs: 5000, signal: new AbortController().signal };
+const wait = { waitMs: patienceMs, signal: new AbortController().signal };
 
 /** Work of an owner that ends when the test calls `end` or `fail`. */
 function workOf(limit: OwnerLimit, owner: string, waiting = wait) {
@@ -38,9 +39,9 @@ test('starts work above the limit when earlier work of the same owner ends or fa
 
 test('starts work of other owners at once', async () => {
   const limit = new OwnerLimit(1);
-  workOf(limit, 'a');
-  workOf(limit, 'a');
+  const both = [workOf(limit, 'a'), workOf(limit, 'a')];
   expect(workOf(limit, 'b').hasBegun()).toBe(true);
+  for (const each of both) each.end();
 });
 
 test('work that waited too long, or was aborted, does not start or take a slot', async () => {

@@ -8,7 +8,7 @@ import { lockLost } from './job-outcome.ts';
 import { JobProducer } from './job-producer.ts';
 import type { SealedReply } from './job-seals.ts';
 import { type JobState, JobWait } from './job-wait.ts';
-import { closeTimeoutMs, type JobData, openQueue, queuePrefix, waitAtMost } from './queue-connection.ts';
+import { type JobData, openQueue, queuePrefix, waitAtMost } from './queue-connection.ts';
 import { type End, sharedChannel, type WireEnd } from './replies.ts';
 
 const keptSeconds = 60;
@@ -102,8 +102,9 @@ export class QueueClient<Q, R> implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await waitAtMost(closeTimeoutMs, this.#producer[Symbol.asyncDispose]());
-    await waitAtMost(closeTimeoutMs, this.#queue.close());
+    const { closeMs } = this.#connection.limits;
+    await waitAtMost(closeMs, this.#producer[Symbol.asyncDispose]());
+    await waitAtMost(closeMs, this.#queue.close());
   }
 
   async #request(request: Q, options: RequestOptions): Promise<R> {
@@ -121,7 +122,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
       if (state === undefined && !isOver) await addOnce();
       return state;
     };
-    using wait = new JobWait<R>({ waitMs, signal, poll });
+    using wait = new JobWait<R>({ waitMs, pollMs: this.#connection.limits.pollMs, signal, poll });
     // Ignores a forged reply: the worker's own may still come. A failure has no seal, so the job itself is read.
     const receive = (received: WireEnd<R>) => {
       if ('failure' in received) return wait.poll();

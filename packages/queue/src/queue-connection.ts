@@ -7,6 +7,19 @@ import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import type { Forgeries } from '@echodrop/service/seals/forgeries';
 import type { Secret } from '@echodrop/service/secret';
 import { Queue } from 'bullmq';
+import type { RedisOptions } from 'ioredis';
+
+/** In milliseconds. */
+export interface QueueLimits {
+  /** How often a waiting client looks for the end of its job, in case the reply was lost. */
+  readonly pollMs: number;
+  /** How long closing may take: BullMQ 6.7 never finishes it while Redis is unreachable. */
+  readonly closeMs: number;
+  /** Of the connections, instead of those of `failFast` and `retryForever`. */
+  readonly redis: Pick<RedisOptions, 'commandTimeout' | 'connectTimeout' | 'socketTimeout'>;
+}
+
+export const defaultLimits: QueueLimits = { pollMs: 2000, closeMs: 2000, redis: {} };
 
 export interface QueueOptions {
   readonly url: Secret;
@@ -14,6 +27,7 @@ export interface QueueOptions {
   readonly secret: RotatedSecret;
   readonly forgeries: Pick<Forgeries, 'report'>;
   readonly log: Log;
+  readonly limits?: QueueLimits;
 }
 
 // The braces put all keys on one node of a Redis Cluster.
@@ -40,8 +54,8 @@ export interface JobData<Q> {
  * A connection that waits for Redis as long as it takes. BullMQ duplicates it for blocking commands, but does not end a duplicate
  * while Redis is out of reach, nor revive one that ioredis gave up. This does both.
  */
-export function connectWorkerRedis({ url, log }: QueueOptions): RedisClient & AsyncDisposable {
-  const redis = connectRedis(url, retryForever, log.child({ redis: 'queue' }));
+export function connectWorkerRedis({ url, log, limits = defaultLimits }: QueueOptions): RedisClient & AsyncDisposable {
+  const redis = connectRedis(url, { ...retryForever, ...limits.redis }, log.child({ redis: 'queue' }));
   const copies = new DisposableStack();
   const duplicate: (...overrides: never[]) => RedisClient = redis.duplicate.bind(redis);
   const dispose = redis[Symbol.asyncDispose];
@@ -69,9 +83,6 @@ export function openQueue<Q, R>(name: string, connection: RedisClient): Queue<Jo
 
 /** The longest wait of a blocking command: less than the connection's socket timeout. */
 export const blockingSeconds = 3;
-
-/** BullMQ 6.7 never finishes closing while Redis is unreachable. */
-export const closeTimeoutMs = 2000;
 
 /** Waits until `closing` settles, but at most `ms`. */
 export async function waitAtMost(ms: number, closing: Promise<unknown>): Promise<void> {

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { patienceMs } from '@echodrop/testkit/patience';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { ClientConnection } from './client-connection.ts';
 import { queueOptionsFor } from './queue.fixture.ts';
 import { QueueClient } from './queue-client.ts';
@@ -17,25 +19,14 @@ switch (what) {
     await using _ = new QueueWorker<string, string>({ ...options, handle: async (q) => q }, connection);
     await using clientConnection = new ClientConnection(connection);
     await using client = new QueueClient<string, string>(name, clientConnection);
-    process.stdout.write(await retry(() => client.request('echo', { deadlineMs: 5000 })));
+    await waitUntil('a connection', () => client.ready().then(() => true));
+    process.stdout.write(await client.request('echo', { deadlineMs: patienceMs }));
     break;
   }
   case 'request-without-redis': {
     await using clientConnection = new ClientConnection(connection);
     await using client = new QueueClient<string, string>(name, clientConnection);
-    process.stdout.write(await client.request('echo', { deadlineMs: 5000 }).catch(({ name: error }) => error));
+    process.stdout.write(await client.request('echo', { deadlineMs: patienceMs }).catch(({ name: error }) => error));
     break;
   }
-}
-
-// Requests fail until the connection is ready.
-async function retry<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let attempts = 0; attempts < 50; attempts += 1) {
-    try {
-      return await attempt();
-    } catch {
-      await sleep(100);
-    }
-  }
-  return attempt();
 }

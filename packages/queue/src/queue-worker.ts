@@ -7,8 +7,8 @@ import { JobRun, lockDuration } from './job-run.ts';
 import { JobSeals, type SealedReply } from './job-seals.ts';
 import {
   blockingSeconds,
-  closeTimeoutMs,
   connectWorkerRedis,
+  defaultLimits,
   type JobData,
   jobVersion,
   type QueueOptions,
@@ -61,11 +61,12 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
 
   constructor(options: WorkerOptions<Q, R>, connection: QueueOptions) {
     const { name, concurrency, graceSeconds, slowerLanes = [], onEnd } = options;
+    const { closeMs } = connection.limits ?? defaultLimits;
     this.#options = options;
     this.#seals = new JobSeals(connection);
     this.#log = connection.log;
     this.#redis = this.#resources.use(connectWorkerRedis(connection));
-    const lane = { redis: this.#redis, seals: this.#seals };
+    const lane = { redis: this.#redis, seals: this.#seals, closeMs };
     this.#slowerLanes = slowerLanes.map((slower) => this.#resources.use(new SlowerLane<Q>(slower, lane)));
     const process = (job: WorkerJob<Q, R>, token = '') => this.#processInTrace(job, token);
     const worker = new BullmqWorker<JobData<Q>, SealedReply<R>>(name, process, {
@@ -77,7 +78,7 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     });
     this.#resources.defer(async () => {
       // Without Redis no job can be finished or returned: running jobs lose their locks, and so return to the queue.
-      const [finishMs, returnMs] = this.#redis.status === 'ready' ? [graceSeconds * 1000, closeTimeoutMs] : [0, 0];
+      const [finishMs, returnMs] = this.#redis.status === 'ready' ? [graceSeconds * 1000, closeMs] : [0, 0];
       const closed = worker.close();
       await waitAtMost(finishMs, closed);
       this.#stop = new Error('worker is stopping');

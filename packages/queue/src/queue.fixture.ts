@@ -2,16 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { createLog } from '@echodrop/service/log';
 import type { SealedKind } from '@echodrop/service/seals/forgeries';
 import { Secret } from '@echodrop/service/secret';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Redis } from 'ioredis';
 import { ClientConnection } from './client-connection.ts';
 import type { JobEnd } from './job-outcome.ts';
+import { isUnattended } from './owner-round-robin.ts';
 import { QueueClient } from './queue-client.ts';
-import { type QueueOptions, queuePrefix } from './queue-connection.ts';
+import { defaultLimits, type QueueLimits, type QueueOptions, queuePrefix } from './queue-connection.ts';
 import { QueueWorker } from './queue-worker.ts';
 
-/** Options with `secret`, or two separated by a comma; `forged` collects the forgeries that were found. */
-export function queueOptionsFor(url: string, secret = 'a secret of these queues') {
+/** For a Redis that responds. */
+export const patientLimits: QueueLimits = {
+  ...defaultLimits,
+  closeMs: patienceMs,
+  redis: { commandTimeout: patienceMs, connectTimeout: patienceMs, socketTimeout: patienceMs },
+};
+
+/**
+ * Options with `secret`, or two separated by a comma; `forged` collects the forgeries that were found. `limits` should be `defaultLimits` for a
+ * Redis that hangs, or is down at the end.
+ */
+export function queueOptionsFor(url: string, secret = 'a secret of these queues', limits = patientLimits) {
   const [inUse = '', other] = secret.split(',');
   const forged: SealedKind[] = [];
   return {
@@ -20,6 +32,7 @@ export function queueOptionsFor(url: string, secret = 'a secret of these queues'
     log: createLog('queue', 'silent'),
     forgeries: { report: (kind) => void forged.push(kind) },
     forged,
+    limits,
   } satisfies QueueOptions & { forged: SealedKind[] };
 }
 
@@ -28,10 +41,19 @@ export interface TestQueue extends AsyncDisposable {
   /** Forgeries that its clients and workers found. */
   readonly forged: readonly SealedKind[];
   /** A new client with its own connection. */
-  client(): QueueClient<string, string>;
-  clientWithConnection(): { client: QueueClient<string, string>; connection: ClientConnection };
+  client(changes?: Partial<QueueLimits>): QueueClient<string, string>;
+  clientWithConnection(changes?: Partial<QueueLimits>): {
+    client: QueueClient<string, string>;
+    connection: ClientConnection;
+  };
   /** A new worker; it replies in capitals by default. `ends` collects the ends of its jobs. */
   worker(options?: Partial<WorkerOptions>): { worker: QueueWorker<string, string>; ends: JobEnd[] };
+}
+
+interface Choices {
+  readonly name?: string;
+  readonly secret?: string;
+  readonly limits?: QueueLimits;
 }
 
 interface WorkerOptions {
@@ -42,17 +64,17 @@ interface WorkerOptions {
 }
 
 /** A queue in the Redis at `url`. Disposing disposes of its clients and workers. */
-export function testQueue(url: string, name: string = randomUUID(), secret?: string): TestQueue {
+export function testQueue(url: string, { name = randomUUID(), secret, limits }: Choices = {}): TestQueue {
   const parts = new AsyncDisposableStack();
-  const options = queueOptionsFor(url, secret);
-  const clientWithConnection = () => {
-    const connection = parts.use(new ClientConnection(options));
+  const options = queueOptionsFor(url, secret, limits);
+  const clientWithConnection = (changes: Partial<QueueLimits> = {}) => {
+    const connection = parts.use(new ClientConnection({ ...options, limits: { ...options.limits, ...changes } }));
     return { client: parts.use(new QueueClient<string, string>(name, connection)), connection };
   };
   return {
     name,
     forged: options.forged,
-    client: () => clientWithConnection().client,
+    client: (changes) => clientWithConnection(changes).client,
     clientWithConnection,
     worker(changes = {}) {
       const ends: JobEnd[] = [];
@@ -87,8 +109,33 @@ export class RedisView implements Disposable {
     return `${queuePrefix}:${queue}:${what}`;
   }
 
+  /** How often a job was taken from a worker whose lock had expired. */
+  async stalls(queue: string, jobId: string): Promise<number> {
+    return Number(await this.redis.hget(this.key(queue, jobId), 'stc'));
+  }
+
+  /** The events of a queue so far, by job. */
+  async events(queue: string): Promise<ReadonlyMap<string, readonly string[]>> {
+    const entries = await this.redis.xrange(this.key(queue, 'events'), '-', '+');
+    const events = entries.map(([, fields]) => ({ event: fields[1] ?? '', jobId: fields[3] ?? '' }));
+    return new Map(
+      [...Map.groupBy(events, ({ jobId }) => jobId)].map(([id, of]) => [id, of.map(({ event }) => event)]),
+    );
+  }
+
   jobs(queue: string, list: 'wait' | 'active'): Promise<string[]> {
     return this.redis.lrange(this.key(queue, list), 0, -1);
+  }
+
+  /** Waits until jobs whose ids end with these words have the turns of jobs that clients wait for. */
+  async untilAwaited(queue: string, ...words: readonly string[]): Promise<void> {
+    await waitUntil(`${words} to be awaited`, async () => {
+      const key = this.key(queue, 'prioritized');
+      const ids = await this.redis.zrange(key, '0', '-1');
+      const wanted = words.map((word) => ids.find((id) => id.endsWith(word)) ?? '');
+      const scores = await this.redis.zmscore(key, ...wanted);
+      return scores.every((score) => score !== null && !isUnattended(Math.floor(Number(score) / 2 ** 32)));
+    });
   }
 
   [Symbol.dispose](): void {

@@ -2,7 +2,7 @@ import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import type { Job, Queue } from 'bullmq';
 import type { JobSeals } from './job-seals.ts';
 import { OwnerRoundRobin } from './owner-round-robin.ts';
-import { closeTimeoutMs, type JobData, openQueue, waitAtMost } from './queue-connection.ts';
+import { type JobData, openQueue, waitAtMost } from './queue-connection.ts';
 
 /** The job costs too much for its queue: it moves to the next slower lane. */
 export class Deferred extends Error {
@@ -25,9 +25,14 @@ export class SlowerLane<Q> implements AsyncDisposable {
   readonly #redis: RedisClient;
   readonly #seals: JobSeals;
   readonly #ownerOf: SlowerLaneOptions<Q>['ownerOf'];
+  readonly #closeMs: number;
 
-  constructor({ name, ownerOf }: SlowerLaneOptions<Q>, { redis, seals }: { redis: RedisClient; seals: JobSeals }) {
+  constructor(
+    { name, ownerOf }: SlowerLaneOptions<Q>,
+    { redis, seals, closeMs }: { redis: RedisClient; seals: JobSeals; closeMs: number },
+  ) {
     this.#redis = redis;
+    this.#closeMs = closeMs;
     this.#seals = seals;
     this.#ownerOf = ownerOf;
     this.#queue = openQueue(name, redis);
@@ -49,6 +54,6 @@ export class SlowerLane<Q> implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await waitAtMost(closeTimeoutMs, this.#queue.close());
+    await waitAtMost(this.#closeMs, this.#queue.close());
   }
 }
