@@ -45,9 +45,9 @@ test('a user who deletes a video cancels its renditions', async () => {
 
 test('a user who deletes a video in the slow lane cancels its renditions', async () => {
   const id = await uploadUntilRendering(slowVideo);
-  expect(await stack.metrics('rendition-worker')).toMatch(
-    /^echodrop_rendition_work_seconds_count\{.*outcome="deferred".*\} 1$/m,
-  );
+  await expect
+    .poll(() => stack.metrics('rendition-worker'))
+    .toMatch(/^echodrop_rendition_work_seconds_count\{.*outcome="deferred".*\} 1$/m);
   await removeAsUser(id);
   await ffmpeg.allEnded();
 });

@@ -92,7 +92,7 @@ describeWithMinio('a write with an unclear outcome', {}, (startMinio) => {
       const written = new Set(proxy.seen.filter(isRecordPut).map(({ path }) => path.split('/').pop()));
       expect([...written]).toEqual([`${id}.json`]);
       expect(proxy.seen.filter(({ method }) => method === 'DELETE')).toEqual([]);
-      expect((await fetch(`${url}/large.jpg`)).status).toBe(200);
+      await expect.poll(async () => (await fetch(`${url}/large.jpg`)).status).toBe(200);
       expect(proxy.seen.filter(isList)).toEqual([]);
     },
   );

@@ -1,6 +1,7 @@
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const message = 'Häuser & <Boote> "am" Meer \u{1F6A4}\r\nzweite Zeile';
@@ -65,10 +66,19 @@ async function expectPublished(record: Record<string, string | undefined>): Prom
   const page = await fetch(`${record.url}`);
   expect(page.status).toBe(200);
   expect(await page.text()).toContain('Häuser &amp; &lt;Boote&gt;');
-  const picture = await fetch(`${record.url}/large.jpg`);
-  expect(picture.status).toBe(200);
+  const picture = await fetchOnceMade(`${record.url}/large.jpg`);
   expect(picture.headers.get('content-type')).toBe('image/jpeg');
   expect(Buffer.from(await picture.arrayBuffer()).subarray(0, 3)).toEqual(Buffer.from([0xff, 0xd8, 0xff]));
+}
+
+// The site waits a few seconds for a picture, then responds 503.
+async function fetchOnceMade(address: string): Promise<Response> {
+  let response = new Response();
+  await waitUntil('a picture', async () => {
+    response = await fetch(address);
+    return response.status === 200;
+  });
+  return response;
 }
 
 // The fields of a record as text, to compare formats.
