@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
 
 const docs = join(import.meta.dirname, '../../docs');
@@ -25,7 +26,7 @@ export async function environmentAfter(
   { env = {}, cwd, input = '' }: { env?: Record<string, string>; cwd?: string; input?: string } = {},
 ): Promise<{ printed: string; env: Record<string, string> }> {
   const script = ['set -e', ...commands, "printf '\\0'; env -0"].join('\n');
-  const { stdout } = await execa('bash', ['-c', script], { env, input, ...(cwd && { cwd }), timeout: 60_000 });
+  const { stdout } = await execa('bash', ['-c', script], { env, input, ...(cwd && { cwd }), timeout: patienceMs });
   const [printed = '', ...variables] = stdout.split('\0');
   const entries = variables.filter(Boolean).map((line) => line.split(/=(.*)/s).slice(0, 2));
   return { printed, env: Object.fromEntries(entries) };

@@ -1,6 +1,7 @@
 import { mkdir, mkdtempDisposable, readdir, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { NpmStart, root } from '../../deploy/local/npm-start.fixture.ts';
@@ -41,8 +42,9 @@ async function runPage(page: string, cwd = root): Promise<string> {
   // test/containers/host-pages.containers.ts runs the commands for Compose.
   const isForCompose = (code: string) => /docker compose|\/secure\//.test(code);
   const commands = examples.filter(({ language, code }) => language === 'sh' && !isForCompose(code));
-  return (await execa('bash', ['-ec', commands.map(({ code }) => code).join('\n')], { cwd, env, timeout: 100_000 }))
-    .stdout;
+  return (
+    await execa('bash', ['-ec', commands.map(({ code }) => code).join('\n')], { cwd, env, timeout: 2 * patienceMs })
+  ).stdout;
 }
 
 test('moderation', async () => {
@@ -53,7 +55,7 @@ test('moderation', async () => {
   expect(await readdir(join(folder, 'export'))).not.toEqual([]);
   await execa('npm', ['run', '--silent', 'admin', '--', 'unblock-user', provider(), '12345'], { cwd: root, env });
   // Gateways notice it within ten seconds.
-  await expect.poll(async () => (await uploadSample({ reject: false })).exitCode, { timeout: 20_000 }).toBe(0);
+  await expect.poll(async () => (await uploadSample({ reject: false })).exitCode).toBe(0);
 });
 
 test('sweep', async () => {

@@ -1,6 +1,7 @@
 import { mkdir, mkdtempDisposable, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patienceMs, patientSettings } from '@echodrop/testkit/patience';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { type Tool, unlessMissing } from '@echodrop/testkit/unless-missing';
@@ -28,7 +29,12 @@ describe(
     let stack: Stack;
     let folder: string;
     beforeAll(async () => {
-      stack = parts.use(await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'site'] }));
+      stack = parts.use(
+        await startStack({
+          settings: patientSettings,
+          services: ['sandbox-provider', 'auth-verifier', 'gateway', 'site'],
+        }),
+      );
       folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'examples-'))).path;
       await writeFile(join(folder, 'photo.jpg'), await samplePhoto('jpg', { width: 64, height: 48 }));
       await mkdir(join(folder, 'node_modules'));
@@ -73,7 +79,7 @@ describe(
       for (const { language, code } of runnable.filter((example) => !isSetUp(example))) {
         const [name, file, ...args] = programs[language] ?? expect.fail();
         await writeFile(join(folder, name), code);
-        const options = { cwd: folder, env: { ...env, PATH: path, ...values }, timeout: 60_000, reject: false };
+        const options = { cwd: folder, env: { ...env, PATH: path, ...values }, timeout: patienceMs, reject: false };
         results.push(await execa(file, [...args, name], options));
       }
       return results;

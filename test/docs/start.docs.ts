@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { listen } from '@echodrop/testkit/servers/listen';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { execa } from 'execa';
@@ -105,7 +106,7 @@ test.each(['tutorial', 'mastodon', 'openid-connect', 'matrix', 'gnu-social', 'wo
     await npm.untilReady(page === 'tutorial' ? undefined : 5);
     const outputs = [];
     for (const code of commands.slice(starting + 1))
-      outputs.push((await execa('sh', ['-ec', code], { cwd: root, timeout: 60_000 })).stdout);
+      outputs.push((await execa('sh', ['-ec', code], { cwd: root, timeout: patienceMs })).stdout);
     expect(outputs).toHaveLength(page === 'matrix' ? 2 : 1);
     expect(outputs[0]).toMatch(/"url":"http:\/\/[\d.:]+\/\w{10}"/);
     if (page === 'matrix') expect(outputs[1]).toBe('{}');

@@ -8,7 +8,7 @@ export async function runOutside({ kubectl }: Cluster, script: string): Promise<
   const image = `--image=echodrop/admin:${version}`;
   await inDefault('run', name, image, '--restart=Never', '--command', '--', 'node', '-e', script);
   // Not `--attach`: it misses the output of a container that ends at once.
-  await inDefault('wait', `pod/${name}`, '--for=jsonpath={.status.phase}=Succeeded', '--timeout=60s');
+  await inDefault('wait', `pod/${name}`, '--for=jsonpath={.status.phase}=Succeeded', '--timeout=9m');
   const output = await inDefault('logs', name);
   await inDefault('delete', 'pod', name);
   return output;
