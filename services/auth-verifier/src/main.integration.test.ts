@@ -3,10 +3,12 @@ import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { respondWith, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
+import { patienceMs, patientSettings, patientSignal } from '@echodrop/testkit/patience';
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { patientCache } from './verifier-process.fixture.ts';
 
 test('the process verifies, works without its cache, logs no credentials and stops', async () => {
   await using redis = await startRedis();
@@ -18,7 +20,8 @@ test('the process verifies, works without its cache, logs no credentials and sto
       PORT: `${ports.verifier}`,
       OPS_PORT: `${ports.ops}`,
       LOG_LEVEL: 'trace',
-      REDIS_URL: redis.url,
+      REDIS_URL: patientCache(redis),
+      PROVIDER_TIMEOUT_MS: patientSettings.PROVIDER_TIMEOUT_MS,
       VERDICT_TTL_SECONDS: '34',
       VERIFIER_SECRET: secret,
       CACHE_KEY_SECRET: secret,
@@ -35,7 +38,7 @@ test('the process verifies, works without its cache, logs no credentials and sto
   await waitUntil('readiness', async () => (await ops('/readyz')).ok);
 
   const address = `http://127.0.0.1:${ports.verifier}`;
-  await using client = new VerificationClient({ address, secret: [new Secret(secret)], deadlineMs: 5000 });
+  await using client = new VerificationClient({ address, secret: [new Secret(secret)], deadlineMs: patienceMs });
   const verify = (token: string) =>
     client.verify(
       {
@@ -46,7 +49,7 @@ test('the process verifies, works without its cache, logs no credentials and sto
         },
         clientAddress: '192.0.2.1',
       },
-      AbortSignal.timeout(5000),
+      patientSignal(),
     );
   expect(await client.knownProviders()).toEqual([standIn.provider.advertised]);
   const began = performance.now();

@@ -209,11 +209,16 @@ test('headers that verify no user leave no entries', async () => {
 test('a late response does not remove a confirmed use', async () => {
   const two = [await replica('retry', { verifiedSeconds: 0 }), await replica('retry', { verifiedSeconds: 0 })] as const;
   const healthy = standIn.behaviour;
-  standIn.behaviour = () => {};
+  let respond = () => {};
+  standIn.behaviour = (socket) => {
+    respond = () => respondWith(500)(socket);
+  };
   const late = outcome(two[0], shown(home));
   await waitUntil('the request', async () => standIn.requests.length === 1);
   standIn.behaviour = healthy;
   expect(await outcome(two[1], shown(home))).toBe('verified');
+  await two[1].verifier[Symbol.asyncDispose]();
+  respond();
   expect(await late).toBe('provider_unavailable');
   expect(await outcome(two[1], shown(elsewhere))).toBe('refused');
 });

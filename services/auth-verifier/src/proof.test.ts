@@ -45,7 +45,8 @@ test.each(['n+1', 'n%201', ' n1', 'n1%00'])(
 
 test('1 MB of white space in a token takes linear time (quadratic would take minutes)', () => {
   const token = `x${' '.repeat(2 ** 20)}x`;
-  const began = performance.now();
+  const began = process.threadCpuUsage();
   expect(tokenIn(`Bearer ${token}`)).toBe(token);
-  expect(performance.now() - began).toBeLessThan(2000);
+  const { user, system } = process.threadCpuUsage(began);
+  expect((user + system) / 1000).toBeLessThan(2000);
 });

@@ -6,6 +6,7 @@ import {
   startStandIn,
 } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { IdentityProviders } from './provider/query-providers.ts';
 
@@ -18,7 +19,7 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T12:00:00Z') });
   vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
   standIn = await startStandIn();
-  providers = new IdentityProviders({ timeoutMs: 2000, userIdSecret: new Secret('of this test'), events });
+  providers = new IdentityProviders({ timeoutMs: patienceMs, userIdSecret: new Secret('of this test'), events });
 });
 
 afterEach(async () => {

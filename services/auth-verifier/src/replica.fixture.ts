@@ -8,6 +8,7 @@ import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { Secret } from '@echodrop/service/secret';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/query-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -23,6 +24,7 @@ interface ReplicaSettings {
   readonly verifiedSeconds?: number;
   readonly keySecret?: RotatedSecret;
   readonly reuse?: Reuse;
+  /** Short only if the provider or the cache never responds. */
   readonly timeoutMs?: number;
   readonly cacheTimeoutMs?: number;
   /** Extra delay for reads of a key in the cache. */
@@ -34,6 +36,8 @@ export class Replica implements AsyncDisposable {
   readonly verifier: Verifier;
   readonly metrics = new Metrics('auth-verifier');
   readonly redis;
+  /** Number of looks into the cache that it has completed. */
+  looks = 0;
   readonly #resources = new AsyncDisposableStack();
 
   constructor(settings: ReplicaSettings) {
@@ -42,13 +46,16 @@ export class Replica implements AsyncDisposable {
       providers,
       verifiedSeconds = 60,
       reuse = 'ttl',
-      timeoutMs = 1000,
-      cacheTimeoutMs = 500,
+      timeoutMs = patienceMs,
+      cacheTimeoutMs = patienceMs,
     } = settings;
     const log = createLog('auth-verifier', 'silent');
+    const patient = { ...failFast, connectTimeout: patienceMs, socketTimeout: patienceMs };
     this.redis = this.#resources.use(
-      connectRedis(new Secret(redisUrl), { ...failFast, commandTimeout: cacheTimeoutMs }, log),
+      connectRedis(new Secret(redisUrl), { ...patient, commandTimeout: cacheTimeoutMs }, log),
     );
+    // A cluster's first connection and response, which otherwise have a second.
+    Object.assign(this.redis.options, { slotsRefreshTimeout: patienceMs });
     const secret = settings.keySecret ?? [new Secret('a secret of this test')];
     const keys = new CacheKeys(secret);
     const codec = new VerdictCodec(secret, new Forgeries(log, this.metrics));
@@ -58,7 +65,7 @@ export class Replica implements AsyncDisposable {
     );
     identityProviders.registerCircuitMetrics(this.metrics, providers);
     const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
-    const redis = settings.slowMs ? slowed(this.redis, settings.slowMs) : this.redis;
+    const redis = this.#observed(settings.slowMs);
     const cache = new VerdictCache({ redis, keys, codec, reuse, ...times });
     this.verifier = this.#resources.use(
       new Verifier({ known: providers, cache, providers: identityProviders, events }),
@@ -68,20 +75,22 @@ export class Replica implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#resources.disposeAsync();
   }
-}
 
-function slowed(redis: RedisClient, slowMs: (name: string) => number): RedisClient {
-  return new Proxy(redis, {
-    get(target, property) {
-      const value: unknown = Reflect.get(target, property);
-      if (typeof value !== 'function') return value;
-      if (!String(property).startsWith(lookUp.name)) return value.bind(target);
-      return async (...args: unknown[]) => {
-        await sleep(Math.max(...args.map((each) => slowMs(String(each)))));
-        return value.apply(target, args);
-      };
-    },
-  });
+  #observed(slowMs: ReplicaSettings['slowMs']): RedisClient {
+    return new Proxy<RedisClient>(this.redis, {
+      get: (target, property) => {
+        const value: unknown = Reflect.get(target, property);
+        if (typeof value !== 'function') return value;
+        if (!String(property).startsWith(lookUp.name)) return value.bind(target);
+        return async (...args: unknown[]) => {
+          if (slowMs) await sleep(Math.max(...args.map((each) => slowMs(String(each)))));
+          const reply = await value.apply(target, args);
+          this.looks += 1;
+          return reply;
+        };
+      },
+    });
+  }
 }
 
 /** A request of version 2 with a signed header for `provider`. */

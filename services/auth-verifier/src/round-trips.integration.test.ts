@@ -24,9 +24,8 @@ afterEach(() => parts.disposeAsync());
 
 afterAll(() => redis[Symbol.asyncDispose]());
 
-async function replica(reuse: Reuse, cacheTimeoutMs = 500): Promise<Replica> {
-  const providers = [standIn.provider];
-  const one = parts.use(new Replica({ redisUrl: redis.url, providers, reuse, cacheTimeoutMs }));
+async function replica(reuse: Reuse): Promise<Replica> {
+  const one = parts.use(new Replica({ redisUrl: redis.url, providers: [standIn.provider], reuse }));
   await waitUntil('the cache connection', async () => one.redis.status === 'ready');
   return one;
 }
@@ -89,7 +88,7 @@ test('off: a fresh proof takes two round trips to the cache, a replay one', asyn
 });
 
 test('a verified caller does not wait for the cache; a repeat does, without a second query', async () => {
-  const one = await replica('ttl', 60_000);
+  const one = await replica('ttl');
   standIn.behaviour = async (socket) => {
     await redis.freeze();
     mia(socket);
@@ -102,7 +101,7 @@ test('a verified caller does not wait for the cache; a repeat does, without a se
 });
 
 test('shutdown waits for pending cache writes', async () => {
-  const [one, other] = [await replica('ttl', 60_000), await replica('ttl', 60_000)];
+  const [one, other] = [await replica('ttl'), await replica('ttl')];
   standIn.behaviour = async (socket) => {
     await redis.freeze();
     mia(socket);

@@ -2,6 +2,7 @@ import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { Secret } from '@echodrop/service/secret';
 import { builtService } from '@echodrop/testkit/built-service';
 import { freePorts } from '@echodrop/testkit/free-ports';
+import { patienceMs, patientSettings } from '@echodrop/testkit/patience';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 
 /** A verifier process and a client for it. */
@@ -11,6 +12,14 @@ export interface VerifierProcess extends AsyncDisposable {
 }
 
 const secret = 'a secret of this test';
+
+/**
+ * The address of a cache that responds, however late. A verifier waits 500 ms for a command, but ioredis prefers options in the address,
+ * and ignores a limit that is no number.
+ */
+export function patientCache({ url }: { readonly url: string }): string {
+  return `${url}?commandTimeout=none&socketTimeout=${patienceMs}`;
+}
 
 /** Starts the service; `settings` override the common ones. `knows` is the client's secret, if different. */
 export async function startVerifier(settings: Record<string, string>, knows = secret): Promise<VerifierProcess> {
@@ -24,6 +33,7 @@ export async function startVerifier(settings: Record<string, string>, knows = se
       VERIFIER_SECRET: secret,
       CACHE_KEY_SECRET: secret,
       USER_ID_SECRET: secret,
+      PROVIDER_TIMEOUT_MS: patientSettings.PROVIDER_TIMEOUT_MS,
       ...settings,
     },
     isReady: () =>
@@ -33,7 +43,7 @@ export async function startVerifier(settings: Record<string, string>, knows = se
       ),
   });
   const address = `http://127.0.0.1:${ports.verifier}`;
-  const client = new VerificationClient({ address, secret: [new Secret(knows)], deadlineMs: 10_000 });
+  const client = new VerificationClient({ address, secret: [new Secret(knows)], deadlineMs: patienceMs });
   return {
     client,
     process,
