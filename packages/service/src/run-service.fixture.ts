@@ -1,10 +1,21 @@
 import { createServer } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
 import { port, readSettings, secret, text } from './env.ts';
 import { processSettings } from './process-settings.ts';
 import { runService } from './run-service.ts';
 
-// A minimal service for run-service.integration.test.ts. `/slow` takes half a second.
+// A minimal service for run-service.integration.test.ts. `/slow` responds after the listener has closed, `/slow-begun` once `/slow` has begun,
+// and `/go-on` ends the delay of the shutdown.
 const settings = { ...processSettings(0), PORT: port(), TOKEN: secret({ minLength: 8 }), START: text('at once') };
+
+const begun = Promise.withResolvers<void>();
+const delayed = Promise.withResolvers<void>();
+const { setTimeout: sleep } = timers;
+const sleepUnlessDelay = (ms: number, ...rest: []) =>
+  process.env['SHUTDOWN_DELAY_SECONDS'] === String(ms / 1000) ? delayed.promise : sleep(ms, ...rest);
+timers.setTimeout = sleepUnlessDelay as typeof sleep;
+syncBuiltinESMExports();
 
 await runService(
   'sample',
@@ -13,8 +24,14 @@ await runService(
     resources.defer(() => log.info('first part closed'));
     if (config.START === 'never') await new Promise((resolve) => setTimeout(resolve, 3_600_000));
     if (config.START === 'fails') throw new Error('no store');
-    const server = createServer((request, response) => {
-      setTimeout(() => response.end(config.TOKEN.toString()), request.url === '/slow' ? 500 : 0);
+    const server = createServer(async ({ url }, response) => {
+      if (url === '/go-on') delayed.resolve();
+      if (url === '/slow-begun') await begun.promise;
+      if (url === '/slow') {
+        begun.resolve();
+        while (server.listening) await sleep(10);
+      }
+      response.end(config.TOKEN.toString());
     });
     await serve(server, config.PORT);
     if (config.START === 'leaks') setInterval(() => {}, 1000);

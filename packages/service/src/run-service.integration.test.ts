@@ -55,6 +55,7 @@ describe.concurrent('a service', () => {
       expect(await service.status('/livez')).toBe(200);
       const response = await fetch(service.app);
       expect([response.headers.get('connection'), await response.text()]).toEqual(['close', '[secret]']);
+      await fetch(`${service.app}/go-on`);
       expect(await service.ended()).toEqual({ exitCode: 0, log: ['Listening', 'Ready', 'Stopping', ...stopped] });
     },
   );
@@ -63,7 +64,7 @@ describe.concurrent('a service', () => {
     const service = await start();
     await service.becomes('/readyz', 200);
     const response = fetch(`${service.app}/slow`);
-    await fetch(service.app);
+    await fetch(`${service.app}/slow-begun`);
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) service.process.kill(signal);
     expect((await response).status).toBe(200);
     expect(await service.ended()).toEqual({ exitCode: 0, log: ['Listening', 'Ready', 'Stopping', ...stopped] });

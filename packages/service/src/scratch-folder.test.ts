@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -27,14 +27,20 @@ test('removes only folders of dead workers at the start', async () => {
 });
 
 test('a running worker removes orphans and keeps its own folder', async () => {
-  const beats = { everyMs: 20, deadAfterMs: 400 };
+  const beats = { everyMs: 20, deadAfterMs: 60_000 };
   await using first = await createScratchFolder(shared, 'some-worker', beats);
   await using second = await createScratchFolder(shared, 'some-worker', beats);
-  await leaveFolder('some-worker-dying', 0);
+  await leaveFolder('some-worker-dead', 61);
   await expect
-    .poll(() => readdir(shared).then((names) => names.sort()), { timeout: 5000 })
+    .poll(() => readdir(shared).then((names) => names.sort()))
     .toEqual([basename(first.path), basename(second.path)].sort());
   await writeFile(join(first.path, 'still-there'), '');
+  // Each beat makes the own folder younger, for the others too.
+  for (const { path } of [first, second]) {
+    const { mtimeMs } = await stat(path);
+    await expect.poll(async () => (await stat(path)).mtimeMs).toBeGreaterThan(mtimeMs);
+  }
+  expect(await readdir(first.path)).toContain('still-there');
 });
 
 /** Runs `what` with a clock that is off by `ms`. */

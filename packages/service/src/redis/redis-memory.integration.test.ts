@@ -13,15 +13,25 @@ test('shows the memory of Redis while it responds', async () => {
   await using connection = connectRedis(new Secret(redis.url), failFast, createLog('test', 'silent'));
   const metrics = new Metrics('test');
   registerQueueMemoryMetrics(metrics, connection);
-  const metric = async (name: string) => {
+  // Both values of one scrape: a later one can read Redis again.
+  const scrape = async () => {
     const { text } = await metrics.exposition();
-    return new RegExp(`^echodrop_redis_${name}_memory_bytes\\{redis="queue",service="test"\\} (\\d+)$`, 'm').exec(
-      text,
-    )?.[1];
+    const [used, max] = ['used', 'max'].map((name) =>
+      new RegExp(`^echodrop_redis_${name}_memory_bytes\\{redis="queue",service="test"\\} (\\d+)$`, 'm')
+        .exec(text)
+        ?.at(1),
+    );
+    return { used, max };
   };
-  await waitUntil('the memory of Redis', async () => Number(await metric('used')) > 100_000);
-  expect(await metric('max')).toBe('12345678');
+  let last = await scrape();
+  const scrapedUntil = (what: string, isReached: () => boolean) =>
+    waitUntil(what, async () => {
+      last = await scrape();
+      return isReached();
+    });
+  await scrapedUntil('the memory of Redis', () => Number(last.used) > 100_000);
+  expect(last.max).toBe('12345678');
   await redis.kill();
-  await waitUntil('the series to disappear', async () => (await metric('used')) === undefined);
-  expect(await metric('max')).toBeUndefined();
+  await scrapedUntil('the series to disappear', () => last.used === undefined);
+  expect(last.max).toBeUndefined();
 });
