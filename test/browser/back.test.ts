@@ -3,8 +3,6 @@ import { openSignedIn, signInSettings } from '@echodrop/testkit/browser/signed-i
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-const soon = { timeout: 20_000 };
-
 await describeWithBrowser(
   'pages that the browser keeps for "back"',
   (browser) => {
@@ -22,16 +20,19 @@ await describeWithBrowser(
       await using watched = await openSignedIn(browser(), stack, { path });
       const { tab } = watched;
       const own = tab.locator('#mine, #apps');
-      await own.waitFor(soon);
+      await own.waitFor();
+      // A page with a request in progress may not be kept.
+      const requests = () => tab.evaluate('performance.getEntriesByType("resource").map(({ name }) => name)');
+      await expect.poll(requests).toContainEqual(expect.stringContaining('/2/media.json'));
       await tab.evaluate(`addEventListener('pageshow', ({ persisted }) => { sessionStorage.isKept = persisted; })`);
       await tab.goto(`${stack.site}/upload`);
       await tab.getByRole('button', { name: 'Sign out' }).click();
       const signIn = tab.getByRole('button', { name: 'Sign in with Sandbox' });
-      await signIn.waitFor(soon);
+      await signIn.waitFor();
       // Deferred: this call must return before its page goes away.
       await tab.evaluate('setTimeout(() => history.back())');
-      await tab.waitForURL(`${stack.site}${path}`, soon);
-      await signIn.waitFor(soon);
+      await tab.waitForURL(`${stack.site}${path}`);
+      await signIn.waitFor();
       expect(await tab.evaluate('sessionStorage.isKept')).toBe('true');
       expect(await own.isVisible()).toBe(false);
       expect(await tab.content()).not.toContain('sandbox-bearer');

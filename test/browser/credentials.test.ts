@@ -54,8 +54,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
       .getByLabel('Photos and videos', { exact: true })
       .setInputFiles({ name: 'photo.jpg', mimeType: 'image/jpeg', buffer: photo });
   const submit = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).click();
-  const soon = { timeout: 20_000 };
-  const published = (tab: Page) => tab.getByRole('heading', { name: 'New uploads' }).waitFor(soon);
+  const published = (tab: Page) => tab.getByRole('heading', { name: 'New uploads' }).waitFor();
 
   test('offers sign-in, and shows no field until the user opens the credentials', async () => {
     await using watched = await openTab(browser());
@@ -100,7 +99,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
     const refusal = async (label: string, text: string) => {
       await tab.getByLabel(label, { exact: true }).fill(text);
       await submit(tab);
-      await tab.getByText('1 file not published.').waitFor(soon);
+      await tab.getByText('1 file not published.').waitFor();
       return await tab.locator('.file .state').textContent();
     };
     expect(await refusal('Token secret', 'wrong')).toBe('The identity provider rejected the credentials.');

@@ -9,7 +9,6 @@ import { upload } from '@echodrop/testkit/upload';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-const soon = { timeout: 20_000 };
 const pageSize = 20;
 
 await describeWithBrowser('My uploads', (browser) => {
@@ -38,14 +37,14 @@ await describeWithBrowser('My uploads', (browser) => {
     tab
       .getByRole('button', { name: /^Sign in with/ })
       .first()
-      .waitFor(soon);
+      .waitFor();
   const items = (tab: Page) => tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('listitem');
   const status = (tab: Page) => tab.locator('#news').textContent();
   const focused = (tab: Page) => tab.evaluate('document.activeElement.textContent.trim()');
 
   test('shows that there are no uploads, and offers sign-in to signed-out users', async () => {
     await using watched = await opened();
-    await watched.tab.getByText('No uploads yet.').waitFor(soon);
+    await watched.tab.getByText('No uploads yet.').waitFor();
     expect(await axeViolations(watched.tab)).toEqual([]);
     expect(watched.problems).toEqual([]);
 
@@ -61,9 +60,9 @@ await describeWithBrowser('My uploads', (browser) => {
     const { url } = await uploaded('The newest <b>one</b>');
     await using watched = await opened({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { tab } = watched;
-    await expect.poll(() => items(tab).count(), soon).toBe(pageSize);
+    await expect.poll(() => items(tab).count()).toBe(pageSize);
     await tab.getByRole('button', { name: 'Show more' }).press('Enter');
-    await expect.poll(() => items(tab).count(), soon).toBe(pageSize + 2);
+    await expect.poll(() => items(tab).count()).toBe(pageSize + 2);
     expect(await items(tab).last().getByRole('link').textContent()).toMatch(/^Photo of \d+ \w+ \d{4} at /);
     expect(await focused(tab)).toBe('Upload 2');
     expect(await tab.getByRole('button', { name: 'Show more' }).isVisible()).toBe(false);
@@ -84,7 +83,7 @@ await describeWithBrowser('My uploads', (browser) => {
     expect((await fetch(url)).status).toBe(200);
     await remove.press('Enter');
     await dialog.getByRole('button', { name: 'Delete' }).press('Enter');
-    await expect.poll(() => status(tab), soon).toBe('Deleted: The newest <b>one</b>.');
+    await expect.poll(() => status(tab)).toBe('Deleted: The newest <b>one</b>.');
     expect((await fetch(url)).status).toBe(410);
     expect(await items(tab).count()).toBe(pageSize + 1);
     expect(await focused(tab)).toBe(`Upload ${pageSize + 1}`);
@@ -94,7 +93,7 @@ await describeWithBrowser('My uploads', (browser) => {
     await uploaded('w'.repeat(300));
     await using watched = await opened({ viewport: { width: 320, height: 568 } });
     const { tab } = watched;
-    await items(tab).first().waitFor(soon);
+    await items(tab).first().waitFor();
     expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(320);
     await tab
       .getByRole('button', { name: /^Delete/ })
@@ -114,7 +113,7 @@ await describeWithBrowser('My uploads', (browser) => {
     const { tab } = watched;
     await tab.route('**/thumb.jpg', (route) => route.fulfill({ status }));
     await tab.reload();
-    await items(tab).first().getByText(text).waitFor(soon);
+    await items(tab).first().getByText(text).waitFor();
   });
 
   test('reports a missing response, and retries', async () => {
@@ -122,9 +121,9 @@ await describeWithBrowser('My uploads', (browser) => {
     const { tab } = watched;
     await tab.route('**/2/media.json', (route) => route.abort(), { times: 1 });
     await tab.reload();
-    await tab.getByText('No response from the server. Check the connection, then try again.').waitFor(soon);
+    await tab.getByText('No response from the server. Check the connection, then try again.').waitFor();
     await tab.getByRole('button', { name: 'Try again' }).click();
-    await items(tab).first().waitFor(soon);
+    await items(tab).first().waitFor();
     expect(await tab.locator('#refusal').textContent()).toBe('');
   });
 
@@ -136,7 +135,7 @@ await describeWithBrowser('My uploads', (browser) => {
       const headers = { 'Access-Control-Allow-Origin': '*' };
       await tab.route('**/2/media.json', (route) => route.fulfill({ status: 200, headers, body }));
       await tab.reload();
-      await tab.getByText('Unexpected response from the server (status 200).').waitFor(soon);
+      await tab.getByText('Unexpected response from the server (status 200).').waitFor();
       expect(await tab.getByRole('button', { name: 'Try again' }).isVisible()).toBe(true);
       expect(problems).toEqual([]);
     },
@@ -146,25 +145,25 @@ await describeWithBrowser('My uploads', (browser) => {
     const { id } = await uploaded('Gone');
     await using watched = await opened();
     const { tab } = watched;
-    await items(tab).first().waitFor(soon);
+    await items(tab).first().waitFor();
     await tab.route(`**/2/media/${id}`, (route) => route.abort(), { times: 1 });
     const remove = async () => {
       await tab.getByRole('button', { name: 'Delete Gone' }).click();
       await tab.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     };
     await remove();
-    await tab.getByText('No response from the server.').waitFor(soon);
+    await tab.getByText('No response from the server.').waitFor();
     expect(await items(tab).filter({ hasText: 'Gone' }).count()).toBe(1);
     await expect.poll(() => focused(tab)).toBe('Delete Gone');
     const gone = await fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers: anotherUser(stack) });
     expect(gone.status).toBe(204);
     await remove();
-    await expect.poll(() => status(tab), soon).toBe('Deleted: Gone.');
+    await expect.poll(() => status(tab)).toBe('Deleted: Gone.');
   });
 
   test('an expired sign-in leads back to the sign-in page', async () => {
     await using watched = await opened({}, 'expired');
-    await watched.tab.getByText('Your sign-in has expired.').waitFor(soon);
+    await watched.tab.getByText('Your sign-in has expired.').waitFor();
     expect(await watched.tab.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     await watched.tab.getByRole('button', { name: 'Sign in again' }).click();
     await waitForSignIn(watched.tab);

@@ -3,7 +3,7 @@ import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { axeViolations } from '@echodrop/testkit/browser/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
-import { openTab, type WatchedTab } from '@echodrop/testkit/browser/watched-tab';
+import { openTab, stopClock, type WatchedTab } from '@echodrop/testkit/browser/watched-tab';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { dumpRedis } from '@echodrop/testkit/servers/dump-redis';
 import { type MastodonStandIn, startMastodonStandIn } from '@echodrop/testkit/sign-in/mastodon-stand-in';
@@ -15,7 +15,6 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 // Unique markers to search for.
 const tokens = { town: marked(), hall: marked() };
 const webKey = 'the-key-of-the-pages';
-const soon = { timeout: 20_000 };
 const advice = 'Try again later. If it fails again, report it to the operator of this site.';
 
 function marked(): string {
@@ -96,15 +95,15 @@ await describeWithBrowser('signing in', (browser) => {
   const press = (tab: Page, name: string) => tab.getByRole('button', { name, exact: true }).click();
   const signInAt = (tab: Page, name: string) => press(tab, `Sign in with ${name}`);
   const waitForSignedOut = (tab: Page, name: string) =>
-    tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
+    tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor();
   // The upload page shows its form once its script listens.
-  const waitForForm = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).waitFor(soon);
+  const waitForForm = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).waitFor();
   // Until its style sheet applies, a page has the text that appears late, if its scripts do not.
   const alert = (tab: Page) => tab.getByRole('alert').filter({ hasText: /./ }).and(tab.locator(':not(.late)'));
   const missing = (tab: Page) => tab.getByRole('alert').filter({ hasText: /^This page could not load its scripts\. / });
 
   async function expectSignedIn(tab: Page, sentence: string): Promise<void> {
-    await tab.getByText(sentence).waitFor(soon);
+    await tab.getByText(sentence).waitFor();
     expect(tab.url()).toBe(`${stack.site}/upload`);
   }
 
@@ -125,7 +124,7 @@ await describeWithBrowser('signing in', (browser) => {
       .getByLabel('Photos and videos', { exact: true })
       .setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: photo });
     await press(tab, 'Upload');
-    await tab.getByRole('heading', { name: 'New uploads' }).waitFor(soon);
+    await tab.getByRole('heading', { name: 'New uploads' }).waitFor();
     const page = await fetch((await tab.locator('#published a').getAttribute('href')) ?? '');
     return /by <a [^>]*><bdi>([^<]*)</.exec(await page.text())?.[1] ?? '';
   }
@@ -137,7 +136,7 @@ await describeWithBrowser('signing in', (browser) => {
       const { tab, problems } = watched;
       expect(await axeViolations(tab)).toEqual([]);
       await signInAt(tab, name);
-      await tab.getByLabel('Robin (sandbox)').check(soon);
+      await tab.getByLabel('Robin (sandbox)').check();
       expect(await axeViolations(tab)).toEqual([]);
       const fill = (value: string) =>
         tab.evaluate(`getComputedStyle(document.querySelector('[value=${value}]')).backgroundColor`);
@@ -174,9 +173,9 @@ await describeWithBrowser('signing in', (browser) => {
       await expectSignedIn(tab, sentence);
       expect(await upload(tab)).toBe('ada');
       await tab.getByRole('link', { name: 'My uploads' }).click();
-      await tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('link').first().waitFor(soon);
+      await tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('link').first().waitFor();
       await tab.getByRole('link', { name: 'Upload from other programs' }).click();
-      await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor(soon);
+      await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor();
       expect(await tab.locator('#expiry').textContent()).toMatch(expiry);
       expect(problems).toEqual([]);
 
@@ -243,7 +242,7 @@ await describeWithBrowser('signing in', (browser) => {
     const confirmation = tab
       .getByRole('status')
       .filter({ hasText: 'Signed out. The provider did not revoke the token' });
-    await confirmation.waitFor(soon);
+    await confirmation.waitFor();
     expect(await axeViolations(tab)).toEqual([]);
     await tab.reload();
     await waitForSignedOut(tab, 'Town');
@@ -255,7 +254,7 @@ await describeWithBrowser('signing in', (browser) => {
     const { tab } = watched;
     await signInAt(tab, 'Sandbox');
     await press(tab, 'Deny');
-    await alert(tab).waitFor(soon);
+    await alert(tab).waitFor();
     expect(await alert(tab).textContent()).toBe('You did not allow access at Sandbox. You are not signed in.');
     expect(tab.url()).toBe(stack.site + redirectPathOf('Sandbox'));
     expect(await axeViolations(tab)).toEqual([]);
@@ -267,14 +266,14 @@ await describeWithBrowser('signing in', (browser) => {
     await using watched = await opened();
     const { tab } = watched;
     await tab.goto(`${stack.site}${redirectPathOf('Sandbox')}?code=of-someone-else&state=made-up`);
-    await alert(tab).waitFor(soon);
+    await alert(tab).waitFor();
     expect(await alert(tab).textContent()).toBe('No sign-in is in progress in this tab.');
 
     await tab.goto(`${stack.site}/upload`);
     await signInAt(tab, 'Sandbox');
-    await tab.getByRole('button', { name: 'Allow' }).waitFor(soon);
+    await tab.getByRole('button', { name: 'Allow' }).waitFor();
     await tab.goto(`${stack.site}${redirectPathOf('Sandbox')}?code=of-someone-else&state=made-up`);
-    await alert(tab).waitFor(soon);
+    await alert(tab).waitFor();
     expect(await alert(tab).textContent()).toBe('This response belongs to another sign-in, so it was ignored.');
     expect(await tab.evaluate('sessionStorage.length')).toBe(0);
   });
@@ -293,7 +292,7 @@ await describeWithBrowser('signing in', (browser) => {
     });
     const before = town.seen.length;
     await signInAt(tab, 'Town');
-    await alert(tab).waitFor(soon);
+    await alert(tab).waitFor();
     expect(await alert(tab).textContent()).toBe('This response is from another provider, so it was ignored.');
     expect(town.seen.slice(before).filter((each) => each.includes('/oauth/token'))).toEqual([]);
     expect(await tab.evaluate('sessionStorage.length')).toBe(0);
@@ -314,7 +313,7 @@ await describeWithBrowser('signing in', (browser) => {
     Object.assign(name === 'Town' ? town : hall, { flaw });
     if (flaw === 'no-registration') town.forgetApplications();
     await signInAt(tab, name);
-    await alert(tab).waitFor(soon);
+    await alert(tab).waitFor();
     expect(await alert(tab).textContent()).toEqual(
       typeof message === 'string' ? message : expect.stringMatching(message),
     );
@@ -338,7 +337,7 @@ await describeWithBrowser('signing in', (browser) => {
     const headers = { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'application/json' };
     await tab.route(`**${path}`, (route) => route.fulfill({ status, headers, body }));
     await signInAt(tab, 'Town');
-    await alert(tab).waitFor(soon);
+    await alert(tab).waitFor();
     expect(await alert(tab).textContent()).toBe(`Town ${message}. ${advice}`);
     expect(await tab.evaluate("sessionStorage.getItem('echodrop.session')")).toBeNull();
   });
@@ -350,7 +349,7 @@ await describeWithBrowser('signing in', (browser) => {
     const body = '{"error":"invalid_request","error_description":{}}';
     await tab.route('**/oauth/token', (route) => route.fulfill({ status: 400, headers, body }));
     await signInAt(tab, 'Town');
-    await alert(tab).waitFor(soon);
+    await alert(tab).waitFor();
     expect(await alert(tab).textContent()).toBe('Town refused the sign-in: invalid_request');
   });
 
@@ -364,7 +363,7 @@ await describeWithBrowser('signing in', (browser) => {
         await route.fulfill({ response, json: { ...(await response.json()), authorization_endpoint: endpoint } });
       });
       await signInAt(tab, 'Town hall');
-      await alert(tab).waitFor(soon);
+      await alert(tab).waitFor();
       expect(await alert(tab).textContent()).toBe(`Town hall has no valid address for signing in. ${advice}`);
       expect(shared?.problems.slice(before)).toEqual([]);
     },
@@ -380,22 +379,30 @@ await describeWithBrowser('signing in', (browser) => {
   test('the way to a slow provider has one time limit; the page says whom it contacts, and keeps the focus', async () => {
     await using watched = await openTab(browser());
     const { tab } = watched;
-    await tab.addInitScript(`{
-      const { timeout } = AbortSignal;
-      AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 20);
-    }`);
     await tab.goto(`${stack.site}/upload`);
+    await tab.evaluate(`{
+      globalThis.limits = [];
+      AbortSignal.timeout = (ms) => {
+        const limit = new AbortController();
+        limits.push({ ms, end: () => limit.abort(new DOMException('', 'TimeoutError')) });
+        return limit.signal;
+      };
+    }`);
     const asked: string[] = [];
-    await tab.route('**/.well-known/oauth-authorization-server', () => {});
+    const discovery = Promise.withResolvers<void>();
+    await tab.route('**/.well-known/oauth-authorization-server', () => discovery.resolve());
     await tab.route('**/api/v1/apps', (route) => {
       asked.push(route.request().url());
     });
     const button = tab.getByRole('button', { name: 'Sign in with Town', exact: true });
     await button.press('Enter');
-    await tab.getByRole('status').filter({ hasText: 'Contacting Town.' }).waitFor(soon);
+    await tab.getByRole('status').filter({ hasText: 'Contacting Town.' }).waitFor();
     expect(await button.getAttribute('aria-disabled')).toBe('true');
     expect(await axeViolations(tab)).toEqual([]);
-    await alert(tab).waitFor(soon);
+    await discovery.promise;
+    expect(await tab.evaluate('limits.map(({ ms }) => ms)')).toEqual([20_000]);
+    await tab.evaluate('limits[0].end()');
+    await alert(tab).waitFor();
     expect(await alert(tab).textContent()).toBe('Town did not respond in time. Try again later.');
     expect(asked).toEqual([]);
     expect(await tab.evaluate('document.activeElement.textContent')).toBe('Sign in with Town');
@@ -405,16 +412,16 @@ await describeWithBrowser('signing in', (browser) => {
   test('a user who stays on the page can sign in again after five seconds', async () => {
     await using watched = await openTab(browser());
     const { tab } = watched;
-    await tab.clock.install();
     await tab.goto(`${stack.site}/upload`);
+    await stopClock(tab);
     // The browser stays on the page, as if the user had chosen so.
     await tab.route('**/oauth/authorize?*', (route) => route.fulfill({ status: 204 }), { times: 1 });
     const [left] = await Promise.all([tab.waitForEvent('requestfailed'), signInAt(tab, 'Town')]);
     expect(left.url()).toContain('/oauth/authorize?');
     const button = tab.getByRole('button', { name: 'Sign in with Town', exact: true });
     expect(await button.getAttribute('aria-disabled')).toBe('true');
-    await tab.clock.fastForward(5000);
-    await tab.getByRole('status').filter({ hasText: 'If Town does not appear, try again.' }).waitFor(soon);
+    await tab.clock.runFor(5000);
+    await tab.getByRole('status').filter({ hasText: 'If Town does not appear, try again.' }).waitFor();
     await signInAtTown(tab);
   });
 
@@ -423,7 +430,7 @@ await describeWithBrowser('signing in', (browser) => {
     const { tab } = watched;
     await tab.context().setOffline(true);
     await press(tab, 'Sign in with Town');
-    await missing(tab).waitFor(soon);
+    await missing(tab).waitFor();
     expect(await missing(tab).textContent()).toBe('This page could not load its scripts. Reload it.');
   });
 
@@ -437,24 +444,28 @@ await describeWithBrowser('signing in', (browser) => {
     const { tab } = watched;
     await tab.route(`**${script}`, (route) => route.fulfill({ status: 404 }));
     await tab.goto(stack.site + path);
-    await missing(tab).waitFor(soon);
+    await missing(tab).waitFor();
     expect(await missing(tab).textContent()).toBe('This page could not load its scripts. Reload it.');
     expect(await tab.locator('summary:visible').count()).toBe(0);
     await tab.unroute(`**${script}`);
     await missing(tab).getByRole('link', { name: 'Reload it' }).click();
     await waitForSignedOut(tab, 'Town');
-    await expect.poll(() => tab.locator('#scripts-missing').count(), soon).toBe(0);
+    await expect.poll(() => tab.locator('#scripts-missing').count()).toBe(0);
   });
 
   test('a page says after a delay that no script of it loads, also the callback page', async () => {
     await using watched = await openTab(browser());
     const { tab } = watched;
     await tab.route('**/*.js', (route) => route.abort());
+    // The delay is an animation.
+    const session = await tab.context().newCDPSession(tab);
+    await session.send('Animation.enable');
+    await session.send('Animation.setPlaybackRate', { playbackRate: 0 });
     for (const path of ['/upload', redirectPathOf('Town')]) {
       await tab.goto(stack.site + path);
       expect(await missing(tab).count()).toBe(0);
       await tab.evaluate('for (const delay of document.getAnimations()) delay.finish()');
-      await missing(tab).waitFor(soon);
+      await missing(tab).waitFor();
     }
   });
 
@@ -463,7 +474,7 @@ await describeWithBrowser('signing in', (browser) => {
     const { tab } = watched;
     await tab.route('**/sign-in/session.js', (route) => route.abort());
     await tab.goto(`${stack.site}${redirectPathOf('Town')}?code=a&state=b`);
-    await missing(tab).waitFor(soon);
+    await missing(tab).waitFor();
     expect(await missing(tab).textContent()).toBe('This page could not load its scripts. Go back and sign in again.');
     expect(tab.url()).toBe(stack.site + redirectPathOf('Town'));
   });
@@ -493,7 +504,7 @@ await describeWithBrowser('signing in', (browser) => {
     const registered = town.registered.length;
     town.flaw = 'overloaded';
     await signInAt(tab, 'Town');
-    await alert(tab).waitFor(soon);
+    await alert(tab).waitFor();
     expect(await alert(tab).textContent()).toBe(`Town cannot sign you in now (status 429). ${advice}`);
     expect(town.registered.length).toBe(registered);
   });
@@ -516,7 +527,7 @@ await describeWithBrowser('signing in', (browser) => {
     await tab.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })');
     await tab.goto(`${stack.site}/upload`);
     await signInAt(tab, 'Town');
-    await alert(tab).waitFor(soon);
+    await alert(tab).waitFor();
     expect(await alert(tab).textContent()).toBe('Signing in needs an encrypted connection: open this site with https.');
   });
 });

@@ -1,5 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
 import { beforeAll, describe } from 'vitest';
+import { patienceMs } from '../patience.ts';
 import { unlessMissing } from '../unless-missing.ts';
 import { findBrowser } from './find-browser.ts';
 
@@ -30,6 +31,7 @@ export async function describeWithBrowser(
 function launchBrowser(executablePath: string, keepsPages: boolean): Promise<Browser> {
   return chromium.launch({
     executablePath,
+    timeout: patienceMs,
     args: ['--no-sandbox', '--disable-gpu'],
     ...(keepsPages && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
   });

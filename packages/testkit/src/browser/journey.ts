@@ -4,8 +4,6 @@ import { samplePhoto } from '../samples/sample-media.ts';
 import { axeViolations } from './accessibility.ts';
 import { openTab } from './watched-tab.ts';
 
-const soon = { timeout: 20_000 };
-
 const withFile = `async (base64, name, type) => {
   const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const data = new DataTransfer();
@@ -27,10 +25,10 @@ export async function expectJourney(browser: Browser, site: string): Promise<voi
   await expectAccessible(tab);
   await tab.getByRole('button', { name: 'Sign in with Sandbox', exact: true }).click();
   const allow = tab.getByRole('button', { name: 'Allow' });
-  await allow.waitFor(soon);
+  await allow.waitFor();
   await expectAccessible(tab);
   await allow.click();
-  await tab.getByText(/^Signed in as/).waitFor(soon);
+  await tab.getByText(/^Signed in as/).waitFor();
   expect(new URL(tab.url()).pathname + new URL(tab.url()).search).toBe('/upload');
   await expectAccessible(tab);
 
@@ -39,7 +37,7 @@ export async function expectJourney(browser: Browser, site: string): Promise<voi
   await expectAccessible(tab);
   await tab.getByRole('button', { name: 'Upload', exact: true }).click();
   const published = tab.getByRole('region', { name: 'New uploads' }).getByRole('listitem');
-  await expect.poll(() => published.count(), soon).toBe(2);
+  await expect.poll(() => published.count()).toBe(2);
   await expectAccessible(tab);
   const link = (await published.first().getByRole('link').getAttribute('href')) ?? '';
   await published.first().getByRole('button', { name: 'Copy link' }).click();
@@ -48,20 +46,20 @@ export async function expectJourney(browser: Browser, site: string): Promise<voi
 
   await tab.getByRole('link', { name: 'My uploads' }).click();
   const items = tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('listitem');
-  await expect.poll(() => items.count(), soon).toBe(2);
+  await expect.poll(() => items.count()).toBe(2);
   await expectAccessible(tab);
   const path = await items.filter({ hasText: 'The dropped one' }).getByRole('link').getAttribute('href');
   await tab.getByRole('button', { name: 'Delete The dropped one' }).click();
   await expectAccessible(tab);
   await tab.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await expect.poll(() => items.count(), soon).toBe(1);
+  await expect.poll(() => items.count()).toBe(1);
   await expectPage(tab, `${site}${path}`, 410);
   await tab.getByRole('link', { name: 'Upload from other programs' }).click();
-  await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor(soon);
+  await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor();
   await expectAccessible(tab);
 
   await tab.getByRole('button', { name: 'Sign out' }).click();
-  await tab.getByRole('button', { name: 'Sign in with Sandbox', exact: true }).waitFor(soon);
+  await tab.getByRole('button', { name: 'Sign in with Sandbox', exact: true }).waitFor();
   expect(await tab.evaluate('sessionStorage.length')).toBe(0);
   expect(await tab.getByRole('link', { name: /^Download/ }).count()).toBe(0);
   await expectAccessible(tab);
@@ -71,7 +69,7 @@ export async function expectJourney(browser: Browser, site: string): Promise<voi
 /** Drops a file, pastes one, and chooses one that is not a photo. */
 async function addFiles(tab: Page): Promise<void> {
   // Its script shows it once it listens.
-  await tab.getByRole('button', { name: 'Upload', exact: true }).waitFor(soon);
+  await tab.getByRole('button', { name: 'Upload', exact: true }).waitFor();
   const photo = (await samplePhoto('jpg', { width: 64, height: 48 })).toString('base64');
   await tab.evaluate(`(${withFile})('${photo}', 'dropped.jpg', 'image/jpeg').then((dataTransfer) =>
     document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer })))`);
@@ -80,7 +78,7 @@ async function addFiles(tab: Page): Promise<void> {
     document.body.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData })))`);
   const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no photo') };
   await tab.getByLabel('Photos and videos', { exact: true }).setInputFiles(notes);
-  await tab.getByText(/^This is not a supported photo or video/).waitFor(soon);
+  await tab.getByText(/^This is not a supported photo or video/).waitFor();
 }
 
 /** Opens a page in another tab. */

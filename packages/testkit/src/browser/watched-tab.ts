@@ -1,4 +1,11 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { patienceMs } from '../patience.ts';
+
+// A healthy peer may take longer than scripts of pages wait.
+const patientSignals = `{
+  const { timeout } = AbortSignal;
+  AbortSignal.timeout = (ms) => timeout.call(AbortSignal, Math.max(ms, ${patienceMs}));
+}`;
 
 /** A tab in its own browser context. */
 export interface WatchedTab extends AsyncDisposable {
@@ -7,9 +14,12 @@ export interface WatchedTab extends AsyncDisposable {
   readonly problems: string[];
 }
 
-/** Opens a tab in a new browser context. Disposing closes the context. */
+/** Opens a tab in a new browser context, whose actions and pages wait for healthy peers as long as tests do. Disposing closes the context. */
 export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedTab> {
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(patienceMs);
+  context.setDefaultNavigationTimeout(patienceMs);
+  await context.addInitScript({ content: patientSignals });
   const tab = await context.newPage();
   const problems: string[] = [];
   tab.on('pageerror', (error) => problems.push(`error: ${error.message}`));
@@ -21,4 +31,12 @@ export async function openTab(browser: Browser, options: BrowserContextOptions =
     await dialog.dismiss();
   });
   return { tab, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Stops the clock of the pages in a tab: their timers and animation frames wait for `tab.clock.runFor`. A page must be open. */
+export async function stopClock({ clock }: Page): Promise<void> {
+  const now = Date.now();
+  await clock.install({ time: now });
+  // The clock of a page never goes back, and it runs until here.
+  await clock.pauseAt(now + 3_600_000);
 }
