@@ -1,6 +1,7 @@
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { minioObjectStore } from '@echodrop/object-store/s3/minio-object-store';
 import { Secret } from '@echodrop/service/secret';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
@@ -8,30 +9,23 @@ import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishSample, startSite } from './site.fixture.ts';
 
-// The site waits four seconds for a picture, and the store client about ten.
-const waitBound = 7000;
-const storeBound = 25_000;
-
 const photo = await samplePhoto('jpg', { width: 320, height: 240 });
 
-async function timed(address: string): Promise<{ response: Response; ms: number }> {
-  const began = performance.now();
-  const response = await fetch(address);
-  await response.clone().arrayBuffer();
-  return { response, ms: performance.now() - began };
+/** Fails if the site waits for a dependency that does not return. */
+async function get(address: string): Promise<Response> {
+  return fetch(address, { signal: patientSignal() });
 }
 
-async function expectUnavailable(address: string, boundMs: number): Promise<void> {
-  const { response, ms } = await timed(address);
+async function expectUnavailable(address: string): Promise<void> {
+  const response = await get(address);
   expect(response.status).toBe(503);
   expect(response.headers.get('retry-after')).toBe('5');
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(response.headers.get('cache-control')).toBe('no-cache');
-  expect(ms).toBeLessThan(boundMs);
 }
 
 async function expectSoon(address: string, status: number): Promise<void> {
-  await expect.poll(async () => (await fetch(address)).status, { timeout: 20_000 }).toBe(status);
+  await expect.poll(async () => (await get(address)).status).toBe(status);
 }
 
 describe('without the worker or Redis', () => {
@@ -47,13 +41,12 @@ describe('without the worker or Redis', () => {
   test('without a worker, a new picture is not ready and its page reports it', async () => {
     await stack.services['rendition-worker'].kill();
     const id = await publishSample(store, photo);
-    const [{ response, ms }] = await Promise.all([
-      timed(`${stack.site}/${id}`),
-      expectUnavailable(`${stack.site}/${id}/large.jpg`, waitBound),
+    const [response] = await Promise.all([
+      get(`${stack.site}/${id}`),
+      expectUnavailable(`${stack.site}/${id}/large.jpg`),
     ]);
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('This picture is still being processed.');
-    expect(ms).toBeLessThan(waitBound);
 
     await stack.services['rendition-worker'].restart();
     await expectSoon(`${stack.site}/${id}/large.jpg`, 200);
@@ -64,23 +57,19 @@ describe('without the worker or Redis', () => {
     ['hanging', () => stack.redis.freeze(), () => stack.redis.thaw()],
   ] as const;
 
-  test.each(faults)(
-    'with Redis %s, existing renditions are shown and others are not ready',
-    async (_, begin, end) => {
-      const existing = await publishSample(store, photo);
-      await expectSoon(`${stack.site}/${existing}/large.jpg`, 200);
-      const missing = await publishSample(store, photo);
+  test.each(faults)('with Redis %s, existing renditions are shown and others are not ready', async (_, begin, end) => {
+    const existing = await publishSample(store, photo);
+    await expectSoon(`${stack.site}/${existing}/large.jpg`, 200);
+    const missing = await publishSample(store, photo);
 
-      await begin();
-      await expectUnavailable(`${stack.site}/${missing}/large.jpg`, waitBound);
-      expect((await timed(`${stack.site}/${existing}/large.jpg`)).response.status).toBe(200);
-      expect((await timed(`${stack.site}/${existing}`)).response.status).toBe(200);
+    await begin();
+    await expectUnavailable(`${stack.site}/${missing}/large.jpg`);
+    expect((await get(`${stack.site}/${existing}/large.jpg`)).status).toBe(200);
+    expect((await get(`${stack.site}/${existing}`)).status).toBe(200);
 
-      await end();
-      await expectSoon(`${stack.site}/${missing}/large.jpg`, 200);
-    },
-    60_000,
-  );
+    await end();
+    await expectSoon(`${stack.site}/${missing}/large.jpg`, 200);
+  });
 });
 
 describeWithMinio('without the store', { stoppable: true }, (startMinio) => {
@@ -103,18 +92,14 @@ describeWithMinio('without the store', { stoppable: true }, (startMinio) => {
   });
   afterAll(() => resources.disposeAsync());
 
-  test.each(['kill', 'freeze'] as const)(
-    '%s: pages and pictures are unavailable until it returns',
-    async (fault) => {
-      const paths = [`/${id}`, `/${id}/large.jpg`];
-      for (const path of paths) await expectSoon(`${stack.site}${path}`, 200);
+  test.each(['kill', 'freeze'] as const)('%s: pages and pictures are unavailable until it returns', async (fault) => {
+    const paths = [`/${id}`, `/${id}/large.jpg`];
+    for (const path of paths) await expectSoon(`${stack.site}${path}`, 200);
 
-      await minio.server?.[fault]();
-      await Promise.all(paths.map((path) => expectUnavailable(`${stack.site}${path}`, storeBound)));
+    await minio.server?.[fault]();
+    await Promise.all(paths.map((path) => expectUnavailable(`${stack.site}${path}`)));
 
-      await (fault === 'freeze' ? minio.server?.thaw() : minio.server?.restart());
-      for (const path of paths) await expectSoon(`${stack.site}${path}`, 200);
-    },
-    120_000,
-  );
+    await (fault === 'freeze' ? minio.server?.thaw() : minio.server?.restart());
+    for (const path of paths) await expectSoon(`${stack.site}${path}`, 200);
+  });
 });

@@ -95,7 +95,7 @@ async function fetchReady(address: string): Promise<PublicResponse> {
         if (response.status === 503) response = await get();
         return response.status;
       },
-      { timeout: 20_000, interval: 200 },
+      { interval: 200 },
     )
     .not.toBe(503);
   expect(response.status, address).toBeLessThan(500);

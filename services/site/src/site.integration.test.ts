@@ -4,7 +4,7 @@ import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media
 import type { Stack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readHtml } from './readers.fixture.ts';
-import { publishSample, startSite } from './site.fixture.ts';
+import { publishSample, shown, startSite } from './site.fixture.ts';
 
 const mark = 'MARKED-PLACE-48.2082N';
 
@@ -29,6 +29,7 @@ const photo = () => samplePhoto('jpg', { width: 320, height: 240 });
 
 test('the page of a photo shows an existing picture', async () => {
   const id = await publish(await photo());
+  await shown(stack, `/${id}/large.jpg`);
   const page = await get(`/${id}`);
   expect(page.status).toBe(200);
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -82,10 +83,9 @@ test('a video plays in its page, in ranges, without metadata', async () => {
   const video = await sampleVideo('mp4', { width: 320, height: 240, options });
   expect(video.includes(mark)).toBe(true);
   const id = await publish(video, { type: 'mp4' });
-  const response = await expect
-    .poll(() => get(`/${id}/video.mp4`), { timeout: 15_000 })
-    .toMatchObject({ status: 200 })
-    .then(() => get(`/${id}/video.mp4`));
+  // A poster precedes its video.
+  await shown(stack, `/${id}/video.mp4`);
+  const response = await get(`/${id}/video.mp4`);
   expect(response.headers.get('content-type')).toBe('video/mp4');
   const bytes = Buffer.from(await response.arrayBuffer());
   expect(bytes.includes(mark)).toBe(false);
@@ -103,7 +103,7 @@ test('a video plays in its page, in ranges, without metadata', async () => {
 
 test('the page reports unsupported media', async () => {
   const id = await publish(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
-  expect((await get(`/${id}/large.jpg`)).status).toBe(404);
+  await expect.poll(async () => (await get(`/${id}/large.jpg`)).status).toBe(404);
   const page = await get(`/${id}`);
   expect(page.status).toBe(200);
   expect(await page.text()).toContain('This picture cannot be displayed.');
@@ -121,8 +121,7 @@ async function publishVideo(): Promise<string> {
 
 test('every site may frame the player, which contains only the video and the abuse contact', async () => {
   const id = await publishVideo();
-  for (const name of ['video.mp4', 'large.jpg'])
-    await expect.poll(async () => (await get(`/${id}/${name}`)).status, { timeout: 20_000 }).toBe(200);
+  await shown(stack, `/${id}/video.mp4`, `/${id}/large.jpg`);
   const response = await get(`/${id}/player`);
   expect(response.status).toBe(200);
   expect(response.headers.get('x-frame-options')).toBeNull();
@@ -187,7 +186,7 @@ test('the player reports an unsupported video', async () => {
     const response = await get(`/${id}/player`);
     return { status: response.status, refresh: response.headers.get('refresh'), text: await response.text() };
   };
-  await expect.poll(page, { timeout: 20_000 }).toEqual({
+  await expect.poll(page).toEqual({
     status: 200,
     refresh: null,
     text: expect.stringContaining('<p>This video cannot be displayed.</p>'),

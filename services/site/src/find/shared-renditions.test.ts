@@ -1,11 +1,12 @@
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { expect, test } from 'vitest';
 import { SharedRenditions } from './shared-renditions.ts';
 
 const request = { mediaKey: 'a', type: 'jpg', set: 'pictures' } as const;
 const made = { outcome: 'made' } as const;
-const waitMs = 5000;
+const waitMs = patienceMs;
 const { signal } = new AbortController();
 
 /** A client whose requests the test resolves. */

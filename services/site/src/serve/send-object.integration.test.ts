@@ -194,10 +194,10 @@ function publicBytes(open: () => Promise<Opened>): void {
     const paths = [`/${id}`, `/${id}.jpg`, `/${id}/large.jpg`, `/show/thumb/${id}`];
     for (const path of paths) expect((await get(path)).status, path).toBe(410);
     expect(await missing()).toBe(before + paths.length);
-    const logged = stack.services.site.output.split('\n').filter((line) => line.includes(mediaKey));
-    expect(logged.map((line) => JSON.parse(line))).toEqual(
-      paths.map(() => expect.objectContaining({ level: 'error', mediaId: id, mediaKey })),
-    );
+    const logged = () => stack.services.site.output.split('\n').filter((line) => line.includes(mediaKey));
+    await expect
+      .poll(() => logged().map((line) => JSON.parse(line)))
+      .toEqual(paths.map(() => expect.objectContaining({ level: 'error', mediaId: id, mediaKey })));
   });
 
   async function missing(): Promise<number> {

@@ -1,0 +1,78 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { ownerHash } from '@echodrop/archive/owner';
+import type { RenditionReply } from '@echodrop/contracts/rendition';
+import { pictureRecipes } from '@echodrop/media/rendition-recipes';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
+import { QueueUnavailable } from '@echodrop/queue/queue-client';
+import { createLog } from '@echodrop/service/log';
+import { Metrics } from '@echodrop/service/metrics/metrics';
+import { patientSignal } from '@echodrop/testkit/patience';
+import { listen } from '@echodrop/testkit/servers/listen';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { siteApp } from './app.ts';
+import { createSiteEvents } from './events.ts';
+import { giveUpMs } from './readers.fixture.ts';
+import { publishSample } from './site.fixture.ts';
+
+let resources: AsyncDisposableStack;
+let store: FilesystemObjectStore;
+let site: string;
+/** How long the site would wait for each rendition. */
+let waits: number[];
+let make: () => Promise<RenditionReply>;
+
+beforeEach(async () => {
+  resources = new AsyncDisposableStack();
+  waits = [];
+  make = () => Promise.reject(new QueueUnavailable('timed out waiting for reply'));
+  const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
+  store = resources.use(new FilesystemObjectStore(path));
+  const app = siteApp({
+    ...{ store, events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')) },
+    renditions: {
+      make: (_request, { waitMs = Number.POSITIVE_INFINITY }) => {
+        waits.push(waitMs);
+        return make();
+      },
+    },
+    ...{ publicSite: 'https://pics.example', name: 'Pictures', robots: 'noindex', hasOembedDiscovery: false },
+  });
+  site = resources.use(await listen(createServer(app))).origin;
+});
+afterEach(() => resources.disposeAsync());
+
+const owner = { provider: 'https://id.example/verify', subject: 'ada' };
+
+test.each([
+  ['a page', 4000, (id: string) => `/${id}`],
+  ['the address of a rendition', 4000, (id: string) => `/${id}/large.jpg`],
+  ['oEmbed', 4000, (id: string) => `/oembed?url=https://pics.example/${id}`],
+  ['the page of a user', 1000, () => `/by/${ownerHash(owner)}`],
+  ['a page that the upload page reads', 0, (id: string) => `/${id}?wait=0`],
+])('%s waits at most %i ms for a picture, which is less than readers do', async (_, waitMs, address) => {
+  const id = await publishSample(store, Buffer.from('media'), owner);
+  await fetch(`${site}${address(id)}`);
+  expect(waits).toEqual([waitMs]);
+  expect(waitMs).toBeLessThan(giveUpMs);
+});
+
+test('the address of a video waits at most a second for it, because it takes minutes', async () => {
+  const id = await publishSample(store, Buffer.from('media'), { type: 'mp4' });
+  await fetch(`${site}/${id}/video.mp4`);
+  expect(waits).toEqual([1000]);
+});
+
+test('a page does not wait for a missing medium picture', async () => {
+  const mediaKey = newMediaKey();
+  await store.put(renditionKey(mediaKey, pictureRecipes.large), Readable.from(['a picture']));
+  const id = await publishSample(store, Buffer.from('media'), { mediaKey, width: 800, height: 600 });
+  make = () => new Promise(() => {});
+  const page = await (await fetch(`${site}/${id}`, { signal: patientSignal() })).text();
+  expect(/srcset="([^"]+)"/.exec(page)?.[1]).toBe(`/${id}/large.webp 800w`);
+  expect(waits).toHaveLength(1);
+});
