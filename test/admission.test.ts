@@ -24,16 +24,21 @@ const message = { name: 'message', content: '' };
 const file = (content: Buffer) => ({ name: 'media', filename: 'a.jpg', content });
 const wrongSecrets = secretParts.map((part) => (part.name === 'oauth_secret' ? { ...part, content: 'wrong' } : part));
 const gatewayWith = (settings: Record<string, string>) =>
-  startStack({ beside: system, services: ['gateway'], settings });
+  startStack({ beside: system, services: ['gateway'], settings: { MIN_BYTES_PER_SECOND: '0', ...settings } });
 
-/** Sends the first `bytes` of an upload (version 1 by default), then stalls. */
-async function beginUpload(stack: Stack, options: UploadOptions, bytes = Number.POSITIVE_INFINITY): Promise<RawClient> {
+/**
+ * Sends an upload (version 1 by default) without the end of its last part. From then on it sends a byte every five seconds, because a gateway
+ * refuses a client that is silent for 30.
+ */
+async function beginUpload(stack: Stack, options: UploadOptions): Promise<AsyncDisposable> {
   const { path, headers, body } = uploadRequest(stack, { version: 1, ...options });
-  const client = await RawClient.connect(stack.gateway);
-  const taken = Math.min(bytes, body.length - 1);
-  client.head(path, headers, body.length);
-  await client.flush(body.subarray(0, taken));
-  return client;
+  await using parts = new AsyncDisposableStack();
+  const client = parts.use(await RawClient.connect(stack.gateway));
+  client.head(path, headers, body.length + 10_000);
+  await client.flush(body.subarray(0, body.lastIndexOf('\r\n--')));
+  const sending = setInterval(() => client.write('x'), 5000);
+  parts.defer(() => clearInterval(sending));
+  return parts.move();
 }
 
 /** Waits for this number of uploads in flight. */
@@ -81,7 +86,7 @@ test('1000 anonymous uploads from one address do not block uploads, lists and de
   for (let opened = 0; opened < 1000; opened += 100) {
     const clients = Array.from({ length: 100 }, (_, n) => {
       const headers = from(n % 2 ? '2001:db8::bad' : `2001:db8::${n}:bad`);
-      return beginUpload(stack, { parts: [key, file(photo)], headers }, 300);
+      return beginUpload(stack, { parts: [key, file(photo)], headers });
     });
     for (const client of await Promise.all(clients)) crowd.use(client);
   }

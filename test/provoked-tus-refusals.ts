@@ -4,7 +4,7 @@ import { findResumable } from '@echodrop/archive/resumable-uploads';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import type { ReceivedResponse } from '@echodrop/testkit/documented-responses';
 import type { Stack } from '@echodrop/testkit/start-stack';
-import { createTus, patchTus, sendTus, waitForLease } from '@echodrop/testkit/tus-requests';
+import { createTus, patchSlowly, patchTus, sendTus, waitForLease } from '@echodrop/testkit/tus-requests';
 import { expect } from 'vitest';
 
 interface TusTarget {
@@ -48,22 +48,10 @@ export const tusProvocations: Readonly<Record<string, (target: TusTarget) => Pro
     return patch(stack, path, 'more', { 'Upload-Offset': '5' });
   },
   upload_locked: async ({ stack }) => {
-    const path = await create(stack, 100);
-    const gone = new AbortController();
-    const slow = ReadableStream.from(
-      (async function* () {
-        for (let n = 0; n < 100 && !gone.signal.aborted; n += 1) {
-          yield Buffer.from('x');
-          await new Promise((resolve) => setTimeout(resolve, 100));
-        }
-      })(),
-    );
-    const first = patch(stack, path, slow as RequestInit['body']);
-    first.catch(() => {});
+    const path = await create(stack, 65_536);
+    // Takes half a minute; the refusal takes three seconds.
+    await using _first = patchSlowly(stack, path, Buffer.alloc(65_535));
     await waitForLease(stack, path);
-    const second = await patch(stack, path, 'bytes');
-    gone.abort();
-    await first.catch(() => {});
-    return second;
+    return await patch(stack, path, 'bytes');
   },
 };

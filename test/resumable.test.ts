@@ -2,12 +2,19 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { anotherUser } from '@echodrop/testkit/another-user';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { base64, createTus, patchTus, sendTus, tusMetadata, waitForLease } from '@echodrop/testkit/tus-requests';
+import {
+  base64,
+  createTus,
+  patchSlowly,
+  patchTus,
+  sendTus,
+  tusMetadata,
+  waitForLease,
+} from '@echodrop/testkit/tus-requests';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -54,20 +61,17 @@ function patch(path: string, offset: number, body: Buffer, headers: Headers = {}
   return patchTus({ gateway, provider }, path, offset, body as RequestInit['body'], headers);
 }
 
-/** Sends pieces of an upload, one every 250 ms. With `signal`, the request goes on until it is aborted. */
-function sendSlowly(path: string, pieces: readonly Buffer[], signal?: AbortSignal) {
+/** Sends a piece of an upload, in a request that goes on until it is aborted. */
+function sendUnended(path: string, piece: Buffer, signal: AbortSignal) {
   const body = (async function* () {
-    for (const piece of pieces) {
-      yield piece;
-      await sleep(250);
-    }
-    if (signal) await once(signal, 'abort');
+    yield piece;
+    await once(signal, 'abort');
   })();
   const headers = {
     ...echoHeaders(stack),
     ...{ 'Tus-Resumable': '1.0.0', 'Upload-Offset': '0', 'Content-Type': 'application/offset+octet-stream' },
   };
-  const options = { method: 'PATCH', headers, body, duplex: 'half', ...(signal && { signal }) } as const;
+  const options = { method: 'PATCH', headers, body, duplex: 'half', signal } as const;
   return fetch(new URL(path, stack.gateway), options);
 }
 
@@ -138,11 +142,16 @@ describe('an upload', () => {
     const path = await created(photo.length);
     const half = photo.subarray(0, Math.floor(photo.length / 2));
     const gone = new AbortController();
-    const sending = sendSlowly(path, [half], gone.signal);
+    const sending = sendUnended(path, half, gone.signal);
     await waitUntil('the bytes on disk', async () => (await sizesOfUnfinished()).includes(half.length));
     gone.abort();
     await expect(sending).rejects.toThrow();
-    const offset = Number((await send('HEAD', path, {}, undefined, other.gateway)).headers.get('upload-offset'));
+    let offset = Number.NaN;
+    await waitUntil('the lease of the other gateway', async () => {
+      const { status, headers } = await send('HEAD', path, {}, undefined, other.gateway);
+      offset = Number(headers.get('upload-offset'));
+      return status === 200;
+    });
     expect(offset).toBe(half.length);
     expect((await patch(path, offset, photo.subarray(offset), {}, other.gateway)).status).toBe(200);
   });
@@ -301,12 +310,9 @@ test('OPTIONS describes the server', async () => {
 
 test('while one writer sends, a second one gets 423, and another user 404 as ever', async () => {
   const path = await created(photo.length);
-  const pieces = Array.from({ length: 20 }, (_, n) =>
-    photo.subarray((n * photo.length) / 20, ((n + 1) * photo.length) / 20),
-  );
-  const first = sendSlowly(path, pieces);
+  await using first = patchSlowly(stack, path, photo);
   await waitForLease(stack, path);
   expect((await send('HEAD', path, anotherUser(stack))).status).toBe(404);
   expect(reasonOf(await patch(path, 0, photo, {}, other.gateway))).toBe('423 upload_locked');
-  expect((await first).status).toBe(200);
+  expect(await first.finish()).toBe(200);
 });

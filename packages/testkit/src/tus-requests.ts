@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { type Stack, sandbox } from './start-stack.ts';
 import { echoHeaders } from './upload.ts';
 import { waitUntil } from './wait-until.ts';
@@ -46,6 +48,47 @@ export function patchTus(
 ) {
   const type = 'application/offset+octet-stream';
   return sendTus(target, 'PATCH', path, { 'Upload-Offset': `${offset}`, 'Content-Type': type, ...headers }, body);
+}
+
+interface SlowPatch extends AsyncDisposable {
+  /** Sends the rest. @returns the status */
+  finish(): Promise<number>;
+}
+
+const slowPatch = `
+  const { request } = require('node:http');
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { address, headers, body } = workerData;
+  const patch = request(address, { method: 'PATCH', headers }, (response) =>
+    response.resume().on('end', () => parentPort.postMessage(response.statusCode)),
+  );
+  let sent = 0;
+  const sending = setInterval(() => patch.write(body.subarray(sent, (sent += 200))), 100);
+  parentPort.once('message', () => {
+    clearInterval(sending);
+    patch.end(body.subarray(sent));
+  });`;
+
+/**
+ * Sends a new upload, 200 bytes every 100 ms. From a thread of its own: a client that is silent for a second gives its lease up, and
+ * a test can be as busy.
+ */
+export function patchSlowly({ gateway, provider }: Target, path: string, body: Uint8Array): SlowPatch {
+  const type = 'application/offset+octet-stream';
+  const tus = { 'Tus-Resumable': '1.0.0', 'Upload-Offset': '0', 'Content-Type': type };
+  const headers = { ...echoHeaders({ provider }), ...tus };
+  const workerData = { address: new URL(path, gateway).href, headers, body };
+  const worker = new Worker(slowPatch, { eval: true, execArgv: [], workerData });
+  return {
+    async finish() {
+      worker.postMessage('finish');
+      const [status] = await once(worker, 'message');
+      return status;
+    },
+    async [Symbol.asyncDispose]() {
+      await worker.terminate();
+    },
+  };
 }
 
 /** Resolves once a gateway has the lease of an upload of the sandbox user. */
