@@ -103,8 +103,13 @@ async function oddRequests(n: number): Promise<void> {
 
 test('clients cannot add series: labels have closed sets', async () => {
   const known = () => Promise.all(services.map(async (service) => new Set(await seriesOf(service))));
-  for (let n = 10; n < 16; n += 1) await oddRequests(n);
-  const before = await known();
+  let before = await known();
+  // A scrape lacks what a busy store or Redis reports late.
+  for (let n = 10; n < 16; n += 1) {
+    await oddRequests(n);
+    const now = await known();
+    before = before.map((series, i) => series.union(now[i] ?? new Set()));
+  }
   for (let n = 16; n < 30; n += 1) await oddRequests(n);
   const after = await known();
   // Longer jobs make further kinds of store calls, which are a closed set too.

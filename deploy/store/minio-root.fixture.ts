@@ -2,6 +2,7 @@ import { createCipheriv, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { S3Signer } from '@echodrop/object-store/s3/sign-s3';
 import { Secret } from '@echodrop/service/secret';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 
 /** An access key and its secret. */
 export interface S3Keys {
@@ -41,6 +42,11 @@ export async function addUser(minio: Minio & S3Keys, user: S3Keys, name: string,
     const status = await statusOf(minio, minio, 'PUT', `${admin}/${path}`, { query, ...(body && { body }) });
     if (status !== 200) throw new Error(`MinIO responded with ${status} to ${path}`);
   };
+  // MinIO serves before it has loaded its users.
+  await waitUntil(
+    'the users of MinIO',
+    async () => (await statusOf(minio, minio, 'GET', `${admin}/list-users`)) === 200,
+  );
   const added = JSON.stringify({ secretKey: user.secretKey, status: 'enabled' });
   await call('add-canned-policy', `name=${name}`, policy);
   await call('add-user', `accessKey=${user.accessKey}`, encrypted(added, minio.secretKey));

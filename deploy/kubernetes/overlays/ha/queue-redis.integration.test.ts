@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -28,7 +29,7 @@ describe('after a power loss of all pods, one of which has outdated data', () =>
     master = await agreedMaster(others);
     replica = others.find((pod) => pod !== master) ?? expect.fail('no replica');
     expect(await master.command('SET', 'job', 'acknowledged')).toBe('OK');
-    expect(await master.command('WAIT', '1', '5000')).toBe('1');
+    expect(await master.command('WAIT', '1', `${patienceMs}`)).toBe('1');
     for (const pod of others) await pod.powerOff();
   });
   afterEach(() => running?.[Symbol.asyncDispose]());
@@ -42,7 +43,7 @@ describe('after a power loss of all pods, one of which has outdated data', () =>
   test('the last master does not return, and its replica becomes the master', async () => {
     const started = [stale, replica];
     for (const pod of started) await pod.powerOn();
-    await expect.poll(() => isMasterOf(replica, started), { timeout: 45_000 }).toBe(true);
+    await expect.poll(() => isMasterOf(replica, started)).toBe(true);
     await expect.poll(() => jobs(started)).toEqual(['acknowledged', 'acknowledged']);
   });
 });
