@@ -1,6 +1,7 @@
 import type { JobEnd } from '@echodrop/queue/job-outcome';
 import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
 import { Deferred } from '@echodrop/queue/slower-lane';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -34,11 +35,17 @@ async function publish(owner: string, count: number, from = 1, type: 'jpg' | 'av
   await Promise.all(numbers.map((n) => client.enqueue({ mediaKey: `${owner}${n}`, type, ...(owner && { owner }) })));
 }
 
-/** Requests photos of an owner like viewers; resolves when all requests are in the queue. */
+/** Requests photos of an owner like viewers who leave; resolves when all requests are in the queue. */
 async function view(owner: string, names: readonly string[]): Promise<void> {
+  using looking = new RedisView(redis.url);
   for (const mediaKey of names) {
-    const reply = client.make({ mediaKey, type: 'jpg', set: 'pictures', owner }, { waitMs: 50, signal });
-    await expect(reply).rejects.toThrow('job did not complete');
+    const leaving = new AbortController();
+    const wait = { waitMs: patienceMs, signal: leaving.signal };
+    const reply = client.make({ mediaKey, type: 'jpg', set: 'pictures', owner }, wait);
+    reply.catch(() => {});
+    await looking.untilAwaited('rendition-pictures', `-${mediaKey}`);
+    leaving.abort(new Error('left'));
+    await expect(reply).rejects.toThrow('left');
   }
 }
 
@@ -201,7 +208,7 @@ test('a job in the slow lane does not start in another lane, however often viewe
   for (let n = 0; n < 3; n += 1) {
     await forgetEnds();
     const request = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
-    await expect(client.make(request, { waitMs: 5000, signal })).rejects.toThrow('job did not complete');
+    await expect(client.make(request, { waitMs: patienceMs, signal })).rejects.toThrow('job did not complete');
   }
   expect(quick).toEqual(['a1']);
   proceed.resolve();
@@ -213,7 +220,7 @@ test('a job that ended in the slow lane may run again', async () => {
   await waitUntil('the job to end', async () => ends.length === 3);
   await forgetEnds();
   const request = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
-  await expect(client.make(request, { waitMs: 5000, signal })).rejects.toThrow('job did not complete');
+  await expect(client.make(request, { waitMs: patienceMs, signal })).rejects.toThrow('job did not complete');
   await all(slow, 2);
   expect(quick).toEqual(['a1', 'a1']);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { JobEnd } from '@echodrop/queue/job-outcome';
 import { queueOptionsFor, readyClient, testQueue } from '@echodrop/queue/queue.fixture';
 import { jobVersion, queuePrefix } from '@echodrop/queue/queue-connection';
+import { patienceMs, patientSignal } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Queue, Worker } from 'bullmq';
@@ -46,7 +47,7 @@ async function addRecorded(queue: string, job: object, jobId: string): Promise<v
 }
 
 /** Adds a job without a seal, with a deadline in the future. */
-function addUnsealed(queue: string, job: object, deadlineMs = 20_000): Promise<void> {
+function addUnsealed(queue: string, job: object, deadlineMs = patienceMs): Promise<void> {
   return addRecorded(queue, { ...job, deadline: Date.now() + deadlineMs }, randomUUID());
 }
 
@@ -112,7 +113,7 @@ test('replies of version 2 are understood', async () => {
     replies.map(({ returned }) => returned),
   );
   for (const { jobId, returned } of replies) {
-    expect(await client.request('any', { deadlineMs: 10_000, jobId })).toEqual(returned.answer);
+    expect(await client.request('any', { deadlineMs: patienceMs, jobId })).toEqual(returned.answer);
   }
   expect(queue.forged).toEqual([]);
 });
@@ -121,9 +122,10 @@ test('a job of a later version is delayed for a worker of its release, and other
   await using queue = testQueue(redis.url);
   const later = { version: jobVersion + 1, question: { words: ['not', 'a', 'text'] } };
   const { ends } = queue.worker({ concurrency: 1 });
-  await addUnsealed(queue.name, later);
+  // It is delayed for a twentieth of this time.
+  await addUnsealed(queue.name, later, 20_000);
   const ours = await readyClient(queue);
-  expect(await ours.request('ours', { deadlineMs: 5000 })).toBe('OURS');
+  expect(await ours.request('ours', { deadlineMs: patienceMs })).toBe('OURS');
   await waitUntil('the job of this release to end', async () => ends.length === 1);
   const taken: unknown[] = [];
   const worker = new Worker(queue.name, async ({ data }) => taken.push(data.question), {
@@ -155,7 +157,7 @@ test('renditions requested by a later release are also made for this one, in a s
     const backlog = (await client.backlogs()).get('rendition-films');
     return backlog?.unsupported === 1 && backlog.waiting === 0 && backlog.oldestMs === 0;
   });
-  const waiting = { waitMs: 5000, signal: AbortSignal.timeout(10_000) };
+  const waiting = { waitMs: patienceMs, signal: patientSignal() };
   expect(await client.make(request, waiting)).toEqual({ outcome: 'made' });
 });
 

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JobSeals } from '@echodrop/queue/job-seals';
 import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { RenditionClient, type RenditionReply, type RenditionRequest, startRenditionWorkers } from './rendition.ts';
 
 let redis: RunningRedis;
@@ -46,7 +47,7 @@ function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
 }
 
 const photo = (mediaKey: string) => ({ mediaKey, type: 'jpg', set: 'pictures' }) as const;
-const waiting = { waitMs: 10_000, signal: new AbortController().signal };
+const waiting = { waitMs: patienceMs, signal: new AbortController().signal };
 
 test('a photo is enqueued as `pictures`, and a video as `film`', async () => {
   await client.enqueue({ mediaKey: 'a-photo', type: 'jpg' });
@@ -64,9 +65,8 @@ test('the whole picture is a separate job', async () => {
 
 test('awaited renditions precede all enqueued ones', async () => {
   for (const mediaKey of ['one', 'two', 'three']) await client.enqueue({ mediaKey, type: 'jpg' });
-  const replies = [client.make(photo('three'), waiting), client.make(photo('four'), waiting)];
-  // Both have been added, or moved to the front, once a later request has.
-  await expect(client.make(photo('five'), { ...waiting, waitMs: 300 })).rejects.toThrow('job did not complete');
+  const replies = ['three', 'four', 'five'].map((mediaKey) => client.make(photo(mediaKey), waiting));
+  await untilAwaited('three', 'four', 'five');
   const requests = worker();
   await Promise.all(replies);
   await waitUntil('all requests', async () => requests.length === 5);
@@ -75,11 +75,18 @@ test('awaited renditions precede all enqueued ones', async () => {
 
 test('many concurrent requests join the job enqueued before them', async () => {
   await client.enqueue({ mediaKey: 'wanted', type: 'jpg' });
-  const requests = worker(() => sleep(200, { outcome: 'made' }));
+  const held = Promise.withResolvers<RenditionReply>();
+  const requests = worker(() => held.promise);
+  await waitUntil('the job to begin', async () => requests.length === 1);
   const others = await newClient();
   const replies = Array.from({ length: 40 }, (_, n) => (n % 2 ? client : others).make(photo('wanted'), waiting));
+  // When a later request of each client is in the queue, the job has been found by all of them.
+  const later = [client.make(photo('later'), waiting), others.make(photo('latest'), waiting)];
+  await untilAwaited('later', 'latest');
+  held.resolve({ outcome: 'made' });
   expect(new Set((await Promise.all(replies)).map(({ outcome }) => outcome))).toEqual(new Set(['made']));
-  expect(requests).toEqual(['pictures wanted']);
+  await Promise.all(later);
+  expect(requests.filter((request) => !/later|latest/.test(request))).toEqual(['pictures wanted']);
 });
 
 test('renditions that cannot be made are not retried', async () => {
@@ -87,7 +94,7 @@ test('renditions that cannot be made are not retried', async () => {
   for (let n = 0; n < 5; n += 1) {
     expect(await client.make(photo('broken'), waiting)).toEqual(broken);
     await client.enqueue(photo('broken'));
-    await sleep(400);
+    await endedEarlier('broken', 600);
   }
   expect(requests).toEqual(['pictures broken']);
 });
@@ -102,6 +109,12 @@ test('renditions that cannot be made are retried after an hour', async () => {
   await client.make(photo('broken'), waiting);
   expect(requests).toHaveLength(2);
 });
+
+/** Waits until jobs for pictures of this media are awaited. */
+async function untilAwaited(...mediaKeys: readonly string[]): Promise<void> {
+  using view = new RedisView(redis.url);
+  await view.untilAwaited('rendition-pictures', ...mediaKeys.map((mediaKey) => `-${mediaKey}`));
+}
 
 // The key in Redis of a job for pictures.
 async function jobOf(view: RedisView, mediaKey: string): Promise<string> {
@@ -122,11 +135,17 @@ test('a job that began in time is not aborted at its deadline', async () => {
   await client.enqueue({ mediaKey: 'patient', type: 'jpg' });
   const key = await jobOf(view, 'patient');
   const data = JSON.parse((await view.redis.hget(key, 'data')) ?? '');
-  const deadline = Date.now() + 1500;
+  // The clock stands still until the job begins.
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const remainingMs = 300;
+  const deadline = Date.now() + remainingMs;
   const place = { queue: 'rendition-pictures', jobId: key.slice(view.key('rendition-pictures', '').length) };
   const seal = new JobSeals(queueOptionsFor(redis.url)).sealJob(place, { ...data, deadline });
   await view.redis.hset(key, 'data', JSON.stringify({ ...data, deadline, seal }));
-  worker((_, signal) => sleep(2000, { outcome: 'made' }, { signal }));
+  worker((_, signal) => {
+    vi.setSystemTime(deadline + 1);
+    return sleep(remainingMs + 500, { outcome: 'made' }, { signal });
+  });
   expect(await client.make(photo('patient'), waiting)).toEqual({ outcome: 'made' });
   expect(Date.now()).toBeGreaterThan(deadline);
 });
@@ -134,7 +153,7 @@ test('a job that began in time is not aborted at its deadline', async () => {
 test('renditions that are requested after they were made are made again, because they must have been deleted', async () => {
   const requests = worker();
   await client.make(photo('deleted'), waiting);
-  await sleep(1100);
+  await endedEarlier('deleted', 1);
   await client.make(photo('deleted'), waiting);
   expect(requests).toEqual(['pictures deleted', 'pictures deleted']);
 });
@@ -152,6 +171,7 @@ test('a failed job is retried after the clock of its worker was an hour ahead', 
 });
 
 test('a failed job is retried after ten seconds, not at once', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
   let isDown = true;
   const requests = worker(async () => {
     if (isDown) throw new Error('the store is down');
@@ -166,6 +186,7 @@ test('a failed job is retried after ten seconds, not at once', async () => {
 });
 
 test('a type that is turned off is retried after ten seconds', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
   const off: RenditionReply = { outcome: 'unsupported', why: 'type_off' };
   let reply: RenditionReply = off;
   const requests = worker(async () => reply);

@@ -7,7 +7,9 @@ import type { RotatedSecret } from '@echodrop/service/env';
 import { createLog } from '@echodrop/service/log';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import {
   type Credentials,
@@ -46,7 +48,7 @@ beforeEach(async () => {
 
 afterEach(() => parts.disposeAsync());
 
-function serverThatAccepts(secret: RotatedSecret): Server {
+function serverThatAccepts(secret: RotatedSecret, requestTimeoutMs = patienceMs): Server {
   return verificationServer({
     secret,
     providers: [provider, 'https://second.example/'],
@@ -60,7 +62,7 @@ function serverThatAccepts(secret: RotatedSecret): Server {
       forgotten.push(user);
     },
     log: createLog('auth-verifier', 'silent'),
-    requestTimeoutMs: 500,
+    requestTimeoutMs,
   });
 }
 
@@ -78,7 +80,7 @@ function addressOf(of: Server): string {
   return `http://127.0.0.1:${(of.address() as AddressInfo).port}`;
 }
 
-function client({ at = addressOf(server), knows = secret, deadlineMs = 2000 } = {}): VerificationClient {
+function client({ at = addressOf(server), knows = secret, deadlineMs = patienceMs } = {}): VerificationClient {
   return parts.use(new VerificationClient({ address: at, secret: [new Secret(knows)], deadlineMs }));
 }
 
@@ -130,9 +132,9 @@ test('the known providers are fetched again after ten seconds, and kept while th
     }),
   );
   const verifier = client({ at: addressOf(other) });
-  const now = performance.now.bind(performance);
+  const begin = performance.now();
   let passedMs = 0;
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => begin + passedMs);
   const providers: string[] = [];
   for (const seconds of [0, 9, 2, 11]) {
     passedMs += seconds * 1000;
@@ -270,24 +272,32 @@ test('a verifier that is down or hangs is unavailable in time, and serves the sa
     command: [process.execPath, program, `${port}`, secret],
     isReady,
   });
-  const verifier = client({ at, deadlineMs: 1000 });
+  const verifier = client({ at });
+  const hurried = client({ at, deadlineMs: 1000 });
   const expectRefused = () => expect(verifier.verify(verification, never)).resolves.toEqual({ outcome: 'refused' });
+  // A healthy verifier on a busy machine may exceed the deadline of the hurried client.
+  const recovered = async () => {
+    await expectRefused();
+    await waitUntil('a verdict', async () => (await hurried.verify(verification, never)).outcome === 'refused');
+  };
   const unavailable = async () => {
     const begin = performance.now();
-    await expect(verifier.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
+    await expect(hurried.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
     await expect(client({ at, deadlineMs: 1000 }).knownProviders()).rejects.toThrow(VerifierUnavailable);
-    expect(performance.now() - begin).toBeLessThan(3000);
+    expect(performance.now() - begin).toBeLessThan(30_000);
   };
 
   await Promise.all(Array.from({ length: 20 }, expectRefused));
+  await recovered();
   await process_.freeze();
   await unavailable();
   await process_.thaw();
-  await expectRefused();
+  await recovered();
   await process_.kill();
   await unavailable();
+  await expect(verifier.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
   await process_.restart();
-  await expectRefused();
+  await recovered();
   // Restarted between two requests, so that every kept-alive connection is dead.
   await process_.restart();
   await expectRefused();
@@ -305,16 +315,17 @@ test('during a rotation both secrets are accepted, and a client sends the first'
   const [older, newer] = [new Secret('an older secret'), new Secret('a newer secret')];
   const exchanging = addressOf(await listening(serverThatAccepts([newer, older])));
   for (const knows of [[older], [newer], [newer, older], [older, newer]] as const) {
-    await using verifier = new VerificationClient({ address: exchanging, secret: knows, deadlineMs: 2000 });
+    await using verifier = new VerificationClient({ address: exchanging, secret: knows, deadlineMs: patienceMs });
     expect(await verifier.verify(verification, never)).toEqual({ outcome: 'refused' });
   }
   const exchanged = addressOf(await listening(serverThatAccepts([newer])));
-  await using late = new VerificationClient({ address: exchanged, secret: [older, newer], deadlineMs: 2000 });
+  await using late = new VerificationClient({ address: exchanged, secret: [older, newer], deadlineMs: patienceMs });
   await expect(late.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
 });
 
 test('a request that does not arrive in time is refused', async () => {
-  const sent = request(addressOf(server) + verifyPath, {
+  const impatient = await listening(serverThatAccepts([new Secret(secret)], 500));
+  const sent = request(addressOf(impatient) + verifyPath, {
     method: 'POST',
     headers: { ...authorized, 'content-length': '100' },
   });
