@@ -124,16 +124,19 @@ test('an aborted wait leaves the queue and takes nothing', async () => {
 });
 
 test('crowds out slow uploads, oldest first, and only while others wait', async () => {
+  vi.useFakeTimers();
   const memory = new PartMemory(partBytes, 50);
   const crowdedOut: string[] = [];
   const slow = new PartBuffer(memory, () => crowdedOut.push('slow'));
   const slower = new PartBuffer(memory, () => crowdedOut.push('slower'));
   await slow.fill(Buffer.alloc(1), signal);
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await vi.advanceTimersByTimeAsync(60);
   expect(crowdedOut).toEqual([]);
   const waiting = slower.fill(Buffer.alloc(1), signal);
-  await expect.poll(() => crowdedOut).toEqual(['slow']);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(crowdedOut).toEqual(['slow']);
   slow.empty();
   await waiting;
+  await vi.advanceTimersByTimeAsync(60);
   expect(crowdedOut).toEqual(['slow']);
 });

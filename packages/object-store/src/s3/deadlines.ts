@@ -30,11 +30,12 @@ export const defaultDeadlines: StoreDeadlines = {
 /** Node's HTTP(S) for MinIO's client, which has no timeouts (docs/why/dependencies.md): destroys a request at its deadline. */
 export function transportWithDeadline(
   protocol: string,
-  { callMs }: Pick<StoreDeadlines, 'callMs'>,
+  deadlines: Pick<StoreDeadlines, 'callMs'>,
 ): Pick<typeof http, 'request'> {
   const { request } = protocol === 'https:' ? https : http;
   return {
     request(options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void) {
+      const { callMs } = deadlines;
       const sent = request({ ...options, lookup: rememberedLookup }, onResponse);
       const deadline = setTimeout(() => sent.destroy(new Error(`no response within ${callMs} ms`)), callMs);
       return sent.once('close', () => clearTimeout(deadline));

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { expect, test } from 'vitest';
-import { minioStore } from './minio-store.fixture.ts';
+import { minioStore, patientDeadlines } from './minio-store.fixture.ts';
 
 /** A TCP proxy. `loseConnections` makes the open connections hang, as those to a lost node; new ones work. */
 async function startProxy(endpoint: string) {
@@ -34,7 +34,7 @@ describeWithMinio('connections to a lost node', {}, (start) => {
     await using minio = await start();
     await using proxy = await startProxy(minio.endpoint);
     // Time for one try only.
-    const deadlines = { writeMs: 3000, tryMs: 3000, connectionMs: 300 };
+    const deadlines = { ...patientDeadlines, tryMs: patientDeadlines.writeMs, connectionMs: 300 };
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { deadlines });
     await store.ready();
     const put = (name: string) => store.put(`media/${name}`, Readable.from([Buffer.from(name)]));

@@ -37,7 +37,7 @@ describeWithMinioProgram('a MinIO of four nodes', (program) => {
     // For a second or two, the node lists objects that it does not find.
     await waitUntil('the bytes', async () => (await bytesAt(last, 'media/meanwhile'))?.equals(bytes) === true);
     expect(await keysIn(last)).toEqual(['media/before', 'media/meanwhile']);
-  }, 90_000);
+  });
 });
 
 async function bytesAt(store: ObjectStore, key: string): Promise<Buffer | undefined> {

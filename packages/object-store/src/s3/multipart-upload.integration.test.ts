@@ -280,14 +280,14 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     await using store = minioStore(minio, { memory });
     let peak = 0;
     const whole = Array.from({ length: 40 }, (_, index) => {
-      const source = inChunks(Buffer.alloc(3_000_000 + index, index));
+      const source = inChunks(Buffer.alloc(1_000_000 + index, index));
       source.on('data', () => {
         peak = Math.max(peak, memory.heldBytes);
       });
       source.pause();
       return store.put(`media/shared-${index}`, source);
     });
-    expect((await Promise.all(whole)).map(({ size }) => size - 3_000_000)).toEqual(whole.map((_, index) => index));
+    expect((await Promise.all(whole)).map(({ size }) => size - 1_000_000)).toEqual(whole.map((_, index) => index));
     expect(peak).toBeLessThanOrEqual(budget);
     expect([memory.heldBytes, memory.waiting]).toEqual([0, 0]);
   });
