@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ListedObject, ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object-store';
 
 const hourMs = 3_600_000;
@@ -34,15 +33,19 @@ export class TestClock {
     return new Date(Date.now() + this.#steps.reduce((sum, { ms }) => sum + ms, 0));
   }
 
-  // Reads the store's own clock, which may differ from this process's.
   async #step(ms: number): Promise<void> {
-    const key = 'clock/now';
-    await this.#store.put(key, Readable.from([Buffer.from('now')]));
+    const at = await this.#timeOfWrite();
+    this.#steps.push({ at, ms });
+    // Until later writes get a later time: a file system may count in steps of 4 ms.
+    while ((await this.#timeOfWrite()) <= at);
+  }
+
+  // By the store's own clock, which may differ from this process's.
+  async #timeOfWrite(): Promise<number> {
+    await this.#store.put('clock/now', Readable.from([Buffer.from('now')]));
     const [written] = await this.#store.list('clock/', { limit: 1 });
     if (!written) throw new Error('empty list');
-    this.#steps.push({ at: written.writtenAt.getTime(), ms });
-    // Later writes get a later time.
-    await sleep(3);
+    return written.writtenAt.getTime();
   }
 }
 

@@ -63,9 +63,7 @@ function testSweeps(numRuns: number, open: () => Promise<AsyncDisposable & { sto
   });
   afterAll(() => opened[Symbol.asyncDispose]());
 
-  test('concurrent uploads, removals and sweeps never remove published media, but everything else after a day', {
-    timeout: 120_000,
-  }, async () => {
+  test('concurrent uploads, removals and sweeps never remove published media, but everything else after a day', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),

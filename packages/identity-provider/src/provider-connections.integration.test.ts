@@ -4,6 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ProviderConnections } from './provider-connections.ts';
@@ -14,7 +15,7 @@ const advertised = 'https://id.example/verify.json';
 const program = `
   import { ProviderConnections } from '${join(import.meta.dirname, 'provider-connections.ts')}';
   import { readProvider } from '${join(import.meta.dirname, 'provider.ts')}';
-  await using connections = new ProviderConnections(3000);
+  await using connections = new ProviderConnections(${patienceMs});
   for (const entry of process.argv.slice(1)) {
     const result = await connections.query(readProvider(entry), 'OAuth x').then(({ body }) => body, ({ code }) => code);
     console.log(result);
@@ -50,7 +51,7 @@ afterAll(() => parts.disposeAsync());
 async function queryEach(...entries: string[]): Promise<string[]> {
   const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', program, ...entries], {
     env: { NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') },
-    timeout: 20_000,
+    timeout: patienceMs,
   });
   return stdout.split('\n');
 }
@@ -79,7 +80,7 @@ test.each<[string, Behaviour]>([
   ['breaks during a response', (socket) => socket.write('HTTP/1.1 200', () => socket.resetAndDestroy())],
 ])('reuses connections, and does not repeat a request if one %s', async (_, behaviour) => {
   await using standIn = await startStandIn();
-  await using connections = new ProviderConnections(2000);
+  await using connections = new ProviderConnections(patienceMs);
   const used = new Set<number | undefined>();
   const usual = standIn.behaviour;
   standIn.behaviour = (socket) => {
@@ -96,7 +97,7 @@ test.each<[string, Behaviour]>([
 
 test('a request identifies Echodrop and accepts JSON', async () => {
   await using standIn = await startStandIn();
-  await using connections = new ProviderConnections(2000);
+  await using connections = new ProviderConnections(patienceMs);
   await connections.query(standIn.provider, 'OAuth a');
   await connections.query(standIn.provider);
   const [first, second] = standIn.requests.map((head) => head.trimEnd().split('\r\n').toSorted());
@@ -108,7 +109,7 @@ test('a request identifies Echodrop and accepts JSON', async () => {
 
 test('a response that is not UTF-8 has no text: two names could become one', async () => {
   await using standIn = await startStandIn();
-  await using connections = new ProviderConnections(2000);
+  await using connections = new ProviderConnections(patienceMs);
   standIn.behaviour = (socket) =>
     socket.write(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"a":"\xff"}', 'latin1'));
   expect(await connections.query(standIn.provider)).toMatchObject({ status: 200, body: '' });

@@ -11,8 +11,8 @@ test('accepts white space around every name and value', () => {
 test.each(['OAuth a="b",', 'OAuth a="b"', 'OAuth a', 'OAuth a=', 'OAuth '])(
   '1 MB of white space after %s takes linear time (quadratic would take minutes)',
   (start) => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     expect(readAuthorization(`${start}${' '.repeat(2 ** 20)}"`)).toBeUndefined();
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
   },
 );

@@ -1,12 +1,13 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { patienceMs } from '../patience.ts';
 import { startRedis } from './start-redis.ts';
 
-/** The reply of Redis to an inline command; undefined without a reply within 300 ms. */
-function say(port: number, command: string): Promise<string | undefined> {
+/** The reply of Redis to an inline command; undefined without a reply in time. */
+function say(port: number, command: string, withinMs = patienceMs): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${command}\r\n`));
-    socket.setTimeout(300, () => socket.destroy());
+    socket.setTimeout(withinMs, () => socket.destroy());
     socket.once('data', (response) => {
       resolve(response.toString().trim());
       socket.destroy();
@@ -19,7 +20,7 @@ function say(port: number, command: string): Promise<string | undefined> {
 test('a Redis can be frozen, killed and restarted at its address, and ends when disposed', async () => {
   const redis = await startRedis();
   await redis.freeze();
-  expect(await say(redis.port, 'PING')).toBeUndefined();
+  expect(await say(redis.port, 'PING', 300)).toBeUndefined();
   await redis.thaw();
   expect(await say(redis.port, 'SET name value')).toBe('+OK');
   await redis.kill();

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { freePort } from '../free-ports.ts';
+import { patienceMs } from '../patience.ts';
 import { type Login, redisCommand } from './redis-command.ts';
 import { ServerProcess, type StoppableServer } from './server-process.ts';
 
@@ -108,7 +109,7 @@ export async function redisProgram(): Promise<string> {
 export function pongs(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host, () => socket.write('PING\r\n'));
-    socket.setTimeout(1000, () => socket.destroy());
+    socket.setTimeout(patienceMs, () => socket.destroy());
     socket.once('data', (response) => {
       resolve(/^(\+PONG|-NOAUTH)/.test(response.toString()));
       socket.destroy();
