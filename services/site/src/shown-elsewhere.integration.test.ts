@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fetchNamed, metaOf, type Preview, type Reader, readAs, readers } from './readers.fixture.ts';
+import { shown } from './site.fixture.ts';
 
 const resources = new AsyncDisposableStack();
 let stack: Stack;
@@ -85,6 +86,7 @@ async function expectFrame(reader: Reader, frame: NonNullable<Preview['frame']>)
 
 test('crawlers get the same page as browsers', async () => {
   const address = await uploaded(await samplePhoto('png', { width: 320, height: 240 }));
+  await shown({ site: address }, '/large.jpg');
   const agents = ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', ''].map((name) => ({
     'User-Agent': name,
   }));
