@@ -1,4 +1,5 @@
 import { freePort } from '../free-ports.ts';
+import { patienceMs } from '../patience.ts';
 import { waitUntil } from '../wait-until.ts';
 import type { RunningRedis } from './start-redis.ts';
 import { startRedis } from './start-redis.ts';
@@ -12,8 +13,27 @@ export interface RedisSet extends AsyncDisposable {
   master(): Promise<RunningRedis>;
 }
 
-// Short for quick tests, but long enough for a busy machine.
+// The time without a reply after which a server counts as down: short for quick tests, once a test has stopped a server. Until then
+// all respond, but maybe late, on a busy machine.
 const downAfterMs = 1500;
+
+/** Makes all servers miss each other late, and soon from the first time that a test stops one. */
+async function patient(
+  servers: readonly RunningRedis[],
+  setDownAfter: (ms: number) => Promise<unknown>,
+): Promise<void> {
+  await setDownAfter(patienceMs);
+  let isSoon: Promise<unknown> | undefined;
+  for (const server of servers) {
+    const { freeze, kill, stop } = server;
+    const after = (end: () => Promise<void>) => async () => {
+      isSoon ??= setDownAfter(downAfterMs);
+      await isSoon;
+      await end();
+    };
+    Object.assign(server, { freeze: after(freeze), kill: after(kill), stop: after(stop) });
+  }
+}
 
 /** Waits until the replicas that respond have all writes of `master`. WAIT knows only the writes of its own connection. */
 export async function replicate({ servers }: Pick<RedisSet, 'servers'>, master: RunningRedis): Promise<void> {
@@ -36,6 +56,7 @@ export async function startSentinelSet(): Promise<RedisSet> {
   for (const replica of replicas) await replica.command('REPLICAOF', '127.0.0.1', `${master.port}`);
   await linked(replicas);
   const sentinels = parts.use(await startSentinels({ name, masterPort: master.port, replicas: 2, downAfterMs }));
+  await patient(servers, sentinels.setDownAfter);
   const held = parts.move();
   return {
     url: `redis+sentinel://${hosts(sentinels.ports)}/${name}`,
@@ -61,6 +82,9 @@ export async function startClusterSet(): Promise<RedisSet> {
   for (const replica of replicas) await replica.command('CLUSTER', 'REPLICATE', id);
   await linked(replicas);
   await everyone(servers, ['CLUSTER', 'NODES'], /slave.*slave/s);
+  await patient(servers, (ms) =>
+    Promise.all(servers.map((node) => node.command('CONFIG', 'SET', 'cluster-node-timeout', `${ms}`))),
+  );
   const held = parts.move();
   return {
     url: `redis+cluster://${hosts(masters.map(({ port }) => port))}`,

@@ -20,6 +20,8 @@ interface Sentinels extends AsyncDisposable {
   readonly ports: readonly number[];
   /** The current port of the master. */
   masterPort(): Promise<number>;
+  /** Changes the time without a reply after which a server counts as down. */
+  setDownAfter(ms: number): Promise<void>;
 }
 
 const count = 3;
@@ -59,6 +61,9 @@ export async function startSentinels({ name, masterPort, replicas, downAfterMs }
   return {
     ports,
     masterPort: async () => Number((await send(ports[0] ?? 0, 'GET-MASTER-ADDR-BY-NAME', name))[1]),
+    async setDownAfter(ms) {
+      await Promise.all(ports.map((port) => send(port, 'SET', name, 'down-after-milliseconds', `${ms}`)));
+    },
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }
