@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MadeSecrets, makeSecrets } from '../made-secrets.fixture.ts';
 import { type S3Keys, statusOf } from './minio-root.fixture.ts';
 
 const client = await findClient([process.env['MC_BIN'], 'mcli', 'minio-client', 'mc']);
-if (!client) process.stderr.write('\n!!! NO mc: the set-up of the store is SKIPPED; MC_BIN names one.\n\n');
 
-describe.runIf(client)('with mc', () => {
+describe('with mc', unlessMissing('mc', client !== undefined), () => {
   describeWithMinio('the set-up of the store', { stoppable: true }, (startMinio) => {
     const parts = new AsyncDisposableStack();
     let secrets: MadeSecrets;
