@@ -46,8 +46,8 @@ export default defineConfig({
     // Test processes have large heaps, and requests with media pass through short-lived buffers. V8 would collect the whole heap after every
     // 32 MiB of buffers, and again while a test waits: a twelfth of the processor time of a run.
     execArgv: ['--external-memory-accounted-in-global-limit', '--no-memory-reducer'],
-    // Many tests wait for processes and deadlines: with two files per core, cores are idle.
-    maxWorkers: 3 * availableParallelism(),
+    // Many tests wait. Three files per core take a twelfth more processor time, and end no sooner.
+    maxWorkers: 2 * availableParallelism(),
     globalSetup: [
       'packages/testkit/src/servers/minio-global-setup.ts',
       'packages/testkit/src/samples/samples-global-setup.ts',
