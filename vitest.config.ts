@@ -2,22 +2,23 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { pictureProgramInSource } from './packages/testkit/src/built-picture-program.ts';
-import { patienceMs } from './packages/testkit/src/patience.ts';
+import { testTimeouts } from './packages/testkit/src/patience.ts';
 import { testReporters } from './packages/testkit/src/reporters/test-reporters.ts';
 import { testCache } from './packages/testkit/src/test-cache.ts';
 
-// These set how media tools run, for their whole process, start hundreds of programs, or leave a gigabyte of the bundler.
+// Each of these needs its own process. It sets how media tools run, starts hundreds of programs, or leaves a gigabyte of bundler memory.
 const isolatedTests = [
   'packages/{build/src/build,client/src/package}.integration.test.ts',
   'packages/media/src/**/*.integration.test.ts',
   'services/rendition-worker/src/{lanes,refused-output}.integration.test.ts',
 ];
 const shared = {
-  ...{ testTimeout: 3 * patienceMs, hookTimeout: 3 * patienceMs, expect: { poll: { timeout: patienceMs } } },
-  ...{ setupFiles: ['packages/testkit/src/restore-process.ts'], restoreMocks: true },
+  ...testTimeouts,
+  setupFiles: ['packages/testkit/src/restore-process.ts'],
+  restoreMocks: true,
 };
 
-// Tests write and sync many files, which takes a tenth less processor time in memory. They need less than a gigabyte.
+// Tests write and sync many files, which takes a tenth less processor time in memory. A run needs less than a gigabyte; other programs use this memory too.
 const memory = '/dev/shm';
 const isUsable = () => {
   const [mount = 'noexec'] = /^tmpfs \/dev\/shm .*$/m.exec(readFileSync('/proc/mounts', 'utf8')) ?? [];
@@ -27,7 +28,7 @@ const isUsable = () => {
 };
 if (process.platform === 'linux' && !process.env['TMPDIR'] && isUsable()) process.env['TMPDIR'] = memory;
 
-// Starting a program copies the page tables of its parent, so test processes return freed memory (`restore-process.ts`).
+// Starting a program takes longer from a large process. This makes malloc return freed memory sooner (`restore-process.ts`).
 process.env['MALLOC_TRIM_THRESHOLD_'] = String(64 * 1024);
 
 // Renditions start this program for each photo.
@@ -43,10 +44,10 @@ export default defineConfig({
   cacheDir: testCache('results'),
   test: {
     reporters: testReporters(),
-    // Test processes have large heaps, and requests with media pass through short-lived buffers. V8 would collect the whole heap after every
-    // 32 MiB of buffers, and again while a test waits: a twelfth of the processor time of a run.
+    // Without these flags V8 collects the whole heap after every 32 MiB of buffers, and while a test waits. They save a twelfth of a run's
+    // processor time.
     execArgv: ['--external-memory-accounted-in-global-limit', '--no-memory-reducer'],
-    // Many tests wait. Three files per core take a twelfth more processor time, and end no sooner.
+    // Two files per core, because many tests wait. Three take a twelfth more processor time and end no sooner (decision 049).
     maxWorkers: 2 * availableParallelism(),
     globalSetup: [
       'packages/testkit/src/servers/minio-global-setup.ts',
@@ -54,7 +55,7 @@ export default defineConfig({
     ],
     projects: [
       { plugins: [buildPictureProgram], test: { ...shared, name: 'isolated', include: isolatedTests } },
-      // The others replace no modules, so files may share a process, which saves its start.
+      // These replace no modules, so their files share processes. This saves the start of one per file.
       {
         plugins: [buildPictureProgram],
         test: { ...shared, name: 'shared', exclude: ['**/node_modules/**', ...isolatedTests], isolate: false },

@@ -32,7 +32,7 @@ export const clients: Readonly<Record<string, { needs: Tool; find(): Promise<Cli
     find: async () => ((await canRun('curl', '--version')) ? withCurl : undefined),
   },
   "Python's requests": {
-    needs: "Python's requests-oauthlib",
+    needs: "Python's requests",
     async find() {
       const found = await canRun('python3', '-c', 'import requests');
       return found ? (upload) => run('python3', [program('upload.py'), ...argsOf(upload)]) : undefined;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { patienceMs } from '../../packages/testkit/src/patience.ts';
+import { testTimeouts } from '../../packages/testkit/src/patience.ts';
 import { testReporters } from '../../packages/testkit/src/reporters/test-reporters.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -11,10 +11,9 @@ export default defineConfig({
   test: {
     root,
     reporters: testReporters(),
+    // Each file starts a whole system.
     fileParallelism: false,
-    testTimeout: 3 * patienceMs,
-    hookTimeout: 3 * patienceMs,
-    expect: { poll: { timeout: patienceMs } },
+    ...testTimeouts,
     projects: [
       {
         extends: true,

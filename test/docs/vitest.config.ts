@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { patienceMs } from '../../packages/testkit/src/patience.ts';
+import { testTimeouts } from '../../packages/testkit/src/patience.ts';
 import { testReporters } from '../../packages/testkit/src/reporters/test-reporters.ts';
 
 // For `npm run test:docs`: runs the commands and examples of the pages.
@@ -10,9 +10,8 @@ export default defineConfig({
     include: ['test/docs/*.docs.ts'],
     globalSetup: ['packages/testkit/src/samples/samples-global-setup.ts'],
     reporters: testReporters(),
+    // Each file starts a whole system.
     fileParallelism: false,
-    testTimeout: 3 * patienceMs,
-    hookTimeout: 3 * patienceMs,
-    expect: { poll: { timeout: patienceMs } },
+    ...testTimeouts,
   },
 });

@@ -1,5 +1,5 @@
-import { execa } from 'execa';
 import { describe } from 'vitest';
+import { findProgram } from './find-program.ts';
 import { unlessMissing } from './unless-missing.ts';
 
 type OpsChecker = 'kustomize' | 'kubeconform' | 'promtool' | 'prometheus' | 'hadolint' | 'actionlint';
@@ -10,7 +10,7 @@ export async function describeWithOpsCheckers(
   checkers: readonly [OpsChecker, ...OpsChecker[]],
   tests: () => void,
 ): Promise<void> {
-  const found = await Promise.all(checkers.map((checker) => execa('which', [checker], { reject: false })));
-  const missing = checkers.find((_, n) => found[n]?.failed);
+  const found = await Promise.all(checkers.map(findProgram));
+  const missing = checkers.find((_, n) => found[n] === undefined);
   describe(name, unlessMissing(missing ?? checkers[0], missing === undefined), tests);
 }

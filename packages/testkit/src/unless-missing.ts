@@ -2,12 +2,12 @@ import type { TestOptions } from 'vitest';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Why a test is skipped: what it needs, and how to get it. */
+    /** What a skipped test needs, and how to get it. */
     needs?: string;
   }
 }
 
-/** What tests need beyond the packages: how to get it, and the variable that makes its absence a failure. */
+/** What tests need beyond the packages: how to get it, and the variable that makes a missing tool a failure. */
 const tools = {
   MinIO: { from: 'set MINIO_BIN to a MinIO program, or start Docker', required: 'REQUIRE_MINIO' },
   'a MinIO that tests can stop': { from: 'set MINIO_BIN to a MinIO program and unset S3_ENDPOINT' },
@@ -16,8 +16,9 @@ const tools = {
   'a C compiler': { from: 'apt-get install gcc libc6-dev', required: 'REQUIRE_COMPILER' },
   strace: { from: 'apt-get install strace' },
   curl: { from: 'apt-get install curl', required: 'REQUIRE_CLIENTS' },
-  "Python's requests-oauthlib": { from: 'pip install requests-oauthlib', required: 'REQUIRE_CLIENTS' },
-  tuspy: { from: 'pip install tuspy', required: 'REQUIRE_CLIENTS' },
+  "Python's requests": { from: 'apt-get install python3-requests', required: 'REQUIRE_CLIENTS' },
+  "Python's requests-oauthlib": { from: 'apt-get install python3-requests-oauthlib', required: 'REQUIRE_CLIENTS' },
+  tuspy: { from: 'pip install tuspy in a virtual environment that is in PATH', required: 'REQUIRE_CLIENTS' },
   'PHP with curl': { from: 'apt-get install php-cli php-curl', required: 'REQUIRE_CLIENTS' },
   'a JDK': { from: 'apt-get install default-jdk-headless', required: 'REQUIRE_CLIENTS' },
   'Node 20 and 24': { from: 'set NODE_20_BIN to a Node 20', required: 'REQUIRE_NODES' },
@@ -33,8 +34,8 @@ const tools = {
     from: 'go install github.com/rhysd/actionlint/cmd/actionlint@latest',
     required: 'REQUIRE_OPS_CHECKERS',
   },
-  'recorded clients': { from: 'put them in ../shared/clients' },
-  'sample media of other programs': { from: 'put it in ../shared/samples' },
+  'recorded clients': { from: "put the maintainers' recordings in ../shared/clients" },
+  'sample media of other programs': { from: "put the maintainers' samples in ../shared/samples" },
   root: { from: 'run the tests as root' },
   'Landlock 4': { from: 'use Linux 6.7 or newer' },
 } as const satisfies Record<string, { from: string; required?: string }>;
@@ -42,7 +43,7 @@ const tools = {
 export type Tool = keyof typeof tools;
 
 /**
- * Options for a test or a suite that needs a tool: they skip it if the tool is missing, with a reason for the end of the output.
+ * Returns options for a test or suite that needs a tool. If the tool is missing, they skip it, and the end of the run says why.
  * @throws Error if the tool is missing and its variable REQUIRE_... is 1
  */
 export function unlessMissing(tool: Tool, isThere: boolean): TestOptions {

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { patienceMs } from './patience.ts';
 
 /**
- * Polls `condition` until it is true, at decreasing rate down to ten times a second. An error counts as false.
- * @throws Error that names `what`, after `withinMs`
+ * Polls `condition` until it is true. The pause between polls grows from 5 to 100 ms. An error counts as false.
+ * @throws Error with `what` in its message, if `condition` is not true within `withinMs`
  */
 export async function waitUntil(
   what: string,

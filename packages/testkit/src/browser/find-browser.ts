@@ -1,4 +1,4 @@
-import { execa } from 'execa';
+import { findProgram } from '../find-program.ts';
 
 const browsers = ['chromium', 'chromium-browser', 'google-chrome'];
 // Takes less than half the CPU time, but has no back/forward cache.
@@ -7,8 +7,8 @@ const shell = 'chromium-headless-shell';
 /** The path of Chromium, or of its headless shell if that exists and suffices. */
 export async function findBrowser({ needsWhole = false } = {}): Promise<string | undefined> {
   for (const name of needsWhole ? browsers : [shell, ...browsers]) {
-    const { stdout, failed } = await execa('which', [name], { reject: false });
-    if (!failed) return stdout;
+    const path = await findProgram(name);
+    if (path !== undefined) return path;
   }
   return undefined;
 }

@@ -1,13 +1,19 @@
 import { relative } from 'node:path';
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node';
 
-/** Every 15 seconds of a run of several files, or every `everyMs`, prints how many test files have ended, how long the others may take, and what runs. */
+interface TestFile {
+  /** The duration in an earlier run, in ms. From Vitest's cache; 0 if unknown. */
+  readonly expectedMs: number;
+  /** When the file began, as `performance.now`. */
+  begun?: number;
+}
+
+/** Prints progress every `everyMs` if a run has several files: files done, time left, and the files running. */
 export class ProgressReporter implements Reporter {
   readonly #everyMs: number;
   #vitest: Vitest | undefined;
-  readonly #running = new Map<string, string>();
-  /** The durations of the files that have not ended, in ms, as the cache of Vitest has them from earlier runs. */
-  readonly #remaining = new Map<string, number>();
+  /** The files that have not ended, by module. */
+  readonly #remaining = new Map<string, TestFile>();
   #files = 0;
   #allMs = 0;
   #begun = 0;
@@ -22,20 +28,22 @@ export class ProgressReporter implements Reporter {
   }
 
   onTestRunStart(specifications: readonly TestSpecification[]): void {
-    for (const each of specifications)
-      this.#remaining.set(each.moduleId, this.#vitest?.cache.getTestSpecificationResult(each)?.duration ?? 0);
+    for (const each of specifications) {
+      const { duration = 0 } = this.#vitest?.cache.getTestSpecificationResult(each) ?? {};
+      this.#remaining.set(each.moduleId, { expectedMs: duration });
+      this.#allMs += duration;
+    }
     this.#files = specifications.length;
-    this.#allMs = sum(this.#remaining.values());
     this.#begun = performance.now();
     if (this.#files > 1) this.#timer = setInterval(() => this.#print(), this.#everyMs).unref();
   }
 
-  onTestModuleStart({ moduleId, project }: TestModule): void {
-    this.#running.set(moduleId, relative(project.config.root, moduleId));
+  onTestModuleStart({ moduleId }: TestModule): void {
+    const file = this.#remaining.get(moduleId);
+    if (file) file.begun = performance.now();
   }
 
   onTestModuleEnd({ moduleId }: TestModule): void {
-    this.#running.delete(moduleId);
     this.#remaining.delete(moduleId);
   }
 
@@ -44,22 +52,27 @@ export class ProgressReporter implements Reporter {
   }
 
   #print(): void {
-    if (this.#running.size === 0) return;
-    const ended = this.#files - this.#remaining.size;
-    const running = [...this.#running.values()].join(', ');
-    this.#vitest?.logger.log(`${ended} of ${this.#files} test files done${this.#timeLeft()}. Running: ${running}`);
+    const now = performance.now();
+    const running: string[] = [];
+    let remainingMs = 0;
+    for (const [moduleId, { expectedMs, begun }] of this.#remaining) {
+      const runMs = begun === undefined ? 0 : now - begun;
+      remainingMs += Math.max(0, expectedMs - runMs);
+      if (begun === undefined) continue;
+      const path = relative(this.#vitest?.config.root ?? '', moduleId);
+      running.push(`${path} (${Math.round(runMs / 1000)} s)`);
+    }
+    if (running.length === 0) return;
+    const done = this.#files - this.#remaining.size;
+    const left = this.#timeLeft(now - this.#begun, remainingMs);
+    this.#vitest?.logger.log(`${done} of ${this.#files} test files done${left}. Running: ${running.join(', ')}`);
   }
 
-  /** As the earlier durations of the ended files took the elapsed time, those of the others will take this. */
-  #timeLeft(): string {
-    const remainingMs = sum(this.#remaining.values());
-    const endedMs = this.#allMs - remainingMs;
-    if (endedMs <= 0) return '';
-    const leftMs = ((performance.now() - this.#begun) * remainingMs) / endedMs;
+  /** Assumes that the remaining work goes at the pace of the work done, both measured in earlier durations. */
+  #timeLeft(elapsedMs: number, remainingMs: number): string {
+    const doneMs = this.#allMs - remainingMs;
+    if (doneMs <= 0) return '';
+    const leftMs = (elapsedMs * remainingMs) / doneMs;
     return leftMs < 60_000 ? ', less than a minute left' : `, about ${Math.round(leftMs / 60_000)} min left`;
   }
-}
-
-function sum(values: Iterable<number>): number {
-  return Iterator.from(values).reduce((total, each) => total + each, 0);
 }

@@ -9,11 +9,15 @@ export class SkippedReporter implements Reporter {
   }
 
   onTestRunEnd(testModules: readonly TestModule[]): void {
-    const skipped = testModules.flatMap((each) => [...each.children.allTests('skipped')]);
-    // Tests that `-t` filters out have no reason.
-    const reasons = skipped.map(reasonOf).filter((why) => why !== undefined);
+    const pattern = this.#vitest?.getGlobalTestNamePattern();
+    // As `-t` reads a name.
+    const isWanted = ({ fullName }: TestCase) => pattern?.test(fullName.replaceAll(' > ', ' ')) ?? true;
+    const skipped = testModules.flatMap((each) => [...each.children.allTests('skipped')]).filter(isWanted);
+    const reasons = skipped.map(reasonOf).filter((reason) => reason !== undefined);
     if (reasons.length === 0) return;
-    const lines = [...Map.groupBy(reasons, (why) => why)].map(([why, { length }]) => `${length} skipped: ${why}`);
+    const lines = [...Map.groupBy(reasons, (reason) => reason)].map(
+      ([reason, { length }]) => `${length} skipped: ${reason}`,
+    );
     this.#vitest?.logger.log(['', ...lines].join('\n'));
   }
 }

@@ -1,7 +1,8 @@
-import { access, constants, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { findProgram } from '../find-program.ts';
 import { freePort } from '../free-ports.ts';
 import { patienceMs } from '../patience.ts';
 import { type Login, redisCommand } from './redis-command.ts';
@@ -98,9 +99,7 @@ function asArguments(settings: Record<string, string>): string[] {
  */
 export async function redisProgram(): Promise<string> {
   for (const program of ['redis-server', 'valkey-server']) {
-    const isIn = (folder: string) => access(join(folder, program), constants.X_OK).then(() => true);
-    const found = await Promise.any((process.env['PATH'] ?? '').split(delimiter).map(isIn)).catch(() => false);
-    if (found) return program;
+    if ((await findProgram(program)) !== undefined) return program;
   }
   throw new Error('tests need redis-server or valkey-server in PATH (Debian: apt-get install redis-server)');
 }
