@@ -1,5 +1,5 @@
 import { readFileSync, statfsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { pictureProgramInSource } from './packages/testkit/src/built-picture-program.ts';
 import { testTimeouts } from './packages/testkit/src/patience.ts';
@@ -18,13 +18,16 @@ const shared = {
   restoreMocks: true,
 };
 
+// Of this machine or container.
+const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+
 // Tests write and sync many files, which takes a tenth less processor time in memory. A run needs less than a gigabyte; other programs use this memory too.
 const memory = '/dev/shm';
 const isUsable = () => {
   const [mount = 'noexec'] = /^tmpfs \/dev\/shm .*$/m.exec(readFileSync('/proc/mounts', 'utf8')) ?? [];
   if (/\bnoexec\b/.test(mount)) return false;
   const { bavail, bsize } = statfsSync(memory);
-  return bavail * bsize > 4 * 2 ** 30;
+  return Math.min(bavail * bsize, process.availableMemory()) > 4 * 2 ** 30;
 };
 if (process.platform === 'linux' && !process.env['TMPDIR'] && isUsable()) process.env['TMPDIR'] = memory;
 
@@ -48,7 +51,8 @@ export default defineConfig({
     // processor time.
     execArgv: ['--external-memory-accounted-in-global-limit', '--no-memory-reducer'],
     // Two files per core, because many tests wait. Three take a twelfth more processor time and end no sooner (decision 049).
-    maxWorkers: 2 * availableParallelism(),
+    // Each takes up to a gigabyte, with the programs that it starts.
+    maxWorkers: Math.max(1, Math.min(2 * availableParallelism(), Math.floor(memoryBytes / (1.5 * 2 ** 30)))),
     globalSetup: [
       'packages/testkit/src/servers/minio-global-setup.ts',
       'packages/testkit/src/samples/samples-global-setup.ts',

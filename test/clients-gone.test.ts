@@ -33,7 +33,7 @@ test('100 aborted uploads leave no socket, job or media', async () => {
   }
   await waitUntil('closed sockets', async () => (await countOpenFiles()) <= before);
   await waitUntil('removal of unpublished media', async () => (await stack.stored('media')).length === 1);
-  for (const queue of queues) expect(await countWaiting(queue)).toBe(0);
+  for (const queue of queues) await waitUntil(`an empty ${queue}`, async () => (await countWaiting(queue)) === 0);
   expect((await upload(stack, { media: photo })).status).toBe(200);
 });
 

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 for (const [name, { needs, find }] of Object.entries(clients)) {
   const client = await find();
-  describe(name, unlessMissing(needs, client !== undefined), () => {
+  describe(name, unlessMissing({ [needs]: client !== undefined }), () => {
     const upload = (file: string, signer: typeof sandbox = sandbox) => {
       if (!client) return expect.fail(`${needs} is missing`);
       const { provider, gateway } = stack;

@@ -8,7 +8,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const clients = resolve(import.meta.dirname, '../../shared/clients');
-const options = unlessMissing('recorded clients', existsSync(clients));
+const options = unlessMissing({ 'recorded clients': existsSync(clients) });
 
 // The expected results in strict and historic mode, from the README of the recordings.
 const malformed = '400 form_malformed';

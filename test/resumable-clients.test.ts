@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
 for (const { name, needs, client } of clients)
-  describe(name, needs ? unlessMissing(needs, client !== undefined) : {}, () => {
+  describe(name, unlessMissing(needs ? { [needs]: client !== undefined } : {}), () => {
     test('uploads through a proxy that limits bodies and cuts connections, and a gateway dies meanwhile: one record, with all bytes', {
       timeout: 300_000,
     }, async () => {

@@ -12,7 +12,7 @@ import { type S3Keys, statusOf } from './minio-root.fixture.ts';
 
 const client = await findClient([process.env['MC_BIN'], 'mcli', 'minio-client', 'mc']);
 
-describe('with mc', unlessMissing('mc', client !== undefined), () => {
+describe('with mc', unlessMissing({ mc: client !== undefined }), () => {
   describeWithMinio('the set-up of the store', { stoppable: true }, (startMinio) => {
     const parts = new AsyncDisposableStack();
     let secrets: MadeSecrets;

@@ -72,7 +72,8 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
   /** Waits until the file is published, and ends the waits between its attempts, in a page whose clock stands still. */
   const publishWithWaits = (tab: Page, name: string) =>
     waitUntil(`the publication of ${name}`, async () => {
-      if (await waiting(tab, name).isVisible()) await tab.clock.runFor(60_000);
+      // In small steps: the text may outlast its wait, and a request stalls after two minutes of this clock.
+      if (await waiting(tab, name).isVisible()) await tab.clock.runFor(1000);
       return (await published(tab).count()) === 1;
     });
   const recordRevoked = (tab: Page) => tab.evaluate('revoked = []; URL.revokeObjectURL = (url) => revoked.push(url);');
@@ -85,7 +86,6 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     return files.map(({ name }) => join(folder, name));
   }
 
-  /** Limits uploads to `uploadThroughput` bytes per second. */
   /** Makes uploads so slow that they do not end before the test has looked. @returns what ends that */
   async function slowDown(tab: Page): Promise<() => Promise<unknown>> {
     const session = await tab.context().newCDPSession(tab);

@@ -132,7 +132,7 @@ describe('the tarball', () => {
 
 for (const version of nodeVersions) {
   const node = findNode(version) ?? '';
-  describe(`installed, on Node ${version}`, unlessMissing('Node 20 and 24', node !== ''), () => {
+  describe(`installed, on Node ${version}`, unlessMissing({ 'Node 20 and 24': node !== '' }), () => {
     beforeEach(unlessInstalled);
 
     const documented = async (language: 'js' | 'sh') =>

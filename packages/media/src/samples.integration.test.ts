@@ -38,7 +38,7 @@ const sizes: Record<string, string> = {
   'tiny/mp4-with-audio.mp4': 'no_picture',
 };
 
-describe('media from other sources', unlessMissing('sample media of other programs', existsSync(samples)), () => {
+describe('media from other sources', unlessMissing({ 'sample media of other programs': existsSync(samples) }), () => {
   test.each(Object.entries(sizes))('%s: %s', async (file, expected) => {
     const source = new CountedSource(await readFile(samples + file));
     const options = { scratchDir: tmpdir(), maxPixels: 100_000_000, signal: patientSignal() };

@@ -7,10 +7,11 @@ type OpsChecker = 'kustomize' | 'kubeconform' | 'promtool' | 'prometheus' | 'had
 /** A `describe` for tests that need programs in PATH. If one is missing, skips them, or fails if REQUIRE_OPS_CHECKERS=1. */
 export async function describeWithOpsCheckers(
   name: string,
-  checkers: readonly [OpsChecker, ...OpsChecker[]],
+  checkers: readonly OpsChecker[],
   tests: () => void,
 ): Promise<void> {
-  const found = await Promise.all(checkers.map(findProgram));
-  const missing = checkers.find((_, n) => found[n] === undefined);
-  describe(name, unlessMissing(missing ?? checkers[0], missing === undefined), tests);
+  const found = await Promise.all(
+    checkers.map(async (checker) => [checker, (await findProgram(checker)) !== undefined]),
+  );
+  describe(name, unlessMissing(Object.fromEntries(found)), tests);
 }

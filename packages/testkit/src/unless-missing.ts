@@ -43,12 +43,17 @@ const tools = {
 export type Tool = keyof typeof tools;
 
 /**
- * Returns options for a test or suite that needs a tool. If the tool is missing, they skip it, and the end of the run says why.
- * @throws Error if the tool is missing and its variable REQUIRE_... is 1
+ * Returns options for a test or suite that needs tools, by name and whether it is there. If one is missing, they skip it, and the end of the run says why.
+ * @throws Error if a tool is missing and its variable REQUIRE_... is 1
  */
-export function unlessMissing(tool: Tool, isThere: boolean): TestOptions {
-  if (isThere) return {};
-  const { from, required }: { from: string; required?: string } = tools[tool];
-  if (required !== undefined && process.env[required] === '1') throw new Error(`${required}=1, but ${tool} is missing`);
-  return { skip: true, meta: { needs: `${tool} is missing. To run them: ${from}` } };
+export function unlessMissing(needed: Partial<Record<Tool, boolean>>): TestOptions {
+  const missing = (Object.keys(needed) as Tool[]).filter((tool) => !needed[tool]);
+  if (missing.length === 0) return {};
+  const reasons = missing.map((tool) => {
+    const { from, required }: { from: string; required?: string } = tools[tool];
+    if (required !== undefined && process.env[required] === '1')
+      throw new Error(`${required}=1, but ${tool} is missing`);
+    return `${tool} is missing. To run them: ${from}`;
+  });
+  return { skip: true, meta: { needs: reasons.join('; ') } };
 }

@@ -14,7 +14,7 @@ const isRoot = process.getuid?.() === 0;
 
 test(
   'a full disk fails the tool, and stops it if the tool filled it',
-  unlessMissing('root', isRoot),
+  unlessMissing({ root: isRoot }),
   async ({ skip }) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'ffmpeg-breakdown-'));
     const small = join(folder.path, 'small');

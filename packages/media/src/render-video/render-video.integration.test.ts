@@ -112,11 +112,12 @@ test('that exceeds its time limit is not a breakdown, which would be retried', a
   const video = await sampleVideo('avi', { width: 1280, height: 720, seconds: 60 });
   const before = cpuSeconds();
   await expect(videoMade('avi', video, { seconds: 0.7 })).rejects.toThrow('timed_out');
-  expect(cpuSeconds() - before).toBeLessThan(3);
+  // On many cores its threads use more than one second per second.
+  expect(cpuSeconds() - before).toBeLessThan(6);
 });
 
 test('is stopped if the job is cancelled', async () => {
-  const video = await sampleVideo('avi', { width: 1280, height: 720, seconds: 8 });
+  const video = await sampleVideo('avi', { width: 1280, height: 720, seconds: 60 });
   const stop = new AbortController();
   const rendering = videoMade('avi', video, { signal: stop.signal });
   setTimeout(() => stop.abort(new Error('enough')), 400);

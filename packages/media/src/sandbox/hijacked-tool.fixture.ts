@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa, execaSync } from 'execa';
 
-/** Whether tests can compile the replacement. */
-export const hasCompiler = execaSync('cc', ['--version'], { reject: false }).exitCode === 0;
+const minimal = { input: 'int main(void) { return 0; }', reject: false } as const;
+/** Whether tests can compile the replacement: some systems lack the static C library. */
+export const hasCompiler = execaSync('cc', ['-static', '-xc', '-o', '/dev/null', '-'], minimal).exitCode === 0;
 
 /** A replacement of a media tool whose decoder was taken over, compiled to a program without libraries. */
 export interface HijackedTool extends AsyncDisposable {

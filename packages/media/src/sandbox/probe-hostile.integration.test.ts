@@ -45,7 +45,7 @@ test('hostile media never makes a probe read a file or use a server that it name
 
 test(
   'hostile media never makes a probe process open a socket, or any file but its input',
-  unlessMissing('strace', hasStrace),
+  unlessMissing({ strace: hasStrace }),
   async () => {
     expectOutOfReach(run.canary, calls);
     const opened = filesOpenedBy('ffprobe', calls);

@@ -19,7 +19,7 @@ import { isOfKernel, sandboxFault } from './prepare-tools.ts';
 import { runTool } from './run-tool.ts';
 import { sandboxModes, setSandboxMode, startInSandbox } from './sandbox.ts';
 
-const withCompiler = unlessMissing('a C compiler', hasCompiler);
+const withCompiler = unlessMissing({ 'a C compiler': hasCompiler });
 
 const limits = {
   seconds: 90,
@@ -244,8 +244,8 @@ const landlockVersion = Number(
   execaSync('perl', ['-e', 'print syscall(444, 0, 0, 1)'], { reject: false }).stdout || Number.NaN,
 );
 
-const withLandlock = unlessMissing('Landlock 4', landlockVersion >= 4);
-test('Landlock alone isolates a hijacked tool', { ...withCompiler, ...withLandlock }, async () => {
+const withBoth = unlessMissing({ 'a C compiler': hasCompiler, 'Landlock 4': landlockVersion >= 4 });
+test('Landlock alone isolates a hijacked tool', withBoth, async () => {
   await using hijacked = await hijackedTool();
   await using filterless = await changedLauncher('  restrict_calls();\n', '');
   const { stdout } = await execa(filterless.path, launched('full', hijacked.program, '-'), { reject: false });

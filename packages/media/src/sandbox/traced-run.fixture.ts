@@ -7,8 +7,8 @@ import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
 import { expect } from 'vitest';
 
-/** Whether strace is installed: else what tools open is not looked at. */
-export const hasStrace = (await execa('strace', ['-V'], { reject: false })).exitCode === 0;
+/** Whether strace is installed and allowed: else what tools open is not looked at. */
+export const hasStrace = (await execa('strace', ['-o', '/dev/null', 'true'], { reject: false })).exitCode === 0;
 
 /** The folders of a run: `media` has its input, `scratch` the temporary files of tools. */
 export interface Run extends AsyncDisposable {

@@ -16,7 +16,7 @@ export async function describeWithBrowser(
   { keepsPages = false } = {},
 ): Promise<void> {
   const path = await findBrowser({ needsWhole: keepsPages });
-  describe(name, unlessMissing('Chromium', path !== undefined), () => {
+  describe(name, unlessMissing({ Chromium: path !== undefined }), () => {
     let browser: Browser;
     beforeAll(async () => {
       const key = `${path} ${keepsPages}`;

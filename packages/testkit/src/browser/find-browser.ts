@@ -1,3 +1,4 @@
+import { execa } from 'execa';
 import { findProgram } from '../find-program.ts';
 
 const browsers = ['chromium', 'chromium-browser', 'google-chrome'];
@@ -8,7 +9,8 @@ const shell = 'chromium-headless-shell';
 export async function findBrowser({ needsWhole = false } = {}): Promise<string | undefined> {
   for (const name of needsWhole ? browsers : [shell, ...browsers]) {
     const path = await findProgram(name);
-    if (path !== undefined) return path;
+    // A distribution may have only a stub.
+    if (path !== undefined && !(await execa(path, ['--version'], { reject: false })).failed) return path;
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node';
 
 interface TestFile {
-  /** The duration in an earlier run, in ms. From Vitest's cache; 0 if unknown. */
+  /** The duration in an earlier run, in ms; the mean of the others if there was none. */
   readonly expectedMs: number;
   /** When the file began, as `performance.now`. */
   begun?: number;
@@ -28,13 +28,16 @@ export class ProgressReporter implements Reporter {
   }
 
   onTestRunStart(specifications: readonly TestSpecification[]): void {
-    for (const each of specifications) {
-      const { duration = 0 } = this.#vitest?.cache.getTestSpecificationResult(each) ?? {};
-      this.#remaining.set(each.moduleId, { expectedMs: duration });
-      this.#allMs += duration;
-    }
+    const durations = specifications.map((each) => this.#vitest?.cache.getTestSpecificationResult(each)?.duration);
+    const known = durations.filter((ms) => ms !== undefined);
+    const mean = known.reduce((sum, ms) => sum + ms, 0) / Math.max(1, known.length);
+    this.#remaining.clear();
+    for (const [n, { moduleId }] of specifications.entries())
+      this.#remaining.set(moduleId, { expectedMs: durations[n] ?? mean });
     this.#files = specifications.length;
+    this.#allMs = mean * this.#files;
     this.#begun = performance.now();
+    clearInterval(this.#timer);
     if (this.#files > 1) this.#timer = setInterval(() => this.#print(), this.#everyMs).unref();
   }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -23,12 +23,17 @@ export async function setup(): Promise<() => Promise<void>> {
   return () => rm(folder, { recursive: true, maxRetries: 10 });
 }
 
+// A run changes its folder all the time. Its process may be invisible, if containers share the parent folder.
+const quietMs = 10 * 60_000;
+
 /** Removes the folders of runs that were killed. */
 async function removeDeadRuns(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const [, pid] = /^echodrop-run-(\d+)-/.exec(name) ?? [];
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    const path = join(parent, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
     // Another user may own it.
-    await rm(join(parent, name), { recursive: true, force: true }).catch(() => {});
+    if (Date.now() - mtimeMs > quietMs) await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }

@@ -15,8 +15,8 @@ export function describeWithMinio(
   const source = inject('minioSource');
   const isFixed = stoppable && source?.kind === 'given';
   const options = isFixed
-    ? unlessMissing('a MinIO that tests can stop', false)
-    : unlessMissing('MinIO', source !== null);
+    ? unlessMissing({ 'a MinIO that tests can stop': false })
+    : unlessMissing({ MinIO: source !== null });
   const start = stoppable ? startMinio : shareMinio;
   describe(name, options, () => tests(() => start(source ?? undefined)));
 }
@@ -25,5 +25,5 @@ export function describeWithMinio(
 export function describeWithMinioProgram(name: string, tests: (path: string) => void): void {
   const source = inject('minioSource');
   const path = source?.kind === 'program' ? source.path : undefined;
-  describe(name, unlessMissing('a MinIO that tests can stop', path !== undefined), () => tests(path ?? ''));
+  describe(name, unlessMissing({ 'a MinIO that tests can stop': path !== undefined }), () => tests(path ?? ''));
 }

@@ -7,8 +7,9 @@ export type MinioSource =
   | { readonly kind: 'program'; readonly path: string };
 
 /**
- * Finds a MinIO, in this order: S3_ENDPOINT (with S3_ACCESS_KEY and S3_SECRET_KEY), the program MINIO_BIN, a Docker engine,
- * `minio` in PATH; undefined if there is none. With REQUIRE_CONTAINERS=1, only a Docker engine.
+ * Finds a MinIO, in this order: S3_ENDPOINT (with S3_ACCESS_KEY and S3_SECRET_KEY), the program MINIO_BIN, `minio` in PATH,
+ * a Docker engine; undefined if there is none. With REQUIRE_CONTAINERS=1, only a Docker engine.
+ * @throws Error if MINIO_BIN does not run
  */
 export async function findMinio(
   env: Record<string, string | undefined> = process.env,
@@ -16,10 +17,11 @@ export async function findMinio(
   if (env.REQUIRE_CONTAINERS === '1') return { kind: 'container' };
   const { S3_ENDPOINT: endpoint, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, MINIO_BIN: named } = env;
   if (endpoint && accessKey && secretKey) return { kind: 'given', endpoint, accessKey, secretKey };
-  if (!named && (await dockerResponds())) return { kind: 'container' };
   const path = named || 'minio';
-  const { failed } = await execa(path, ['--version'], { reject: false });
-  return failed ? undefined : { kind: 'program', path };
+  const { failed, shortMessage } = await execa(path, ['--version'], { reject: false });
+  if (!failed) return { kind: 'program', path };
+  if (named) throw new Error(`MINIO_BIN does not run: ${shortMessage}`);
+  return (await dockerResponds()) ? { kind: 'container' } : undefined;
 }
 
 async function dockerResponds(): Promise<boolean> {
