@@ -4,7 +4,7 @@ import { findResumable } from '@echodrop/archive/resumable-uploads';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import type { ReceivedResponse } from '@echodrop/testkit/documented-responses';
 import type { Stack } from '@echodrop/testkit/start-stack';
-import { createTus, patchSlowly, patchTus, sendTus, waitForLease } from '@echodrop/testkit/tus-requests';
+import { createTus, holdLease, patchTus, sendTus } from '@echodrop/testkit/tus-requests';
 import { expect } from 'vitest';
 
 interface TusTarget {
@@ -48,10 +48,8 @@ export const tusProvocations: Readonly<Record<string, (target: TusTarget) => Pro
     return patch(stack, path, 'more', { 'Upload-Offset': '5' });
   },
   upload_locked: async ({ stack }) => {
-    const path = await create(stack, 65_536);
-    // Takes half a minute; the refusal takes three seconds.
-    await using _first = patchSlowly(stack, path, Buffer.alloc(65_535));
-    await waitForLease(stack, path);
+    const path = await create(stack, 9);
+    await using _lease = await holdLease(stack, path);
     return await patch(stack, path, 'bytes');
   },
 };

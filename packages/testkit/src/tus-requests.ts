@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { patienceMs } from './patience.ts';
 import { type Stack, sandbox } from './start-stack.ts';
 import { echoHeaders } from './upload.ts';
 import { waitUntil } from './wait-until.ts';
@@ -50,52 +49,28 @@ export function patchTus(
   return sendTus(target, 'PATCH', path, { 'Upload-Offset': `${offset}`, 'Content-Type': type, ...headers }, body);
 }
 
-interface SlowPatch extends AsyncDisposable {
-  /** Sends the rest. @returns the status */
-  finish(): Promise<number>;
+type LeaseTarget = Pick<Stack, 'provider' | 'redis'>;
+
+// Of the sandbox user.
+function leaseKey({ provider }: LeaseTarget, path: string): string {
+  return `echodrop:resumable:{${path.split('/').at(-1)}}:${provider} ${sandbox.userId}:writer`;
 }
 
-const slowPatch = `
-  const { request } = require('node:http');
-  const { parentPort, workerData } = require('node:worker_threads');
-  const { address, headers, body } = workerData;
-  const patch = request(address, { method: 'PATCH', headers }, (response) =>
-    response.resume().on('end', () => parentPort.postMessage(response.statusCode)),
-  );
-  let sent = 0;
-  const sending = setInterval(() => patch.write(body.subarray(sent, (sent += 200))), 100);
-  parentPort.once('message', () => {
-    clearInterval(sending);
-    patch.end(body.subarray(sent));
-  });`;
+/** Whether a writer has the lease of an upload of the sandbox user. */
+export async function hasLease(target: LeaseTarget, path: string): Promise<boolean> {
+  return (await target.redis.command('EXISTS', leaseKey(target, path))) === '1';
+}
 
-/**
- * Sends a new upload, 200 bytes every 100 ms. From a thread of its own: a client that is silent for a second gives its lease up, and
- * a test can be as busy.
- */
-export function patchSlowly({ gateway, provider }: Target, path: string, body: Uint8Array): SlowPatch {
-  const type = 'application/offset+octet-stream';
-  const tus = { 'Tus-Resumable': '1.0.0', 'Upload-Offset': '0', 'Content-Type': type };
-  const headers = { ...echoHeaders({ provider }), ...tus };
-  const workerData = { address: new URL(path, gateway).href, headers, body };
-  const worker = new Worker(slowPatch, { eval: true, execArgv: [], workerData });
-  return {
-    async finish() {
-      worker.postMessage('finish');
-      const [status] = await once(worker, 'message');
-      return status;
-    },
-    async [Symbol.asyncDispose]() {
-      await worker.terminate();
-    },
-  };
+/** Takes the free lease of an upload of the sandbox user, like a writer that is never silent. Disposing releases it. */
+export async function holdLease(target: LeaseTarget, path: string): Promise<AsyncDisposable> {
+  const { redis } = target;
+  const key = leaseKey(target, path);
+  const outcome = await redis.command('SET', key, 'held by a test', 'NX', 'PX', `${2 * patienceMs}`);
+  if (outcome !== 'OK') throw new Error('another writer has the lease');
+  return { [Symbol.asyncDispose]: async () => void (await redis.command('DEL', key)) };
 }
 
 /** Resolves once a gateway has the lease of an upload of the sandbox user. */
-export async function waitForLease(
-  { provider, redis }: Pick<Stack, 'provider' | 'redis'>,
-  path: string,
-): Promise<void> {
-  const lease = `echodrop:resumable:{${path.split('/').at(-1)}}:${provider} ${sandbox.userId}:writer`;
-  await waitUntil('the lease', async () => (await redis.command('EXISTS', lease)) === '1');
+export async function waitForLease(target: LeaseTarget, path: string): Promise<void> {
+  await waitUntil('the lease', () => hasLease(target, path));
 }

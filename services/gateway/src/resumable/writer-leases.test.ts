@@ -1,0 +1,21 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { WriterLeases } from './writer-leases.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+// Replies of the scripts.
+const [acquired, renewed, renewedWhileAnotherWaits] = [1, 1, 2];
+
+test.each([
+  ['keeps its lease while its client sends and another writer waits', false, renewedWhileAnotherWaits, false],
+  ['gives its lease up if its client is silent and another writer waits', true, renewedWhileAnotherWaits, true],
+  ['keeps its lease if its client is silent', true, renewed, false],
+])('a writer %s', async (_, isIdle, renewal, isAborted) => {
+  const run = vi.fn().mockResolvedValue(renewal).mockResolvedValueOnce(acquired);
+  const leases = new WriterLeases({ eval: run } as never, 0);
+  await using lease = await leases.acquire('id', 'owner', new AbortController().signal);
+  lease.isIdle = () => isIdle;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(lease.signal.aborted).toBe(isAborted);
+});
