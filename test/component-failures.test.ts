@@ -28,7 +28,8 @@ describe('a component', () => {
     await stack?.[Symbol.asyncDispose]();
   });
 
-  // Half of PROBE_TIMEOUT_MS, the deadline that must not be the one that ends the wait for Redis. The verifier's is 10 s.
+  // The limits are for slow machines. services/gateway/src/deadlines.test.ts has the deadlines that end each wait. That for Redis is half of
+  // PROBE_TIMEOUT_MS, which must not be the one.
   const components: readonly [name: string, within: number, component: () => StoppableServer, gateway: () => Stack][] =
     [
       ['Redis', 45, () => stack.redis, () => stack],
@@ -37,7 +38,7 @@ describe('a component', () => {
     ];
 
   test.each(components)(
-    '%s is down: uploads get 503 within %i s, and succeed after it restarts',
+    '%s is down: uploads get 503 meanwhile, and succeed after it restarts',
     async (_name, seconds, component, gateway) => {
       await component().kill();
       await expectUnavailable(gateway(), seconds);
@@ -48,7 +49,7 @@ describe('a component', () => {
   );
 
   test.each(components)(
-    '%s hangs: uploads get 503 within %i s, and succeed after it resumes',
+    '%s hangs: uploads get 503 meanwhile, and succeed after it resumes',
     async (_name, seconds, component, gateway) => {
       await component().freeze();
       await expectUnavailable(gateway(), seconds);
@@ -102,7 +103,7 @@ describeWithMinio('MinIO', { stoppable: true }, (startMinio) => {
   afterAll(() => parts.disposeAsync());
 
   test.each(['kill', 'freeze'] as const)(
-    '%s: uploads get 503 within 90 s, and succeed after it recovers',
+    '%s: uploads get 503 meanwhile, and succeed after it recovers',
     async (how) => {
       await expectWorking(stack);
       await minio.server?.[how]();

@@ -1,6 +1,6 @@
 import { InvalidSettings } from '@echodrop/service/env';
 import { expect, test } from 'vitest';
-import { readConfig } from './config.ts';
+import { cacheTimeoutMs, readConfig } from './config.ts';
 
 const good = {
   REDIS_URL: 'redis://127.0.0.1',
@@ -27,6 +27,14 @@ test('providers in their order, and the defaults of the design', () => {
     ['https://b.example/', 'http://127.0.0.1:8085/'],
   ]);
   expect(config).toMatchObject({ PORT: 8082, OPS_PORT: 9082, VERDICT_TTL_SECONDS: 60, PROVIDER_TIMEOUT_MS: 5000 });
+});
+
+test('a hanging cache, to which a verification sends four requests, delays it by at most two seconds, and with the slowest provider to less than ten', () => {
+  const cacheMs = 4 * cacheTimeoutMs;
+  const longestProviderMs = readConfig({ ...good, PROVIDER_TIMEOUT_MS: '7000' }).PROVIDER_TIMEOUT_MS;
+  expect(cacheMs).toBeLessThanOrEqual(2000);
+  expect(cacheMs + longestProviderMs).toBeLessThan(10_000);
+  expect(faultsOf({ ...good, PROVIDER_TIMEOUT_MS: '7001' })).toEqual([expect.stringContaining('PROVIDER_TIMEOUT_MS')]);
 });
 
 test('lists all missing settings', () => {

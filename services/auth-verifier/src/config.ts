@@ -4,6 +4,8 @@ import { choice, port, readSettings, rotatedSecret, secret, wholeNumber } from '
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis/redis';
 
+/** The limit of a command to the cache. A slower cache is no help. */
+export const cacheTimeoutMs = 500;
 // With four requests to a hanging cache, this stays below the ten seconds that the gateway waits.
 const maxProviderMs = 7000;
 

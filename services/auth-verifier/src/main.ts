@@ -3,7 +3,7 @@ import { verificationServer } from '@echodrop/contracts/verification-server';
 import { cacheRedisUrl, connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
-import { readConfig } from './config.ts';
+import { cacheTimeoutMs, readConfig } from './config.ts';
 import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/query-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -12,8 +12,6 @@ import { VerdictCodec } from './verdicts/verdict-codec.ts';
 import { Verifier } from './verify.ts';
 
 const refusedSeconds = 10;
-// A slower cache is no help.
-const cacheTimeoutMs = 500;
 // For the work besides the provider request.
 const leaseMarginMs = 500;
 

@@ -18,6 +18,7 @@ import { BlockList } from './admit/block-list.ts';
 import { UploadRates } from './admit/upload-rates.ts';
 import { gatewayApp } from './app.ts';
 import { readConfig } from './config.ts';
+import { limitsTimeoutMs, verificationDeadlineMs } from './deadlines.ts';
 import { createGatewayEvents } from './events.ts';
 import { gatewayServer } from './gateway-server.ts';
 import { OncePublisher } from './idempotency/idempotency.ts';
@@ -28,10 +29,6 @@ import { addReadinessChecks } from './readiness.ts';
 import { WriterLeases } from './resumable/writer-leases.ts';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
-// Longer than the verifier's limit for a provider.
-const verificationDeadlineMs = 10_000;
-// Then uploads are admitted without rate limiting.
-const limitsTimeoutMs = 500;
 const hourMs = 3_600_000;
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
