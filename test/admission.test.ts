@@ -48,6 +48,26 @@ const waitForUploads = (stack: Stack, uploads: number) =>
     return metrics.includes(`echodrop_uploads_in_flight{service="gateway"} ${uploads}\n`);
   });
 
+/**
+ * @returns a function that waits until the gateway has refused this number of uploads, counted from now, or knows the verdicts on their callers.
+ * Nothing else may be verified meanwhile, and the uploads must begin one by one, because simultaneous ones share a verification.
+ */
+async function countDecided(stack: Stack): Promise<(uploads: number) => Promise<void>> {
+  const count = async () => {
+    const [verifier, gateway] = [await system.metrics('auth-verifier'), await stack.metrics('gateway')];
+    const series = `${verifier}${gateway}`.matchAll(/^echodrop_(?:verifications|admission_refused)_total{.*} (\d+)$/gm);
+    return [...series].reduce((sum, [, value]) => sum + Number(value), 0);
+  };
+  const before = await count();
+  let lists = 0;
+  return async (uploads) => {
+    await waitUntil(`${uploads} decisions`, async () => (await count()) - before === uploads + lists);
+    // Its verdict reaches the gateway after those on the uploads.
+    expect((await fetch(`${stack.gateway}/2/media.json`, { headers: echoHeaders(stack) })).status).toBe(200);
+    lists += 1;
+  };
+}
+
 /** Bytes of all files in the store, including files still being written. */
 async function storedBytes({ folder }: Stack): Promise<number> {
   const files = await readdir(join(folder, 'store'), { recursive: true, withFileTypes: true }).catch(() => []);
@@ -112,12 +132,13 @@ test('uploads with refused secrets count as anonymous while they run', async () 
     TRUSTED_PROXIES: '127.0.0.1',
   });
   await using crowd = new AsyncDisposableStack();
+  const decided = await countDecided(stack);
   for (let host = 1; host <= 6; host += 1) {
     const headers = { 'X-Forwarded-For': `192.0.2.${100 + (host % 2)}` };
-    for (let n = 0; n < 2; n += 1)
+    for (let n = 1; n <= 2; n += 1) {
       crowd.use(await beginUpload(stack, { parts: [key, ...wrongSecrets, message, file(photo)], headers }));
-    // The gateway reads these secrets before the next uploads begin.
-    await sleep(300);
+      await decided(2 * (host - 1) + n);
+    }
   }
   const normal = await upload(stack, { version: 2, media: photo, headers: { 'X-Forwarded-For': '192.0.2.1' } });
   expect(normal.status).toBe(200);
@@ -132,10 +153,10 @@ test('uploads above the limit of their user count as anonymous while they run', 
   });
   await using crowd = new AsyncDisposableStack();
   const headers = { 'X-Forwarded-For': '192.0.2.66' };
-  for (let n = 0; n < 20; n += 1) {
+  const decided = await countDecided(stack);
+  for (let n = 1; n <= 20; n += 1) {
     crowd.use(await beginUpload(stack, { parts: [key, ...secretParts, message, file(photo)], headers }));
-    // The verdict arrives before the next upload begins.
-    await sleep(50);
+    await decided(n);
   }
   const normal = { media: photo, headers: { 'X-Forwarded-For': '192.0.2.1', ...anotherUser(stack) } };
   expect((await upload(stack, { version: 2, ...normal })).status).toBe(200);
