@@ -34,7 +34,6 @@ test('a hanging cache, to which a verification sends four requests, delays it by
   const longestProviderMs = readConfig({ ...good, PROVIDER_TIMEOUT_MS: '7000' }).PROVIDER_TIMEOUT_MS;
   expect(cacheMs).toBeLessThanOrEqual(2000);
   expect(cacheMs + longestProviderMs).toBeLessThan(10_000);
-  expect(faultsOf({ ...good, PROVIDER_TIMEOUT_MS: '7001' })).toEqual([expect.stringContaining('PROVIDER_TIMEOUT_MS')]);
 });
 
 test('lists all missing settings', () => {

@@ -67,6 +67,23 @@ test('the address of a video waits at most a second for it, because it takes min
   expect(waits).toEqual([1000]);
 });
 
+test('500 viewers who wait for a picture keep no others waiting', async () => {
+  const mediaKey = newMediaKey();
+  await store.put(renditionKey(mediaKey, pictureRecipes.large), Readable.from(['a picture']));
+  const seen = await publishSample(store, Buffer.from('media'), { mediaKey, width: 640, height: 480 });
+  const fresh = await publishSample(store, Buffer.from('media'));
+  const made = Promise.withResolvers<RenditionReply>();
+  make = () => made.promise;
+  const viewing = Array.from({ length: 500 }, () => fetch(`${site}/${fresh}/large.jpg`));
+  await expect.poll(() => waits.length).toBe(500);
+  const others = await Promise.all(
+    ['', '/large.jpg'].map((path) => fetch(`${site}/${seen}${path}`, { signal: patientSignal() })),
+  );
+  expect(others.map(({ status }) => status)).toEqual([200, 200]);
+  made.reject(new QueueUnavailable('timed out waiting for reply'));
+  expect((await Promise.all(viewing)).map(({ status }) => status)).toEqual(viewing.map(() => 503));
+});
+
 test('a page does not wait for a missing medium picture', async () => {
   const mediaKey = newMediaKey();
   await store.put(renditionKey(mediaKey, pictureRecipes.large), Readable.from(['a picture']));
