@@ -31,7 +31,13 @@ export default defineConfig({
             'packages/object-store/src/s3/{minio,multipart}*.integration.test.ts',
             'packages/queue/src/{queue,queue-faults}.integration.test.ts',
           ],
-          globalSetup: ['packages/testkit/src/servers/minio-global-setup.ts'],
+          globalSetup: [
+            'packages/testkit/src/servers/minio-global-setup.ts',
+            'packages/testkit/src/samples/samples-global-setup.ts',
+          ],
+          // These tests also run in `npm test`, with the same set-up.
+          setupFiles: ['packages/testkit/src/restore-process.ts'],
+          restoreMocks: true,
           env: { REQUIRE_CONTAINERS: '1', REQUIRE_MINIO: '1' },
         },
       },
