@@ -3,13 +3,17 @@ import { join } from 'node:path';
 import { axeViolations } from '@echodrop/testkit/browser/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
 import { openSignedIn, signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
+import { findProgram } from '@echodrop/testkit/find-program';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { startStandInServer } from '@echodrop/testkit/sign-in/stand-in-server';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const withCurl = unlessMissing({ curl: (await findProgram('curl')) !== undefined });
 
 /** The fields that ShareX reads (ShareX.UploadersLib/CustomUploader/CustomUploaderItem.cs). */
 interface CustomUploader {
@@ -97,65 +101,76 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect(parse(uploader.ErrorMessage, await refused.json())).toMatch(/^Missing credentials:/);
   });
 
-  test('the script uploads a file with a caption and screenshots of three tools, and copies the link', async () => {
-    const { path, fileName } = await downloaded(/Download echodrop-upload/);
-    expect(fileName).toBe('echodrop-upload');
-    const bin = join(stack.folder, 'bin');
-    await mkdir(bin);
-    const picture = join(stack.folder, `a "quoted", odd;name.png`);
-    await writeFile(picture, photo);
-    const quoted = `'${picture}'`;
-    await Promise.all([
-      program(bin, 'flameshot', `[ "$*" = 'gui --raw' ] && cat ${quoted}`),
-      program(bin, 'spectacle', `[ "$1 $2 $3 $4" = '--region --background --nonotify --output' ] && cp ${quoted} "$5"`),
-      program(bin, 'slurp', `echo '1,2 3x4'`),
-      program(bin, 'grim', `[ "$1 $2" = '-g 1,2 3x4' ] && cp ${quoted} "$3"`),
-      program(bin, 'wl-copy', `cat > ${join(stack.folder, 'clipboard')}`),
-      program(bin, 'xclip', `[ "$*" = '-selection clipboard' ] && cat > ${join(stack.folder, 'clipboard')}`),
-    ]);
-    const run = (args: readonly string[], env: Record<string, string> = {}) =>
-      execa('sh', [path, ...args], {
-        cwd: stack.folder,
-        reject: false,
-        env: { PATH: `${bin}:${process.env['PATH']}`, ...env },
+  test(
+    'the script uploads a file with a caption and screenshots of three tools, and copies the link',
+    withCurl,
+    async () => {
+      const { path, fileName } = await downloaded(/Download echodrop-upload/);
+      expect(fileName).toBe('echodrop-upload');
+      const bin = join(stack.folder, 'bin');
+      await mkdir(bin);
+      const picture = join(stack.folder, `a "quoted", odd;name.png`);
+      await writeFile(picture, photo);
+      const quoted = `'${picture}'`;
+      await Promise.all([
+        program(bin, 'flameshot', `[ "$*" = 'gui --raw' ] && cat ${quoted}`),
+        program(
+          bin,
+          'spectacle',
+          `[ "$1 $2 $3 $4" = '--region --background --nonotify --output' ] && cp ${quoted} "$5"`,
+        ),
+        program(bin, 'slurp', `echo '1,2 3x4'`),
+        program(bin, 'grim', `[ "$1 $2" = '-g 1,2 3x4' ] && cp ${quoted} "$3"`),
+        program(bin, 'wl-copy', `cat > ${join(stack.folder, 'clipboard')}`),
+        program(bin, 'xclip', `[ "$*" = '-selection clipboard' ] && cat > ${join(stack.folder, 'clipboard')}`),
+      ]);
+      const run = (args: readonly string[], env: Record<string, string> = {}) =>
+        execa('sh', [path, ...args], {
+          cwd: stack.folder,
+          reject: false,
+          env: { PATH: `${bin}:${process.env['PATH']}`, ...env },
+        });
+      const uploads: { args: string[]; env: Record<string, string>; caption: string }[] = [
+        {
+          args: [picture, `It's "here" & $HOME`],
+          env: { WAYLAND_DISPLAY: 'w' },
+          caption: 'It&#39;s &quot;here&quot; &amp; $HOME',
+        },
+        { args: ['a "quoted", odd;name.png'], env: { DISPLAY: ':0' }, caption: '' },
+        ...['flameshot', 'spectacle', 'grim'].map((tool) => ({
+          args: [tool, tool],
+          env: { DISPLAY: ':0' },
+          caption: tool,
+        })),
+      ];
+      for (const { args, env, caption } of uploads) {
+        const { stdout, stderr, exitCode } = await run(args, env);
+        expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+        expect(await readFile(join(stack.folder, 'clipboard'), 'utf8')).toBe(stdout);
+        expect(await captionAt(stdout)).toBe(caption);
+      }
+
+      expect(await run([])).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringMatching(/^Usage: echodrop-upload FILE/),
       });
-    const uploads: { args: string[]; env: Record<string, string>; caption: string }[] = [
-      {
-        args: [picture, `It's "here" & $HOME`],
-        env: { WAYLAND_DISPLAY: 'w' },
-        caption: 'It&#39;s &quot;here&quot; &amp; $HOME',
-      },
-      { args: ['a "quoted", odd;name.png'], env: { DISPLAY: ':0' }, caption: '' },
-      ...['flameshot', 'spectacle', 'grim'].map((tool) => ({
-        args: [tool, tool],
-        env: { DISPLAY: ':0' },
-        caption: tool,
-      })),
-    ];
-    for (const { args, env, caption } of uploads) {
-      const { stdout, stderr, exitCode } = await run(args, env);
-      expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-      expect(await readFile(join(stack.folder, 'clipboard'), 'utf8')).toBe(stdout);
-      expect(await captionAt(stdout)).toBe(caption);
-    }
+      for (const tool of ['slurp', 'grim']) {
+        await rm(join(bin, tool));
+        expect(await run(['grim'])).toMatchObject({ exitCode: 1, stderr: `Install ${tool} first.` });
+      }
+      expect(await run(['missing.png'])).toMatchObject({
+        exitCode: 1,
+        stderr: 'Nothing to upload: missing.png is missing, empty or a folder, or took no screenshot.',
+      });
+      const refused = await run([path]);
+      expect(refused).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(/^Upload failed: This is not a supported photo or video/),
+      });
+    },
+  );
 
-    expect(await run([])).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/^Usage: echodrop-upload FILE/) });
-    for (const tool of ['slurp', 'grim']) {
-      await rm(join(bin, tool));
-      expect(await run(['grim'])).toMatchObject({ exitCode: 1, stderr: `Install ${tool} first.` });
-    }
-    expect(await run(['missing.png'])).toMatchObject({
-      exitCode: 1,
-      stderr: 'Nothing to upload: missing.png is missing, empty or a folder, or took no screenshot.',
-    });
-    const refused = await run([path]);
-    expect(refused).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringMatching(/^Upload failed: This is not a supported photo or video/),
-    });
-  });
-
-  test('the script retries after a lost response, which leaves one record', async () => {
+  test('the script retries after a lost response, which leaves one record', withCurl, async () => {
     const { path } = await downloaded(/Download echodrop-upload/);
     let uploads = 0;
     await using proxy = await startCountingProxy(stack.gateway, () => {
@@ -217,7 +232,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect(stdout.split('\n')).toEqual([access.provider, access.key]);
   });
 
-  test("escapes quotes and backslashes in a token for curl's configuration", async () => {
+  test("escapes quotes and backslashes in a token for curl's configuration", withCurl, async () => {
     const received: unknown[] = [];
     await using server = await startStandInServer([], ({ headers }) => {
       received.push(headers['x-verify-credentials-authorization'], headers['x-injected']);
@@ -234,14 +249,14 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect(received).toEqual([authorization, undefined]);
   });
 
-  test('the curl command uploads', async () => {
+  test('the curl command uploads', withCurl, async () => {
     const command = (await tab.locator('#curl-text').textContent()) ?? '';
     await writeFile(join(stack.folder, 'photo.jpg'), photo);
     const { stdout } = await execa('sh', ['-c', `${command} --silent`], { cwd: stack.folder });
     expect(await captionAt(JSON.parse(stdout).url)).toBe('At the sea');
   });
 
-  test('the Windows command uploads', async () => {
+  test('the Windows command uploads', withCurl, async () => {
     const command = (await tab.locator('#windows-curl-text').textContent()) ?? '';
     // Neither PowerShell nor the command prompt changes what is between these quotes.
     const words = [...command.matchAll(/"([\w .:/?=&@+~,;-]*)"|(\S+)/g)].map(

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidSettings } from '@echodrop/service/env';
+import { isRunning } from '@echodrop/testkit/is-running';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -31,14 +32,6 @@ function keep(name: string, script: string, { stopWithinMs = patienceMs, pauses 
     (await readFile(join(directory, `${name}.log`), 'utf8').catch(() => '')).split('\n').filter(Boolean);
   return { kept, lines };
 }
-
-const exists = (pid: string | undefined) => {
-  try {
-    return process.kill(Number(pid), 0);
-  } catch {
-    return false;
-  }
-};
 
 test('restarts a failing program with growing pauses', async () => {
   const said = vi.spyOn(process.stdout, 'write');
@@ -93,7 +86,7 @@ test('kills a program that does not end in time, with its descendants', async ()
   await waitUntil('all processes', async () => (await lines()).length === 3);
   const pids = await lines();
   await kept[Symbol.asyncDispose]();
-  await waitUntil('the end of all processes', async () => !pids.some(exists));
+  await waitUntil('the end of all processes', async () => !pids.some(isRunning));
 });
 
 test('retries a program that fails to start', async () => {

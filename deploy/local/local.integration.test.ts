@@ -4,7 +4,9 @@ import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { findProgram } from '@echodrop/testkit/find-program';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -26,45 +28,51 @@ async function isReady(service: Service): Promise<boolean> {
 
 const supervisor = /^node deploy\/local\/local\.ts/;
 
-test('npm start starts everything and prints a working command; SIGTERM to npm alone stops everything gracefully', async () => {
-  const { pid = Number.NaN } = npm.start();
-  await npm.untilReady();
+const withCurl = unlessMissing({ curl: (await findProgram('curl')) !== undefined });
 
-  expect(npm.output).toContain(`\nUploaded deploy/sample.jpg. To repeat this upload, run in ${root}:\ncurl `);
-  const [command = ''] = npm.output.split('\n').filter((line) => line.startsWith('curl '));
-  const { stdout } = await run('sh', ['-c', `cd ${root} && ${command}`]);
-  expect(JSON.parse(stdout)).toMatchObject({ text: 'Hello from Echodrop', width: 640, height: 426, type: 'jpg' });
+test(
+  'npm start starts everything and prints a working command; SIGTERM to npm alone stops everything gracefully',
+  withCurl,
+  async () => {
+    const { pid = Number.NaN } = npm.start();
+    await npm.untilReady();
 
-  const ops = npm.portOf('rendition-worker', 'OPS_PORT');
-  const ready = await fetch(`http://127.0.0.1:${ops}/readyz`);
-  expect(await ready.json()).toMatchObject({ mediaSandbox: 'full' });
-  expect(npm.output).not.toContain('limits only');
+    expect(npm.output).toContain(`\nUploaded deploy/sample.jpg. To repeat this upload, run in ${root}:\ncurl `);
+    const [command = ''] = npm.output.split('\n').filter((line) => line.startsWith('curl '));
+    const { stdout } = await run('sh', ['-c', `cd ${root} && ${command}`]);
+    expect(JSON.parse(stdout)).toMatchObject({ text: 'Hello from Echodrop', width: 640, height: 426, type: 'jpg' });
 
-  const page = /^photo page +(\S+)$/m.exec(npm.output)?.[1] ?? '';
-  expect((await fetch(page)).status).toBe(200);
+    const ops = npm.portOf('rendition-worker', 'OPS_PORT');
+    const ready = await fetch(`http://127.0.0.1:${ops}/readyz`);
+    expect(await ready.json()).toMatchObject({ mediaSandbox: 'full' });
+    expect(npm.output).not.toContain('limits only');
 
-  const uploadPage = /^upload page +(\S+)$/m.exec(npm.output)?.[1] ?? '';
-  expect((await fetch(uploadPage)).status).toBe(200);
+    const page = /^photo page +(\S+)$/m.exec(npm.output)?.[1] ?? '';
+    expect((await fetch(page)).status).toBe(200);
 
-  const provider = /^sandbox-provider +(\S+)$/m.exec(npm.output)?.[1] ?? '';
-  expect(await (await fetch(provider)).text()).toContain('sandbox-consumer');
+    const uploadPage = /^upload page +(\S+)$/m.exec(npm.output)?.[1] ?? '';
+    expect((await fetch(uploadPage)).status).toBe(200);
 
-  // Other users of the machine have access to neither data nor Redis.
-  const openToOthers = (await readdir(npm.dataDir, { recursive: true })).map((name) => join(npm.dataDir, name));
-  expect(openToOthers.length).toBeGreaterThan(20);
-  for (const path of [npm.dataDir, ...openToOthers])
-    expect({ path, mode: (await lstat(path)).mode & 0o077 }).toEqual({ path, mode: 0 });
-  const address = new URL(await readFile(join(npm.dataDir, 'secrets', 'REDIS_URL'), 'utf8'));
-  const ping = (password: string) =>
-    run('redis-cli', ['-p', address.port, 'ping'], { env: { ...process.env, REDISCLI_AUTH: password } });
-  expect((await ping('')).stdout).toContain('NOAUTH');
-  expect((await ping(address.password)).stdout).toContain('PONG');
-  expect((await run('ps', ['axo', 'command='])).stdout).not.toContain(address.password);
+    const provider = /^sandbox-provider +(\S+)$/m.exec(npm.output)?.[1] ?? '';
+    expect(await (await fetch(provider)).text()).toContain('sandbox-consumer');
 
-  process.kill(pid, 'SIGTERM');
-  await npm.untilEnded();
-  expect(npm.output).toMatch(/^echodrop +stopped$/m);
-});
+    // Other users of the machine have access to neither data nor Redis.
+    const openToOthers = (await readdir(npm.dataDir, { recursive: true })).map((name) => join(npm.dataDir, name));
+    expect(openToOthers.length).toBeGreaterThan(20);
+    for (const path of [npm.dataDir, ...openToOthers])
+      expect({ path, mode: (await lstat(path)).mode & 0o077 }).toEqual({ path, mode: 0 });
+    const address = new URL(await readFile(join(npm.dataDir, 'secrets', 'REDIS_URL'), 'utf8'));
+    const ping = (password: string) =>
+      run('redis-cli', ['-p', address.port, 'ping'], { env: { ...process.env, REDISCLI_AUTH: password } });
+    expect((await ping('')).stdout).toContain('NOAUTH');
+    expect((await ping(address.password)).stdout).toContain('PONG');
+    expect((await run('ps', ['axo', 'command='])).stdout).not.toContain(address.password);
+
+    process.kill(pid, 'SIGTERM');
+    await npm.untilEnded();
+    expect(npm.output).toMatch(/^echodrop +stopped$/m);
+  },
+);
 
 test('without a known user skips the sample; one Ctrl-C, which npm delivers twice, lets running work finish; a second one ends everything at once', async () => {
   const settings = { IDENTITY_PROVIDERS: 'https://id.example/verify', SHUTDOWN_DELAY_SECONDS: '600' };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { variableOf as variable } from '@echodrop/client/local-system';
 import { freePorts } from '@echodrop/testkit/free-ports';
+import { isRunning } from '@echodrop/testkit/is-running';
 import { patientSettings } from '@echodrop/testkit/patience';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect } from 'vitest';
@@ -96,13 +97,7 @@ export class NpmStart implements AsyncDisposable {
   }
 
   #remaining(): number[] {
-    return [...this.#seen].filter((pid) => {
-      try {
-        return process.kill(pid, 0);
-      } catch {
-        return false;
-      }
-    });
+    return [...this.#seen].filter(isRunning);
   }
 
   async killAll(): Promise<void> {

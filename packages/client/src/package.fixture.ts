@@ -72,7 +72,9 @@ export async function installPackage({ tarball, app }: BuiltPackage): Promise<st
 export async function runInApp({ app }: BuiltPackage, node: string, command: readonly [string, ...string[]]) {
   const home = join(app, '..', `home-${versionOf(node)}`);
   await mkdir(home, { recursive: true });
-  await writeFile(join(home, 'xdg-open'), '#!/bin/sh\nexec curl -sL -o /dev/null "$1"\n', { mode: 0o755 });
+  await writeFile(join(home, 'xdg-open'), `#!/bin/sh\nexec "${node}" -e 'fetch(process.argv[1])' "$1"\n`, {
+    mode: 0o755,
+  });
   const path = [home, join(app, 'node_modules/.bin'), join(node, '..'), '/usr/bin', '/bin'];
   const env = { PATH: path.join(':'), HOME: home, TOKEN: 'given' };
   const [file, ...args] = command;

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { isRunning } from '../is-running.ts';
 import { waitUntil } from '../wait-until.ts';
 
 /** A shell script that replaces a media tool, and counts its processes. */
@@ -35,18 +36,7 @@ export async function hostileFfprobe(
     folder,
     path: `${folder}${delimiter}${process.env.PATH}`,
     started: async () => (await ids()).length,
-    allEnded: (withinMs) =>
-      waitUntil(
-        'the end of every process',
-        async () => !(await Promise.all((await ids()).map(isRunning))).includes(true),
-        withinMs,
-      ),
+    allEnded: (withinMs) => waitUntil('the end of every process', async () => !(await ids()).some(isRunning), withinMs),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
-}
-
-// A killed process that its new parent has not reaped is a zombie.
-async function isRunning(pid: string): Promise<boolean> {
-  const status = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  return status !== '' && !/\) [ZX] /.test(status);
 }

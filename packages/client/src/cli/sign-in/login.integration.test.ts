@@ -437,7 +437,10 @@ test('requests with another state do not end the login', async () => {
 });
 
 test('opens the default browser', async () => {
-  await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\nexec curl -sL -o "${folder}/page" "$1"\n`, { mode: 0o755 });
+  const save = `fetch(process.argv[1]).then(async (page) => fs.writeFileSync('${folder}/page', await page.text()))`;
+  await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\nexec "${process.execPath}" -e "${save}" "$1"\n`, {
+    mode: 0o755,
+  });
   const env = { ...environment(), PATH: `${folder}:${process.env['PATH']}` };
   const { status } = await run(['login', provider.origin, '--provider', 'Town'], { env });
   expect(status).toBe(0);
