@@ -4,9 +4,11 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findProgram } from '@echodrop/testkit/find-program';
 import { patienceMs } from '@echodrop/testkit/patience';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ProviderConnections } from './provider-connections.ts';
 import { type Behaviour, startStandIn } from './stand-in-provider.fixture.ts';
 
@@ -21,57 +23,61 @@ const program = `
     console.log(result);
   }`;
 
-let folder: string;
-let port: number;
-const parts = new AsyncDisposableStack();
+describe('over TLS', unlessMissing({ openssl: (await findProgram('openssl')) !== undefined }), () => {
+  let folder: string;
+  let port: number;
+  const parts = new AsyncDisposableStack();
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'echodrop-tls-'));
-  parts.defer(() => rm(folder, { recursive: true }));
-  await execa('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...['-subj', '/CN=a provider of this test', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
-    ...['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')],
-  ]);
-  const [key, cert] = await Promise.all(['key.pem', 'cert.pem'].map((name) => readFile(join(folder, name))));
-  const server = createServer({ key, cert }, ({ headers, socket, httpVersion }, response) => {
-    response.end(JSON.stringify({ ...headers, servername: 'servername' in socket && socket.servername, httpVersion }));
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'echodrop-tls-'));
+    parts.defer(() => rm(folder, { recursive: true }));
+    await execa('openssl', [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+      ...['-subj', '/CN=a provider of this test', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
+      ...['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')],
+    ]);
+    const [key, cert] = await Promise.all(['key.pem', 'cert.pem'].map((name) => readFile(join(folder, name))));
+    const server = createServer({ key, cert }, ({ headers, socket, httpVersion }, response) => {
+      response.end(
+        JSON.stringify({ ...headers, servername: 'servername' in socket && socket.servername, httpVersion }),
+      );
+    });
+    server.listen(0, '0.0.0.0');
+    await once(server, 'listening');
+    port = (server.address() as AddressInfo).port;
+    parts.defer(() => {
+      server.close();
+      server.closeAllConnections();
+    });
   });
-  server.listen(0, '0.0.0.0');
-  await once(server, 'listening');
-  port = (server.address() as AddressInfo).port;
-  parts.defer(() => {
-    server.close();
-    server.closeAllConnections();
+
+  afterAll(() => parts.disposeAsync());
+
+  async function queryEach(...entries: string[]): Promise<string[]> {
+    const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', program, ...entries], {
+      env: { NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') },
+      timeout: patienceMs,
+    });
+    return stdout.split('\n');
+  }
+
+  test('verifies the certificate of the upstream name, and sends the advertised one', async () => {
+    const [byName = '', byAddress = ''] = await queryEach(
+      `${advertised}=https://localhost:${port}/`,
+      `${advertised}=https://127.0.0.1:${port}/`,
+    );
+    const common = { host: 'id.example', 'x-forwarded-proto': 'https', authorization: 'OAuth x', httpVersion: '1.1' };
+    expect(JSON.parse(byName)).toMatchObject({ ...common, servername: 'localhost' });
+    // RFC 6066 section 3: an IP address is not a server name.
+    expect(JSON.parse(byAddress)).toMatchObject({ ...common, servername: false });
   });
-});
 
-afterAll(() => parts.disposeAsync());
-
-async function queryEach(...entries: string[]): Promise<string[]> {
-  const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', program, ...entries], {
-    env: { NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') },
-    timeout: patienceMs,
+  test.each([
+    ['', `https://127.0.0.2`],
+    [', whatever name it advertises', 'https://localhost/=https://127.0.0.2'],
+  ])('sends nothing to a server with a certificate for another name%s', async (_, entry) => {
+    expect(await queryEach(`${entry}:${port}/`)).toEqual(['ERR_TLS_CERT_ALTNAME_INVALID']);
   });
-  return stdout.split('\n');
-}
-
-test('verifies the certificate of the upstream name, and sends the advertised one', async () => {
-  const [byName = '', byAddress = ''] = await queryEach(
-    `${advertised}=https://localhost:${port}/`,
-    `${advertised}=https://127.0.0.1:${port}/`,
-  );
-  const common = { host: 'id.example', 'x-forwarded-proto': 'https', authorization: 'OAuth x', httpVersion: '1.1' };
-  expect(JSON.parse(byName)).toMatchObject({ ...common, servername: 'localhost' });
-  // RFC 6066 section 3: an IP address is not a server name.
-  expect(JSON.parse(byAddress)).toMatchObject({ ...common, servername: false });
-});
-
-test.each([
-  ['', `https://127.0.0.2`],
-  [', whatever name it advertises', 'https://localhost/=https://127.0.0.2'],
-])('sends nothing to a server with a certificate for another name%s', async (_, entry) => {
-  expect(await queryEach(`${entry}:${port}/`)).toEqual(['ERR_TLS_CERT_ALTNAME_INVALID']);
 });
 
 test.each<[string, Behaviour]>([
