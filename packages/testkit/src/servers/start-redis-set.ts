@@ -13,12 +13,11 @@ export interface RedisSet extends AsyncDisposable {
   master(): Promise<RunningRedis>;
 }
 
-// The time without a reply after which a server counts as down: short for quick tests, once a test has stopped a server. Until then
-// all respond, but maybe late, on a busy machine.
+// The time without a reply after which a server counts as down, once a test has stopped one: short for quick tests.
 const downAfterMs = 1500;
 
-/** Makes all servers miss each other late, and soon from the first time that a test stops one. */
-async function patient(
+/** Delays failover until a test first stops a server: until then, a server that responds late is only slow. */
+async function delayFailover(
   servers: readonly RunningRedis[],
   setDownAfter: (ms: number) => Promise<unknown>,
 ): Promise<void> {
@@ -56,7 +55,7 @@ export async function startSentinelSet(): Promise<RedisSet> {
   for (const replica of replicas) await replica.command('REPLICAOF', '127.0.0.1', `${master.port}`);
   await linked(replicas);
   const sentinels = parts.use(await startSentinels({ name, masterPort: master.port, replicas: 2, downAfterMs }));
-  await patient(servers, sentinels.setDownAfter);
+  await delayFailover(servers, sentinels.setDownAfter);
   const held = parts.move();
   return {
     url: `redis+sentinel://${hosts(sentinels.ports)}/${name}`,
@@ -82,7 +81,7 @@ export async function startClusterSet(): Promise<RedisSet> {
   for (const replica of replicas) await replica.command('CLUSTER', 'REPLICATE', id);
   await linked(replicas);
   await everyone(servers, ['CLUSTER', 'NODES'], /slave.*slave/s);
-  await patient(servers, (ms) =>
+  await delayFailover(servers, (ms) =>
     Promise.all(servers.map((node) => node.command('CONFIG', 'SET', 'cluster-node-timeout', `${ms}`))),
   );
   const held = parts.move();
