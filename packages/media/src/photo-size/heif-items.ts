@@ -19,15 +19,33 @@ const fullBoxBytes = 4;
 /** The items of a HEIF: the content of its `meta` box (ISO/IEC 14496-12 section 8.11). */
 export class HeifItems {
   readonly #meta: Buffer;
+  readonly #types: ReadonlyMap<number, string>;
+  readonly #places: ReadonlyMap<number, Place>;
+  readonly #references: readonly Reference[];
+  readonly #byOrigin: ReadonlyMap<string, Reference>;
 
   constructor(meta: Buffer) {
     this.#meta = meta;
+    this.#types = new Map(boxContents(meta, 'iinf', fullBoxBytes).flatMap(itemTypes));
+    this.#places = new Map(boxContents(meta, 'iloc', fullBoxBytes).slice(0, 1).flatMap(itemPlaces));
+    this.#references = boxContents(meta, 'iref', fullBoxBytes).flatMap(references);
+    this.#byOrigin = new Map(this.#references.map((each) => [`${each.type} ${each.from}`, each]));
   }
 
   /** The id of the displayed item. */
   get primary(): number | undefined {
     const [pitm] = boxContents(this.#meta, 'pitm', fullBoxBytes);
     return pitm && new NumberReader(pitm, fullBoxBytes).next(pitm[0] === 0 ? 2 : 4);
+  }
+
+  /** Whether a list of references names an item twice, which libheif rejects. */
+  get hasDoubleReferences(): boolean {
+    return this.#references.some(({ to }) => new Set(to).size < to.length);
+  }
+
+  /** Four letters, such as `hvc1` for HEVC and `grid` for tiles. */
+  typeOf(item: number): string | undefined {
+    return this.#types.get(item);
   }
 
   /** An item's properties, in the order of their application (ISO/IEC 23008-12 section 9.3). */
@@ -41,18 +59,42 @@ export class HeifItems {
     });
   }
 
+  /** The items that `item` refers to in this way, such as `dimg` for the items that it is derived from. */
+  referencesFrom(item: number, type: string): readonly number[] {
+    return this.#byOrigin.get(`${type} ${item}`)?.to ?? [];
+  }
+
+  /** The offset after the last byte of an item in the file; 0 if it is elsewhere. Undefined if it has no place. */
+  endOf(item: number): number | undefined {
+    const place = this.#places.get(item);
+    return place && (place.isInFile ? place.end : 0);
+  }
+
   /** The location of the EXIF of an item. */
   exifOf(item: number): ItemLocation | undefined {
-    const describing = new Set(
-      boxContents(this.#meta, 'iref', fullBoxBytes).flatMap((iref) => describingItems(iref, item)),
-    );
-    const exif = boxContents(this.#meta, 'iinf', fullBoxBytes).flatMap(exifItems);
-    const found = exif.find((id) => describing.has(id));
-    const [iloc] = boxContents(this.#meta, 'iloc', fullBoxBytes);
-    if (found === undefined || !iloc) return undefined;
+    const describing = this.#references.filter(({ type, to }) => type === 'cdsc' && to.includes(item));
+    const exif = describing.find(({ from }) => this.#types.get(from) === 'Exif');
+    const place = exif && this.#places.get(exif.from);
+    if (!place) return undefined;
     const [data = Buffer.alloc(0)] = boxContents(this.#meta, 'idat', fullBoxBytes);
-    return parseLocation(iloc, found, data);
+    return { ...(!place.isInFile && { data }), offset: place.offset, length: place.length };
   }
+}
+
+/** Of an item whose bytes are in the file or in the `idat` box. */
+interface Place {
+  readonly isInFile: boolean;
+  /** Of the first extent. */
+  readonly offset: number;
+  readonly length: number;
+  /** After the last extent. */
+  readonly end: number;
+}
+
+interface Reference {
+  readonly type: string;
+  readonly from: number;
+  readonly to: readonly number[];
 }
 
 // For each item its id and indexes into `ipco` from 1; the highest bit of each marks it as essential.
@@ -68,51 +110,58 @@ function propertyIndexes(ipma: Buffer, item: number): number[] {
   return [];
 }
 
-// References of type "content describes", from an item to a list of items.
-function describingItems(iref: Buffer, item: number): number[] {
+// Boxes of an item, then a list of items (section 8.11.12).
+function references(iref: Buffer): Reference[] {
   const idBytes = iref[0] === 0 ? 2 : 4;
-  return boxContents(iref, 'cdsc', fullBoxBytes).flatMap((reference) => {
-    const numbers = new NumberReader(reference, 0);
+  return [...childBoxes(iref, fullBoxBytes)].map(({ type, content, end }) => {
+    const numbers = new NumberReader(iref.subarray(content, end), 0);
     const from = numbers.next(idBytes);
-    for (let to = numbers.next(2); to > 0 && !numbers.isAtEnd; to--) if (numbers.next(idBytes) === item) return [from];
-    return [];
+    const to: number[] = [];
+    for (let left = numbers.next(2); left > 0 && !numbers.isAtEnd; left--) to.push(numbers.next(idBytes));
+    return { type, from, to };
   });
 }
 
 // A count, then a box for each item: its id, two bytes for protection, and four letters for its type.
-function exifItems(iinf: Buffer): number[] {
-  const entries = boxContents(iinf, 'infe', fullBoxBytes + (iinf[0] === 0 ? 2 : 4));
-  return entries.flatMap((infe) => {
+function itemTypes(iinf: Buffer): [number, string][] {
+  return boxContents(iinf, 'infe', fullBoxBytes + (iinf[0] === 0 ? 2 : 4)).map((infe) => {
     const idBytes = infe[0] === 3 ? 4 : 2;
     const typeAt = fullBoxBytes + idBytes + 2;
-    return infe.toString('latin1', typeAt, typeAt + 4) === 'Exif'
-      ? [new NumberReader(infe, fullBoxBytes).next(idBytes)]
-      : [];
+    return [new NumberReader(infe, fullBoxBytes).next(idBytes), infe.toString('latin1', typeAt, typeAt + 4)];
   });
 }
 
-// ISO/IEC 14496-12 section 8.11.3. Only the first extent is used.
-function parseLocation(iloc: Buffer, item: number, data: Buffer): ItemLocation | undefined {
+// Section 8.11.3. Items that are made of other items (method 2) have no place.
+function itemPlaces(iloc: Buffer): [number, Place][] {
   const numbers = new NumberReader(iloc, fullBoxBytes);
   const version = iloc[0] ?? 0;
   const idBytes = version < 2 ? 2 : 4;
   const [sizes, moreSizes] = [numbers.next(1), numbers.next(1)];
-  const [offsetBytes, lengthBytes, baseBytes] = [sizes >> 4, sizes & 15, moreSizes >> 4];
-  const indexBytes = version === 0 ? 0 : moreSizes & 15;
+  const lengths = { index: version === 0 ? 0 : moreSizes & 15, offset: sizes >> 4, length: sizes & 15 };
+  const places: [number, Place][] = [];
   for (let items = numbers.next(idBytes); items > 0 && !numbers.isAtEnd; items--) {
     const id = numbers.next(idBytes);
     const method = version === 0 ? 0 : numbers.next(2) & 15;
     numbers.skip(2);
-    const base = numbers.next(baseBytes);
-    const extents = numbers.next(2);
-    if (id === item && extents > 0 && method < 2) {
-      numbers.skip(indexBytes);
-      const offset = base + numbers.next(offsetBytes);
-      return { ...(method === 1 && { data }), offset, length: numbers.next(lengthBytes) };
-    }
-    numbers.skip(extents * (indexBytes + offsetBytes + lengthBytes));
+    const base = numbers.next(moreSizes >> 4);
+    const [first, ...others] = readExtents(numbers, lengths);
+    if (!first || method > 1) continue;
+    const end = [first, ...others].reduce((last, { offset, length }) => Math.max(last, base + offset + length), 0);
+    places.push([id, { isInFile: method === 0, offset: base + first.offset, length: first.length, end }]);
   }
-  return undefined;
+  return places;
+}
+
+function readExtents(numbers: NumberReader, bytes: { index: number; offset: number; length: number }) {
+  const count = numbers.next(2);
+  const extentBytes = bytes.index + bytes.offset + bytes.length;
+  const extents: { readonly offset: number; readonly length: number }[] = [];
+  // An extent without bytes is the whole file; a hostile list has 65,535 of them.
+  for (let left = extentBytes === 0 ? Math.min(count, 1) : count; left > 0 && !numbers.isAtEnd; left--) {
+    numbers.skip(bytes.index);
+    extents.push({ offset: numbers.next(bytes.offset), length: numbers.next(bytes.length) });
+  }
+  return extents;
 }
 
 /** Reads consecutive big-endian numbers; zeros after the end. */

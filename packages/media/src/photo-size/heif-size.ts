@@ -1,3 +1,4 @@
+import type { ColourCodes } from '../colour-codes.ts';
 import { boxContents, handlerType, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { orientSize, parseExifOrientation } from '../input/tiff-directory.ts';
@@ -8,86 +9,124 @@ import { HeifItems, type ItemLocation, type ItemProperty } from './heif-items.ts
 const maxBoxes = 16;
 const maxDirectoryBytes = 1024 * 1024;
 const maxExifBytes = 64 * 1024;
-// PQ and HLG.
-const hdrTransfers = new Set([16, 18]);
+
+type HeifType = 'avif' | 'heic';
+/** The items that the decoder of each type reads: coded pictures, and those that are derived from others. */
+const codedTypes: Readonly<Record<HeifType, readonly string[]>> = { avif: ['av01'], heic: ['hvc1', 'av01'] };
+const derivedTypes = ['grid', 'iovl', 'iden'];
+// A tile of a picture is rarely derived itself.
+const maxLevels = 4;
 
 /** The displayed size of an AVIF: of its primary picture or, for a sequence without one, of its track. */
 export async function avifSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
-  const displayed = await readHeif(reader);
+  const displayed = await readHeif(reader, 'avif');
   return typeof displayed === 'string' ? displayed : displayed.size;
 }
 
 /** The displayed size of a HEIC. */
 export async function heicSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
-  const displayed = await readHeif(reader);
+  const displayed = await readHeif(reader, 'heic');
   return typeof displayed === 'string'
     ? displayed
     : orientSize(displayed.size, await readExifOrientation(displayed, reader));
 }
 
-/** The EXIF orientation of a HEIC, unless the picture has its own transformation: phones write both but intend one. */
-export async function heicExifOrientation(reader: SourceReader): Promise<number | undefined> {
-  const displayed = await readHeif(reader);
-  return typeof displayed === 'string' ? undefined : readExifOrientation(displayed, reader);
-}
-
 /** What a HEIF displays, with its own transformations applied to its size. */
-interface Displayed {
+export interface DisplayedHeif {
   /** Whether it is a track, as there is no primary picture. */
   readonly isTrack: boolean;
-  /**
-   * Whether it has a high dynamic range (PQ or HLG, by its `nclx`: ITU-T H.273), and no tiles, crop, rotation or colour
-   * profile.
-   */
-  readonly isPlainHdr: boolean;
   readonly size: Size;
-  /** The location of its EXIF, unless it is rotated or mirrored. */
+  /** The location of its EXIF, unless it is rotated or mirrored: phones write both but intend one. */
   readonly exif?: ItemLocation | undefined;
+  /** An ICC profile. */
+  readonly profile?: Buffer | undefined;
+  /** Its colours, unless it has a profile. */
+  readonly codes?: ColourCodes | undefined;
+  /** Whether its colours are multiplied by its alpha. */
+  readonly isPremultiplied: boolean;
 }
 
 /** Reads what a HEIF displays. */
-export async function readHeif(reader: SourceReader): Promise<Displayed | UnsupportedReason> {
+export async function readHeif(reader: SourceReader, type: HeifType): Promise<DisplayedHeif | UnsupportedReason> {
   for await (const box of topLevelBoxes(reader, maxBoxes)) {
     if (box.end > reader.size) return 'broken';
     if (box.type !== 'meta' && box.type !== 'moov') continue;
     if (box.end - box.content > maxDirectoryBytes) return 'too_costly';
     const directory = await reader.at(box.content, box.end - box.content);
-    const displayed = box.type === 'meta' ? primaryPicture(directory) : pictureTrack(directory);
+    const displayed = box.type === 'meta' ? primaryPicture(directory, type, reader.size) : pictureTrack(directory);
     if (displayed) return displayed;
   }
   return 'broken';
 }
 
-function pictureTrack(moov: Buffer): Displayed | undefined {
+function pictureTrack(moov: Buffer): DisplayedHeif | undefined {
   const size = trackSize(moov, 'pict');
-  return size && { isTrack: true, isPlainHdr: false, size };
+  return size && { isTrack: true, size, isPremultiplied: false };
 }
 
-function primaryPicture(meta: Buffer): Displayed | undefined {
+function primaryPicture(meta: Buffer, type: HeifType, fileSize: number): DisplayedHeif | UnsupportedReason | undefined {
   const items = new HeifItems(meta);
   const { primary } = items;
   if (primary === undefined) return undefined;
   const properties = items.propertiesOf(primary);
-  const extent = properties.find(({ type, content }) => type === 'ispe' && content.length >= 12)?.content;
-  if (!extent) return undefined;
-  const size = properties.reduce(applyTransformation, {
-    width: extent.readUInt32BE(4),
-    height: extent.readUInt32BE(8),
-  });
+  const size = displayedSize(properties);
+  if (!size) return undefined;
+  const why = findObstacle(items, primary, type, fileSize);
+  if (why) return why;
   const isTransformed = properties.some(({ type }) => type === 'irot' || type === 'imir');
-  const exif = isTransformed ? undefined : items.exifOf(primary);
-  const isCoded = properties.some(({ type }) => type === 'av1C' || type === 'hvcC');
-  const isPlain = isCoded && properties.every(({ type }) => !['clap', 'irot', 'imir'].includes(type));
-  return { isTrack: false, isPlainHdr: isPlain && hasHdrColours(properties), size, exif };
+  const [tile] = items.referencesFrom(primary, 'dimg');
+  const ownColours = readColours(properties);
+  return {
+    isTrack: false,
+    size,
+    exif: isTransformed ? undefined : items.exifOf(primary),
+    isPremultiplied: items.referencesFrom(primary, 'prem').length > 0,
+    ...(ownColours ?? (tile === undefined ? {} : readColours(items.propertiesOf(tile)))),
+  };
 }
 
-// ISO/IEC 14496-12 section 12.1.5: colours as numbers (primaries, transfer, matrix), or as a profile, which takes precedence.
-function hasHdrColours(properties: readonly ItemProperty[]): boolean {
+function displayedSize(properties: readonly ItemProperty[]): Size | undefined {
+  const extent = properties.find(({ type, content }) => type === 'ispe' && content.length >= 12)?.content;
+  const coded = extent && { width: extent.readUInt32BE(4), height: extent.readUInt32BE(8) };
+  return coded && properties.reduce(applyTransformation, coded);
+}
+
+/** Why the decoder would refuse a picture: what is accepted must be shown. */
+function findObstacle(
+  items: HeifItems,
+  primary: number,
+  type: HeifType,
+  fileSize: number,
+): UnsupportedReason | undefined {
+  if (items.hasDoubleReferences) return 'codec';
+  let level = [primary];
+  for (let n = 0; n < maxLevels && level.length > 0; n += 1) {
+    const kinds = level.map((item) => items.typeOf(item) ?? '');
+    if (kinds.some((kind) => !codedTypes[type].includes(kind) && !derivedTypes.includes(kind))) return 'codec';
+    const isCut = level.some((item) => (items.endOf(item) ?? 0) > fileSize);
+    if (isCut || level.some((item) => !isSizeOfSource(items, item))) return 'broken';
+    level = [...new Set(level.flatMap((item) => items.referencesFrom(item, 'dimg')))];
+  }
+  return level.length > 0 ? 'too_costly' : undefined;
+}
+
+// An identity (`iden`) shows another item, whose displayed size it must declare.
+function isSizeOfSource(items: HeifItems, item: number): boolean {
+  const [source] = items.typeOf(item) === 'iden' ? items.referencesFrom(item, 'dimg') : [];
+  if (source === undefined) return true;
+  const shown = displayedSize(items.propertiesOf(source));
+  const declared = displayedSize(items.propertiesOf(item).filter(({ type }) => type === 'ispe'));
+  return shown?.width === declared?.width && shown?.height === declared?.height;
+}
+
+// ISO/IEC 14496-12 section 12.1.5. A profile takes precedence over numbers.
+function readColours(properties: readonly ItemProperty[]): Pick<DisplayedHeif, 'profile' | 'codes'> | undefined {
   const colours = properties.filter(({ type, content }) => type === 'colr' && content.length >= 10);
-  const isNumbered = ({ content }: ItemProperty) => content.toString('latin1', 0, 4) === 'nclx';
-  return (
-    colours.length > 0 && colours.every((each) => isNumbered(each) && hdrTransfers.has(each.content.readUInt16BE(6)))
-  );
+  const kindOf = ({ content }: ItemProperty) => content.toString('latin1', 0, 4);
+  const profile = colours.find((each) => ['prof', 'rICC'].includes(kindOf(each)))?.content.subarray(4);
+  const numbers = colours.find((each) => kindOf(each) === 'nclx')?.content;
+  if (profile) return { profile };
+  return numbers && { codes: { primaries: numbers.readUInt16BE(4), transfer: numbers.readUInt16BE(6) } };
 }
 
 // ISO/IEC 23008-12 section 6.5: crops and quarter turns. Mirroring does not change the size.
@@ -104,7 +143,8 @@ function roundQuotient(numerator = 0, denominator = 0): number {
   return denominator === 0 ? 0 : Math.round(numerator / denominator);
 }
 
-async function readExifOrientation({ exif }: Displayed, reader: SourceReader): Promise<number | undefined> {
+/** The orientation in its EXIF: 1 to 8. */
+export async function readExifOrientation({ exif }: DisplayedHeif, reader: SourceReader): Promise<number | undefined> {
   if (!exif) return undefined;
   const { data, offset, length } = exif;
   const end = Math.min(length, maxExifBytes);

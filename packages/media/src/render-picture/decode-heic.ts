@@ -1,30 +1,37 @@
 import { readFile } from 'node:fs/promises';
 import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import { guardedSharp } from './guarded-sharp.ts';
 import { type Area, rebrandAsStill, removeCrop } from './heif-still.ts';
-import { createRgbaTiff } from './rgba-tiff.ts';
+import { createRawTiff } from './raw-tiff.ts';
 
 /**
- * Decodes the primary picture of a HEIC to an uncompressed TIFF with its colour profile, rotated by libheif. Call it only in
+ * Decodes the primary picture of a HEIC to an uncompressed TIFF with this ICC profile, rotated by libheif. Call it only in
  * a separate process: nothing can interrupt it (docs/decisions/016).
  */
-export async function decodeHeic(path: string, maxPixels: number): Promise<Buffer | UnsupportedReason> {
+export async function decodeHeic(
+  path: string,
+  { maxPixels, profile }: { readonly maxPixels: number; readonly profile: Buffer | undefined },
+): Promise<Buffer | UnsupportedReason> {
   const { default: libheif } = await import('libheif-js/wasm-bundle.js');
   const file = rebrandAsStill(await readFile(path));
   const crop = removeCrop(file);
-  const images = new libheif.HeifDecoder().decode(file);
-  const image = images.find((each) => each.is_primary()) ?? images[0];
-  if (!image) return 'broken';
+  const context = libheif.heif_context_alloc();
+  libheif.heif_context_read_from_memory(context, file);
+  // Not HeifDecoder: its list lacks a primary picture that is also a thumbnail of another.
+  const handle = libheif.heif_js_context_get_primary_image_handle(context);
+  if ('code' in handle) return 'broken';
+  const image = new libheif.HeifImage(handle);
   const size = { width: image.get_width(), height: image.get_height() };
   const area = crop ?? { left: 0, top: 0, ...size };
   if (!isInside(area, size)) return 'broken';
   if (size.width * size.height > maxPixels) return 'too_many_pixels';
-  const { tiff, pixels } = createRgbaTiff(area, await readColourProfile(path));
-  const target = { data: crop ? new Uint8ClampedArray(size.width * size.height * 4) : pixels, ...size };
+  const isPremultiplied = libheif.heif_image_handle_is_premultiplied_alpha(handle) === 1;
+  const { tiff, pixels } = createRawTiff({ ...area, channels: 4, bits: 8, profile, isPremultiplied });
+  const shown = new Uint8ClampedArray(pixels.buffer, pixels.byteOffset, pixels.length);
+  const target = { data: crop ? new Uint8ClampedArray(size.width * size.height * 4) : shown, ...size };
   const displayed = await new Promise<unknown>((resolve) => image.display(target, resolve));
   if (displayed === null) return 'broken';
-  if (crop) copyArea(target.data, size.width, pixels, crop);
+  if (crop) copyArea(target.data, size.width, shown, crop);
   return tiff;
 }
 
@@ -38,13 +45,4 @@ function copyArea(from: Uint8ClampedArray, fromWidth: number, to: Uint8ClampedAr
     const start = ((area.top + row) * fromWidth + area.left) * 4;
     to.set(from.subarray(start, start + area.width * 4), row * area.width * 4);
   }
-}
-
-// Phones store wide colours as an ICC profile, which libheif does not apply. sharp reads it from the header.
-async function readColourProfile(path: string): Promise<Buffer | undefined> {
-  const header = guardedSharp()(path, { failOn: 'none', limitInputPixels: false }).metadata();
-  return header.then(
-    ({ icc }) => icc,
-    () => undefined,
-  );
 }

@@ -1,20 +1,14 @@
-import { readFile } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
-import type { MediaType } from '../detect-media-type.ts';
 import { inspectFile } from '../input/inspect-file.ts';
 import { orientSize } from '../input/tiff-directory.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
-import { heicExifOrientation } from '../photo-size/heif-size.ts';
-import { pngOrientation } from '../photo-size/png-size.ts';
 import { isLosslessWebp } from '../photo-size/webp-size.ts';
 import { decodedSize } from '../rendition-size.ts';
-import { decodeHeic } from './decode-heic.ts';
 import { decodeStill } from './guarded-sharp.ts';
-import { rebrandAsStill } from './heif-still.ts';
+import { openPhoto } from './open-photo.ts';
 import type { SourceCoding } from './picture-coding.ts';
 import type { PictureSource } from './picture-job.ts';
 import { PixelSizes, toPixels, toSharp } from './pixel-sizes.ts';
-import { keepPixelChunks } from './png-pixels.ts';
 
 /** The pixels of a photo, decoded once, and what its file says about them. */
 export interface DecodedPhoto {
@@ -27,26 +21,27 @@ export interface DecodedPhoto {
 
 /** Unless the whole picture is needed, JPEG and WebP are decoded at a smaller size. @throws if the file cannot be read */
 export async function decodePhoto(
-  { path, type, whole }: PictureSource,
+  source: PictureSource,
   { maxPixels, isWhole }: { readonly maxPixels: number; readonly isWhole: boolean },
 ): Promise<DecodedPhoto | UnsupportedReason> {
-  const heic = type === 'heic' ? await decodeHeic(path, maxPixels) : undefined;
-  if (typeof heic === 'string') return heic;
-  const input = heic ?? (await sharpInput(path, type));
-  const orientation = await orientationUnknownToDecoder(path, type);
+  const { path, type, whole } = source;
   try {
+    const photo = await openPhoto(source, maxPixels);
+    if (typeof photo === 'string') return photo;
+    const { input, orientation } = photo;
     const header = await decodeStill(input, maxPixels).metadata();
     if (!hasKnownSampleRange(header)) return 'broken';
     const size = whole ?? header.autoOrient;
     const { width, height } = isWhole ? size : decodedSize(size);
     const picture = decodeStill(input, maxPixels).autoOrient().resize(width, height, { fit: 'fill' });
-    const pixels = await toPixels(picture.toColourspace('srgb'));
+    const pixels = await toPixels(toSRgb(picture, header));
     const transform = transformations[orientation ?? 1];
     const upright = transform ? await toPixels(transform(toSharp(pixels))) : pixels;
     const isLossless = type === 'webp' && (await inspectFile(path, isLosslessWebp));
     const coding = { chromaSubsampling: header.chromaSubsampling, isLossless };
     return { input, sizes: new PixelSizes(upright, orientSize(size, orientation)), header, coding };
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall) throw error;
     return reasonFor(error as Error);
   }
 }
@@ -56,16 +51,9 @@ export function reasonFor({ message }: Error): UnsupportedReason {
   return message.includes('pixel limit') ? 'too_many_pixels' : 'broken';
 }
 
-async function sharpInput(path: string, type: MediaType): Promise<string | Buffer> {
-  if (type === 'avif') return rebrandAsStill(await readFile(path));
-  return type === 'png' ? keepPixelChunks(await readFile(path)) : path;
-}
-
-// 1 to 8. sharp gets the pixels of a PNG without its EXIF, and libheif ignores that of a HEIC.
-async function orientationUnknownToDecoder(path: string, type: MediaType): Promise<number | undefined> {
-  if (type === 'png') return inspectFile(path, pngOrientation);
-  if (type === 'heic') return inspectFile(path, heicExifOrientation);
-  return undefined;
+// sharp converts 16 bits with a profile to Display P3, which an output profile completes.
+function toSRgb(picture: Sharp, { depth, icc }: Metadata): Sharp {
+  return depth === 'ushort' && icc ? picture.withIccProfile('srgb') : picture.toColourspace('srgb');
 }
 
 // TIFFs of instruments (microscopes, height scanners) have samples of 32 bits or with a sign, which libvips takes for colours.

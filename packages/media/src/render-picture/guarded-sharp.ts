@@ -23,9 +23,12 @@ export function guardedSharp(): typeof sharp {
 // Like browsers, shows what can be decoded of a truncated or damaged photo.
 const lenient = { failOn: 'none' } as const;
 
-/** The first frame or page of a photo, given as a path or bytes. Fails if it has more than `maxPixels`. */
-export function decodeStill(input: string | Buffer, maxPixels: number): Sharp {
-  return guardedSharp()(input, { ...lenient, limitInputPixels: maxPixels, pages: 1 });
+/**
+ * The first frame or page of a photo, given as a path or bytes. Fails if it has more than `maxPixels`.
+ * @param options `ignoreIcc`: whether to keep the samples of the file, and not to apply its colour profile
+ */
+export function decodeStill(input: string | Buffer, maxPixels: number, { ignoreIcc = false } = {}): Sharp {
+  return guardedSharp()(input, { ...lenient, limitInputPixels: maxPixels, pages: 1, ignoreIcc });
 }
 
 /** All frames of an animation. Fails if they have more than `maxPixels` together. */

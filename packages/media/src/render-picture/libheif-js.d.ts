@@ -1,15 +1,22 @@
 /** The part of libheif's wrapper for JavaScript that is used; the package brings no types for this way into it. */
 declare module 'libheif-js/wasm-bundle.js' {
+  type Context = { readonly context: unique symbol };
+  type Handle = { readonly handle: unique symbol };
   interface HeifImage {
     get_width(): number;
     get_height(): number;
-    is_primary(): boolean;
-    /** Fills `data` with RGBA and hands it to `done`; null where the picture cannot be decoded. */
+    /** Fills `data` with RGBA and passes it to `done`, or null if the picture cannot be decoded. */
     display<T extends { data: Uint8ClampedArray; width: number; height: number }>(
       target: T,
       done: (shown: T | null) => void,
     ): void;
   }
-  const libheif: { readonly HeifDecoder: new () => { decode(file: Uint8Array): HeifImage[] } };
+  const libheif: {
+    readonly HeifImage: new (handle: Handle) => HeifImage;
+    heif_context_alloc(): Context;
+    heif_context_read_from_memory(context: Context, file: Uint8Array): unknown;
+    heif_js_context_get_primary_image_handle(context: Context): Handle | { readonly code: object };
+    heif_image_handle_is_premultiplied_alpha(handle: Handle): number;
+  };
   export = libheif;
 }

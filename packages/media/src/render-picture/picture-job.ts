@@ -1,3 +1,4 @@
+import type { ColourCodes } from '../colour-codes.ts';
 import type { MediaType } from '../detect-media-type.ts';
 import type { PictureRecipe } from '../rendition-recipes.ts';
 import type { Size } from '../size.ts';
@@ -14,6 +15,8 @@ export interface PictureSource {
   readonly type: MediaType;
   /** The size of the original picture, if the file holds a smaller one. */
   readonly whole?: Size;
+  /** Its colours, if they are not those that the file states. */
+  readonly codes?: ColourCodes;
 }
 
 /** The command line of the process that makes pictures. */

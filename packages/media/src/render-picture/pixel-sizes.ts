@@ -1,4 +1,4 @@
-import type { OutputInfo } from 'sharp';
+import type { Raw } from 'sharp';
 import type { PictureRecipe } from '../rendition-recipes.ts';
 import { crops, longestSides } from '../rendition-size.ts';
 import { fitWithin, roundSize, type Size } from '../size.ts';
@@ -8,10 +8,13 @@ import type { Area } from './heif-still.ts';
 /** An uncoded picture: upright, sRGB, 8 bits per channel. */
 export interface Pixels {
   readonly data: Buffer;
-  readonly info: OutputInfo;
+  readonly info: Raw;
 }
 
-/** A picture in the sizes of all recipes, each made once, from the next larger one. */
+/**
+ * A picture in the sizes of all recipes, each made once, from the next larger one. All but the whole picture are flattened
+ * onto white: on a dark page, dark lines on a transparent ground would be invisible.
+ */
 export class PixelSizes {
   readonly #decoded: Pixels;
   readonly #whole: Size;
@@ -32,7 +35,7 @@ export class PixelSizes {
   #shrinkTo(longest: number): Promise<Pixels> {
     return this.#once(`longest ${longest}`, async () => {
       const larger = longestSides.findLast((side) => side > longest);
-      const from = larger === undefined ? this.#decoded : await this.#shrinkTo(larger);
+      const from = larger === undefined ? await this.#flat() : await this.#shrinkTo(larger);
       const { width, height } = roundSize(fitWithin(this.#whole, { longest, shortest: longest }));
       if (from.info.width === width && from.info.height === height) return from;
       return toPixels(toSharp(from).resize(width, height, { fit: 'fill' }));
@@ -54,7 +57,14 @@ export class PixelSizes {
       const { width, height } = fitWithin(this.#whole, { longest, shortest: longest });
       if (Math.min(width, height) >= side) return this.#shrinkTo(longest);
     }
-    return this.#decoded;
+    return this.#flat();
+  }
+
+  // Before any resizing: each would round the colours of what is nearly transparent.
+  #flat(): Promise<Pixels> {
+    const { channels } = this.#decoded.info;
+    if (channels % 2 === 1) return Promise.resolve(this.#decoded);
+    return this.#once('flat', () => toPixels(toSharp(this.#decoded).flatten({ background: '#ffffff' })));
   }
 
   #once(name: string, make: () => Promise<Pixels>): Promise<Pixels> {
@@ -82,5 +92,7 @@ export function toSharp({ data, info }: Pixels) {
 
 /** Runs a sharp pipeline. */
 export async function toPixels(picture: ReturnType<typeof toSharp>): Promise<Pixels> {
-  return await picture.raw().toBuffer({ resolveWithObject: true });
+  const { data, info } = await picture.raw().toBuffer({ resolveWithObject: true });
+  // Not sharp's `premultiplied`: it says how the pixels were resized, but they are divided by alpha again.
+  return { data, info: { width: info.width, height: info.height, channels: info.channels } };
 }

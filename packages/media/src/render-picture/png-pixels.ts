@@ -1,23 +1,98 @@
-const magicBytes = 8;
+import { crc32, deflateSync } from 'node:zlib';
+import type { ColourCodes } from '../colour-codes.ts';
+import { type Colours, coloursOfCodes, createProfile, sRgbPrimaries } from './colour-profile.ts';
 
-// Chunks that define the pixels' coding and colours.
-const neededTypes = new Set(['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND', 'iCCP', 'sRGB', 'gAMA', 'cHRM', 'cICP', 'sBIT']);
+const magicBytes = 8;
+const headerEnd = magicBytes + 25;
+
+// Chunks that define the pixels' coding. Of the chunks for colours, only a profile may be left.
+const neededTypes = new Set(['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND', 'sBIT']);
+
+interface Chunk {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly data: Buffer;
+}
 
 /**
- * Removes, in place, all chunks of a PNG that its pixels do not need: decoders unpack every text, and a kilobyte of it may
- * become a megabyte. Keeps the first of several profiles, and a truncated chunk.
+ * Leaves, in place, only the chunks of a PNG that its pixels need: decoders unpack every text, and a kilobyte of it may become a
+ * megabyte. Keeps a truncated chunk. libvips ignores colours that a PNG states in numbers, so a profile replaces them.
+ * @param codes the colours, if they are known from elsewhere
  */
-export function keepPixelChunks(png: Buffer): Buffer {
-  let [from, to, profiles] = [magicBytes, magicBytes, 0];
-  while (from + 12 <= png.length) {
-    const type = png.toString('latin1', from + 4, from + 8);
-    const end = Math.min(from + 12 + png.readUInt32BE(from), png.length);
-    const isNeeded = neededTypes.has(type) && (type !== 'iCCP' || profiles++ === 0);
-    if (isNeeded) {
-      if (to < from) png.copyWithin(to, from, end);
-      to += end - from;
-    }
-    from = end;
+export function keepPixelChunks(png: Buffer, codes?: ColourCodes): Buffer {
+  const ofColours = chunksBeforePixels(png);
+  const colours = codes ? coloursOfCodes(codes) : readColours(ofColours);
+  const isGrey = ((png[headerEnd - 7] ?? 0) & 2) === 0;
+  const profile = colours && createProfile(colours, isGrey ? 'grey' : 'rgb');
+  const keptProfile = colours ? undefined : ofColours.get('iCCP')?.start;
+  let to = magicBytes;
+  for (const { type, start, end } of chunksOf(png)) {
+    if (!neededTypes.has(type) && start !== keptProfile) continue;
+    if (to < start) png.copyWithin(to, start, end);
+    to += end - start;
   }
-  return png.subarray(0, to);
+  const pixels = png.subarray(0, to);
+  if (!profile) return pixels;
+  return Buffer.concat([pixels.subarray(0, headerEnd), profileChunk(profile), pixels.subarray(headerEnd)]);
+}
+
+// The first of each type.
+function chunksBeforePixels(png: Buffer): ReadonlyMap<string, Chunk> {
+  const chunks = new Map<string, Chunk>();
+  for (const chunk of chunksOf(png)) {
+    if (chunk.type === 'IDAT') break;
+    if (!chunks.has(chunk.type)) chunks.set(chunk.type, chunk);
+  }
+  return chunks;
+}
+
+function* chunksOf(png: Buffer): Generator<Chunk> {
+  for (let start = magicBytes, end: number; start + 12 <= png.length; start = end) {
+    end = Math.min(start + 12 + png.readUInt32BE(start), png.length);
+    yield { type: png.toString('latin1', start + 4, start + 8), start, end, data: png.subarray(start + 8, end - 4) };
+  }
+}
+
+// PNG third edition, section 13.13: the first of cICP, iCCP, sRGB, and gAMA with cHRM counts. Undefined if that is iCCP.
+function readColours(chunks: ReadonlyMap<string, Chunk>): Colours | undefined {
+  const [codes, gamma, chromaticities] = ['cICP', 'gAMA', 'cHRM'].map((type) => chunks.get(type)?.data);
+  if (codes && codes.length >= 4)
+    return coloursOfCodes({ primaries: codes.readUInt8(0), transfer: codes.readUInt8(1) });
+  if (chunks.has('iCCP')) return undefined;
+  const isSRgb = chunks.has('sRGB');
+  const curve = isSRgb ? 'sRGB' : readCurve(gamma);
+  return { primaries: isSRgb ? sRgbPrimaries : readPrimaries(chromaticities), curve };
+}
+
+// Of sRGB, as 100,000 times the exponent of encoding (section 11.3.2.5).
+const sRgbGamma = 45_455;
+
+function readCurve(gamma: Buffer | undefined): Colours['curve'] {
+  const value = gamma && gamma.length >= 4 ? gamma.readUInt32BE(0) : 0;
+  const isUsable = value >= 10_000 && value <= 1_000_000 && Math.abs(value - sRgbGamma) > 50;
+  return isUsable ? { gamma: 100_000 / value } : 'sRGB';
+}
+
+// Programs round in their own ways.
+const sRgbChromaticities = [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6000];
+const maxRounding = 50;
+
+function readPrimaries(chromaticities: Buffer | undefined): Colours['primaries'] {
+  if (!chromaticities || chromaticities.length < 32) return sRgbPrimaries;
+  const values = sRgbChromaticities.map((_, n) => chromaticities.readUInt32BE(n * 4));
+  const isSRgb = values.every((value, n) => Math.abs(value - (sRgbChromaticities[n] ?? 0)) <= maxRounding);
+  const [white, red, green, blue] = [0, 2, 4, 6].map(
+    (n) => [(values[n] ?? 0) / 100_000, (values[n + 1] ?? 0) / 100_000] as const,
+  );
+  return isSRgb || !white || !red || !green || !blue ? sRgbPrimaries : { white, red, green, blue };
+}
+
+function profileChunk(profile: Buffer): Buffer {
+  const content = Buffer.concat([Buffer.from('iCCPp\0\0', 'latin1'), deflateSync(profile)]);
+  const chunk = Buffer.alloc(8 + content.length);
+  chunk.writeUInt32BE(content.length - 4);
+  content.copy(chunk, 4);
+  chunk.writeUInt32BE(crc32(content), 4 + content.length);
+  return chunk;
 }

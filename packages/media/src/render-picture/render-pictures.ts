@@ -69,12 +69,8 @@ async function extractStill(
   if (type === 'bmp') return extractBitmap(path, stillPath, options);
   if (isVideo(media)) return extractVideoFrame(media, stillPath, options);
   if (type !== 'avif' && type !== 'heic') return media;
-  const displayed = await inspectFile(path, readHeif);
-  if (typeof displayed === 'string') return media;
-  const { isTrack, isPlainHdr } = displayed;
-  if (!isTrack && (type === 'heic' || !isPlainHdr)) return media;
+  const displayed = await inspectFile(path, (reader) => readHeif(reader, type));
+  if (typeof displayed === 'string' || !displayed.isTrack) return media;
   const sequence = { path, type: 'mp4' } as const;
-  const still = await extractVideoFrame(sequence, stillPath, { ...options, isWhole: true, isSequence: true });
-  // A picture of high dynamic range keeps the colours of its file if ffmpeg cannot map them.
-  return isTrack || typeof still !== 'string' ? still : media;
+  return extractVideoFrame(sequence, stillPath, { ...options, isWhole: true, isSequence: true });
 }

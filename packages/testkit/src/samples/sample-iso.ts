@@ -25,10 +25,13 @@ export function heifHeader(
   );
   // Item 1 is a preview with the first extent; item 2, the primary one, has the second, and the rotation.
   const associations = isoBox('ipma', u32(0, 2), Buffer.from([0, 1, 1, 0x81, 0, 2, 2, 0x82, 0x83]));
+  const coded = Buffer.from(brand === 'avif' ? 'av01\0' : 'hvc1\0');
+  const items = [1, 2].map((id) => isoBox('infe', Buffer.from([2, 0, 0, 0, 0, id, 0, 0]), coded));
   const meta = isoBox(
     'meta',
     u32(0),
     isoBox('pitm', u32(0), Buffer.from([0, 2])),
+    isoBox('iinf', u32(0), Buffer.from([0, items.length]), ...items),
     isoBox('iprp', properties, associations),
   );
   return Buffer.concat([ftyp(brand, 'mif1', brand), meta, isoBox('mdat', Buffer.alloc(16))]);

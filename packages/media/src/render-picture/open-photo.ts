@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { inspectFile } from '../input/inspect-file.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
+import { type DisplayedHeif, readExifOrientation, readHeif } from '../photo-size/heif-size.ts';
+import { pngOrientation } from '../photo-size/png-size.ts';
+import { coloursOfCodes, createProfile, toRgbProfile } from './colour-profile.ts';
+import { decodeHeic } from './decode-heic.ts';
+import { decodeStill } from './guarded-sharp.ts';
+import { rebrandAsStill } from './heif-still.ts';
+import type { PictureSource } from './picture-job.ts';
+import { keepPixelChunks } from './png-pixels.ts';
+import { createRawTiff } from './raw-tiff.ts';
+
+interface OpenedPhoto {
+  /** What sharp reads, with a colour profile unless it is sRGB. */
+  readonly input: string | Buffer;
+  /** The EXIF orientation, 1 to 8, if sharp does not find it in `input`. */
+  readonly orientation?: number | undefined;
+}
+
+/**
+ * Makes a photo readable for sharp: with a profile for colours that the file states otherwise, and straight alpha.
+ * @throws if the file cannot be read or decoded
+ */
+export async function openPhoto(source: PictureSource, maxPixels: number): Promise<OpenedPhoto | UnsupportedReason> {
+  const { path, type } = source;
+  switch (type) {
+    case 'png': {
+      const input = keepPixelChunks(await readFile(path), source.codes);
+      return { input: await withRgbProfile(input, maxPixels), orientation: await inspectFile(path, pngOrientation) };
+    }
+    case 'tiff':
+      return { input: await withRgbProfile(path, maxPixels) };
+    case 'avif':
+      return openAvif(path, maxPixels);
+    case 'heic':
+      return openHeic(path, maxPixels);
+    default:
+      return { input: path };
+  }
+}
+
+async function openAvif(path: string, maxPixels: number): Promise<OpenedPhoto> {
+  const displayed = await inspectFile(path, (reader) => readHeif(reader, 'avif'));
+  const input = rebrandAsStill(await readFile(path));
+  if (typeof displayed === 'string') return { input };
+  const { isPremultiplied } = displayed;
+  const profile = profileOf(displayed);
+  const isAsSharpReads = !isPremultiplied && profile === displayed.profile;
+  return { input: isAsSharpReads ? input : await repack(input, { profile, isPremultiplied }, maxPixels) };
+}
+
+async function openHeic(path: string, maxPixels: number): Promise<OpenedPhoto | UnsupportedReason> {
+  const displayed = await inspectFile(path, (reader) => readHeif(reader, 'heic'));
+  if (typeof displayed === 'string') return displayed;
+  const input = await decodeHeic(path, { maxPixels, profile: profileOf(displayed) });
+  if (typeof input === 'string') return input;
+  return { input, orientation: await inspectFile(path, (reader) => readExifOrientation(displayed, reader)) };
+}
+
+function profileOf({ profile, codes }: DisplayedHeif): Buffer | undefined {
+  return profile ?? (codes && createProfile(coloursOfCodes(codes), 'rgb'));
+}
+
+// sharp applies a profile to grey of 8 bits, but not of 16.
+async function withRgbProfile(input: string | Buffer, maxPixels: number): Promise<string | Buffer> {
+  const { space, icc } = await decodeStill(input, maxPixels).metadata();
+  const profile = space === 'grey16' && icc ? toRgbProfile(icc) : undefined;
+  return profile ? repack(input, { profile }, maxPixels) : input;
+}
+
+/** Decodes a photo to a TIFF with another profile or with premultiplied alpha. */
+async function repack(
+  input: string | Buffer,
+  colours: { readonly profile?: Buffer | undefined; readonly isPremultiplied?: boolean },
+  maxPixels: number,
+): Promise<Buffer> {
+  const picture = decodeStill(input, maxPixels, { ignoreIcc: true }).autoOrient();
+  const { depth } = await picture.metadata();
+  const [bits, space] = depth === 'ushort' ? ([16, 'rgb16'] as const) : ([8, 'srgb'] as const);
+  const raw = picture.toColourspace(space).raw({ depth: depth === 'ushort' ? 'ushort' : 'uchar' });
+  const { data, info } = await raw.toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  const { tiff, pixels } = createRawTiff({ width, height, channels: channels === 4 ? 4 : 3, bits, ...colours });
+  data.copy(pixels);
+  return tiff;
+}
