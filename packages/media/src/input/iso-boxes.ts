@@ -45,6 +45,16 @@ export function boxContents(bytes: Buffer, type: string, start = 0): Buffer[] {
     .map(({ content, end }) => bytes.subarray(content, end));
 }
 
+/** The boxes within another at a path of box types, with offsets into `bytes`; all its children without a path. */
+export function* boxesAt(bytes: Buffer, within: Pick<IsoBox, 'content' | 'end'>, ...path: string[]): Generator<IsoBox> {
+  const [type, ...deeper] = path;
+  for (const box of childBoxes(bytes.subarray(0, within.end), within.content)) {
+    if (type !== undefined && box.type !== type) continue;
+    if (deeper.length > 0) yield* boxesAt(bytes, box, ...deeper);
+    else yield box;
+  }
+}
+
 /** The contents of all boxes at a path of box types. */
 export function contentsAt(bytes: Buffer, ...[type, ...deeper]: readonly string[]): Buffer[] {
   if (type === undefined) return [bytes];
@@ -54,6 +64,19 @@ export function contentsAt(bytes: Buffer, ...[type, ...deeper]: readonly string[
 /** The kind of a track, such as `vide` or `pict`, from the content of its `trak` box. */
 export function handlerType(trak: Buffer): string | undefined {
   return contentsAt(trak, 'mdia', 'hdlr')[0]?.toString('latin1', 8, 12);
+}
+
+/** The content of the `moov` box; undefined if there is none, or it is larger than 64 MiB. */
+export async function readMoov(reader: SourceReader): Promise<Buffer | undefined> {
+  for await (const { type, content, end } of topLevelBoxes(reader, maxBoxes)) {
+    if (type === 'moov' && end - content <= maxMoovBytes) return reader.at(content, end - content);
+  }
+  return undefined;
+}
+
+/** The number of entries of a full box that begins with it (ISO/IEC 14496-12 section 4.2.2), at most as many as fit. */
+export function entryCount(table: Buffer, entryBytes: number): number {
+  return table.length < 8 ? 0 : Math.min(table.readUInt32BE(4), Math.floor((table.length - 8) / entryBytes));
 }
 
 function parseBox(bytes: Buffer, offset: number, parentEnd: number): IsoBox | undefined {

@@ -1,5 +1,5 @@
 import type { RenditionReason } from '../outcomes.ts';
-import { toneMappingFilters } from '../render-video/tone-mapping.ts';
+import { colourAttempts } from '../render-video/colour-filters.ts';
 import { decodedSize, posterSize } from '../rendition-size.ts';
 import { addressBytesOf } from '../sandbox/address-space.ts';
 import { runFfmpeg } from '../sandbox/ffmpeg.ts';
@@ -9,6 +9,7 @@ import { type LocalVideo, videoTracks } from '../video-layout/ffprobe.ts';
 import { deinterlaceFilters } from '../video-layout/interlaced.ts';
 import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
 import { videoGuards } from '../video-layout/video-codecs.ts';
+import { toColourCodes } from '../video-layout/video-colours.ts';
 import type { PictureSource, ProcessBudget } from './picture-job.ts';
 
 interface StillOptions extends ProcessBudget {
@@ -45,12 +46,15 @@ export async function extractVideoFrame(
   const whole = isSequence ? displayed : posterSize(displayed);
   const { width, height } = isWhole ? whole : decodedSize(whole);
   const selection = isSequence ? [] : [...deinterlaceFilters(track), representativeFrame];
-  const scale = `scale=${width}:${height}:flags=lanczos+accurate_rnd`;
-  const filters = [...selection, ...toneMappingFilters(track), scale, 'setsar=1'];
+  const scale = `scale=${width}:${height}:flags=lanczos+accurate_rnd+full_chroma_int`;
   const input = [...videoGuards(type), '-i', `file:${path}`];
-  const graph = ['-filter_complex', `[0:${track.index}]${filters.join(',')}`];
-  const end = await writePng(input, graph, png, options);
-  return end === 'done' ? { path: png, type: 'png', whole } : end;
+  for (const { filters, colours } of colourAttempts(track)) {
+    const graph = [...selection, ...filters, scale, 'setsar=1'].join(',');
+    const end = await writePng(input, ['-filter_complex', `[0:${track.index}]${graph}`], png, options);
+    if (end === 'done') return { path: png, type: 'png', whole, codes: toColourCodes(colours) };
+    if (end !== 'broken') return end;
+  }
+  return 'broken';
 }
 
 /** Writes a BMP, which sharp does not read, to `png`. */

@@ -1,20 +1,49 @@
 import type { Track } from '../video-layout/ffprobe.ts';
+import { coloursOf, isHighDynamicRange, screenColours, type VideoColours } from '../video-layout/video-colours.ts';
 
-// PQ and HLG (ITU-R BT.2100), in ffprobe's notation.
-const highDynamicRange = ['smpte2084', 'arib-std-b67'];
+/** ffmpeg filters, and the colours of the frames that they put out. */
+export interface ColourFilters {
+  readonly filters: readonly string[];
+  readonly colours: VideoColours;
+}
+
+const toneMapping = [
+  'zscale=transfer=linear:npl=203',
+  'format=gbrpf32le',
+  'zscale=primaries=bt709',
+  'tonemap=mobius:desat=0',
+  'zscale=transfer=bt709:matrix=bt709:range=tv',
+  'format=yuv420p',
+];
+// swscale converts from these matrices and RGB, zscale from others.
+const scaledMatrices = ['gbr', 'bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m', 'bt2020nc', 'bt2020c'];
 
 /**
- * ffmpeg filters that map a high-dynamic-range video to the range and colours (BT.709) of common screens; none for other
- * videos. Without them such a video looks grey.
+ * Filters that give frames the colours of their track, which the decoder may not know, and map a high dynamic range to the
+ * range and colours of common screens (without that, it looks grey). The second attempt is for one that cannot be mapped.
  */
-export function toneMappingFilters({ transfer }: Track): readonly string[] {
-  if (!highDynamicRange.includes(transfer)) return [];
-  return [
-    'zscale=transfer=linear:npl=203',
-    'format=gbrpf32le',
-    'zscale=primaries=bt709',
-    'tonemap=mobius:desat=0',
-    'zscale=transfer=bt709:matrix=bt709:range=tv',
-    'format=yuv420p',
-  ];
+export function colourAttempts(track: Track): readonly [ColourFilters, ...ColourFilters[]] {
+  const colours = coloursOf(track);
+  const statement = stateColours(colours);
+  if (isHighDynamicRange(track)) {
+    const unmapped = { filters: [stateColours({ ...colours, ...screenColours })], colours: screenColours };
+    return [{ filters: [statement, ...toneMapping], colours: screenColours }, unmapped];
+  }
+  if (scaledMatrices.includes(colours.matrix)) return [{ filters: [statement], colours }];
+  const matrix = 'bt709';
+  return [{ filters: [statement, `zscale=matrix=${matrix}`], colours: { ...colours, matrix } }];
+}
+
+// Those that browsers know.
+const codedMatrices = ['bt709', 'bt470bg', 'smpte170m', 'bt2020nc'];
+
+/** Filters that scale frames of these colours for an encoder of 4:2:0, and state every colour: browsers guess the others. */
+export function scaleForEncoder(size: { readonly width: number; readonly height: number }, colours: VideoColours) {
+  const matrix = codedMatrices.includes(colours.matrix) ? colours.matrix : 'bt709';
+  const scale = `scale=${size.width}:${size.height}:out_color_matrix=${matrix}:out_range=tv`;
+  return [scale, 'format=yuv420p', stateColours({ ...colours, matrix, range: 'tv' }), 'setsar=1'];
+}
+
+function stateColours({ matrix, primaries, transfer, range }: VideoColours): string {
+  return `setparams=colorspace=${matrix}:color_primaries=${primaries}:color_trc=${transfer}:range=${range}`;
 }

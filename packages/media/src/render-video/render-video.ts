@@ -6,12 +6,14 @@ import { addressBytesOf } from '../sandbox/address-space.ts';
 import { type FfmpegLimits, runFfmpeg } from '../sandbox/ffmpeg.ts';
 import { withDeadline } from '../sandbox/run-tool.ts';
 import { maxOutputBytes } from '../sandbox/tool-output.ts';
+import { hasCleanEntryPoints } from '../video-layout/entry-points.ts';
 import { type LocalVideo, type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
 import { videoGuards } from '../video-layout/video-codecs.ts';
+import { isHighDynamicRange } from '../video-layout/video-colours.ts';
 import { hasHiddenPictures, hasPictures } from '../video-layout/video-edits.ts';
-import { toneMappingFilters } from './tone-mapping.ts';
+import { type ColourFilters, colourAttempts, scaleForEncoder } from './colour-filters.ts';
 
 const maxSeconds = 45 * 60;
 const limits: Omit<FfmpegLimits, 'maxPixels' | 'seconds'> = {
@@ -60,8 +62,8 @@ export async function renderVideo(
       !(await hasInterlacedFrames({ path, type, track: picture }, { maxPixels, signal }));
     if (videoCostSeconds(picture, isCopied) > estimatedSeconds) return 'too_costly';
     // Whether a track fits into an MP4, and whether sound can be decoded, only shows when tried.
-    for (const { coding, sound } of attempts(picture, soundTrack(tracks), isCopied)) {
-      const withSound = sound ? ['-map', `0:${sound.index}`, ...soundCoding] : [];
+    for (const { coding, sound } of attempts(picture, tracks, isCopied)) {
+      const withSound = sound ? codeSound(sound) : [];
       const output = [
         '-map',
         `0:${picture.index}`,
@@ -73,7 +75,8 @@ export async function renderVideo(
       ];
       const end = await runFfmpeg({ input, output }, { ...limits, seconds, maxPixels, niceness }, signal);
       // ffmpeg also reports success if the video has no picture.
-      const hasFailed = end === 'broken' || (end === 'done' && !(await hasPictures(outputPath)));
+      const isUsable = coding === copy ? hasCleanEntryPoints : hasPictures;
+      const hasFailed = end === 'broken' || (end === 'done' && !(await isUsable(outputPath)));
       if (!hasFailed) return end;
     }
     return 'broken';
@@ -97,36 +100,46 @@ interface VideoOptions extends VideoLimits {
   readonly signal: AbortSignal;
 }
 
-function attempts(picture: Track, sound: Track | undefined, isCopied: boolean) {
-  const encodings = isCopied ? [copy, transcode(picture)] : [transcode(picture)];
-  const sounds = sound ? [sound, undefined] : [undefined];
-  return sounds.flatMap((each) => encodings.map((coding) => ({ coding, sound: each })));
+function attempts(picture: Track, tracks: readonly Track[], isCopied: boolean) {
+  const transcodings = colourAttempts(picture).map((colours) => transcode(picture, colours));
+  const codings = [...(isCopied ? [copy] : []), ...transcodings];
+  return [...soundTracks(tracks), undefined].flatMap((sound) => codings.map((coding) => ({ coding, sound })));
 }
 
-function soundTrack(tracks: readonly Track[]): Track | undefined {
+// Of foreign tracks, the default one may have a codec that only its maker decodes.
+const maxSounds = 4;
+
+function soundTracks(tracks: readonly Track[]): readonly Track[] {
   const sounds = tracks.filter((track) => track.kind === 'sound');
-  return sounds.find((track) => track.isDefault) ?? sounds[0];
+  return sounds.toSorted((a, b) => Number(b.isDefault) - Number(a.isDefault)).slice(0, maxSounds);
+}
+
+// The largest number of channels with a usual layout, which ffmpeg mixes down.
+const maxMixedChannels = 8;
+
+function codeSound(sound: Track): string[] {
+  const { index, channels } = sound;
+  const numbers = Array.from({ length: channels }, (_, n) => n);
+  const mix = (side: number) => numbers.filter((n) => n % 2 === side).map((n) => `c${n}`);
+  const pan = `pan=stereo|c0<${mix(0).join('+')}|c1<${mix(1).join('+')}`;
+  return ['-map', `0:${index}`, ...(channels > maxMixedChannels ? ['-af', pan] : []), ...soundCoding];
 }
 
 // Browsers play 8 bits and 4:2:0. AVI and MPEG lack the display times that an MP4 needs.
-function isPlayable({ codec, pixelFormat }: Track, type: VideoType): boolean {
+function isPlayable(picture: Track, type: VideoType): boolean {
+  const { codec, pixelFormat } = picture;
   const isCommon = codec === 'h264' && (pixelFormat === 'yuv420p' || pixelFormat === 'yuvj420p');
-  return isCommon && type !== 'avi' && type !== 'mpg';
+  return isCommon && !isHighDynamicRange(picture) && type !== 'avi' && type !== 'mpg';
 }
 
 const copy = ['-c:v', 'copy', ...withoutSei];
 
-function transcode(picture: Track): string[] {
-  const { width, height } = videoSize(displayedSize(picture));
-  const filters = [
-    ...deinterlaceFilters(picture),
-    ...toneMappingFilters(picture),
-    `scale=${width}:${height}`,
-    'setsar=1',
-  ];
+function transcode(picture: Track, { filters: ofColours, colours }: ColourFilters): string[] {
+  const scaling = scaleForEncoder(videoSize(displayedSize(picture)), colours);
+  const filters = [...deinterlaceFilters(picture), ...ofColours, ...scaling];
   return [
     ...['-vf', filters.join(','), '-fps_mode', 'vfr'],
-    ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-pix_fmt', 'yuv420p', '-threads', '4'],
+    ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-threads', '4'],
     ...withoutSei,
   ];
 }
@@ -151,7 +164,7 @@ export function videoCostSeconds(picture: Track, isCopied: boolean): number {
   const pixels = picture.width * picture.height;
   const depth = isDeep(pixelFormat) ? 1.5 : 1;
   const decoding = (pixels * depth) / (decodingRates[codec] ?? otherDecodingRate);
-  const toneMapping = toneMappingFilters(picture).length > 0 ? pixels / toneMappingRate : 0;
+  const toneMapping = isHighDynamicRange(picture) ? pixels / toneMappingRate : 0;
   const encoding = (size.width * size.height) / encodingRate;
   return seconds * (frameRate || defaultFrameRate) * (decoding + toneMapping + encoding) + sound;
 }

@@ -10,7 +10,7 @@ const phone: Track = {
     isCover: false,
     pixelAspect: 1,
     rotation: 0,
-    transfer: 'bt709',
+    ...{ matrix: 'bt709', primaries: 'bt709', transfer: 'bt709', range: 'tv', channels: 0 },
     fieldOrder: '',
   },
   ...{ codec: 'hevc', pixelFormat: 'yuv420p', width: 1920, height: 1080, frameRate: 30, seconds: 20 },

@@ -1,10 +1,14 @@
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import { isPhoto, type MediaType, type VideoType } from '../detect-media-type.ts';
+import { inspectFile } from '../input/inspect-file.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import { addressBytesOf } from '../sandbox/address-space.ts';
 import { parseToolJson, runTool } from '../sandbox/run-tool.ts';
 import type { ToolLimits } from '../sandbox/sandbox.ts';
 import { requireSource } from '../sandbox/tool-disk.ts';
+import { hideOtherTracks } from './hide-tracks.ts';
+import { createSparseCopy } from './sparse-copy.ts';
 import { maxTracks, videoGuards } from './video-codecs.ts';
 
 /** A track of a video, as coded: before rotation, in pixels that need not be square. */
@@ -26,7 +30,7 @@ export function isVideo(media: LocalMedia): media is LocalVideo {
 
 // No tags: a title with line breaks could inject lines into the output.
 const entries = [
-  'stream=index,codec_type,codec_name,pix_fmt,color_transfer,field_order,width,height,sample_aspect_ratio,avg_frame_rate,duration',
+  'stream=index,codec_type,codec_name,pix_fmt,color_space,color_primaries,color_transfer,color_range,field_order,channels,width,height,sample_aspect_ratio,avg_frame_rate,duration',
   'stream_disposition=default,attached_pic',
   'stream_side_data=rotation',
   'stream_tags=',
@@ -49,8 +53,12 @@ const outputShape = z.object({
         codec_type: name,
         codec_name: name,
         pix_fmt: name,
+        color_space: name,
+        color_primaries: name,
         color_transfer: name,
+        color_range: name,
         field_order: name,
+        channels: side,
         width: side,
         height: side,
         sample_aspect_ratio: name,
@@ -65,10 +73,24 @@ const outputShape = z.object({
 });
 
 /**
- * Reads the tracks of the video at `path` with ffprobe, which may open no other file.
- * @throws ToolFailed if ffprobe is missing or passes its deadline, or the video is gone; the reason of `signal`
+ * Reads the tracks of the video at `path` with ffprobe, which may open no other file. If ffprobe fails because of another track
+ * than a picture, that has no codec in the result.
+ * @throws ToolFailed if ffprobe is missing or passes its deadline, or the video is gone; the reason of `signal`; or an Error of
+ * the disk, as it may create a temporary file in the folder of the video
  */
 export async function videoTracks(
+  path: string,
+  type: VideoType,
+  signal: AbortSignal,
+): Promise<readonly Track[] | UnsupportedReason> {
+  const tracks = await readTracks(path, type, signal);
+  if (tracks !== 'broken' && tracks !== 'codec') return tracks;
+  await using copy = await inspectFile(path, (reader) => createSparseCopy(reader, type, dirname(path)));
+  if (copy.outcome !== 'copied' || !(await hideOtherTracks(copy.path, type))) return tracks;
+  return await readTracks(copy.path, type, signal);
+}
+
+async function readTracks(
   path: string,
   type: VideoType,
   signal: AbortSignal,
@@ -95,10 +117,16 @@ function toTrack(stream: z.infer<typeof outputShape>['streams'][number], videoDu
     kind: stream.codec_type === 'video' ? 'video' : stream.codec_type === 'audio' ? 'sound' : 'other',
     codec: stream.codec_name,
     pixelFormat: stream.pix_fmt,
-    /** Transfer characteristics. */
+    /** Colours, as stated: matrix coefficients, primaries and transfer characteristics. */
+    matrix: stream.color_space,
+    primaries: stream.color_primaries,
     transfer: stream.color_transfer,
+    /** `tv` (limited) or `pc` (full). */
+    range: stream.color_range,
     /** `progressive`, `tt` and others. */
     fieldOrder: stream.field_order,
+    /** Of sound. */
+    channels: stream.channels,
     width: stream.width,
     height: stream.height,
     /** Frames per second. */

@@ -1,7 +1,6 @@
 import type { VideoType } from '../detect-media-type.ts';
 import { inspectFile } from '../input/inspect-file.ts';
-import { boxContents, contentsAt, handlerType, maxBoxes, maxMoovBytes, topLevelBoxes } from '../input/iso-boxes.ts';
-import type { SourceReader } from '../input/source-reader.ts';
+import { boxContents, contentsAt, entryCount, handlerType, readMoov } from '../input/iso-boxes.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
 import type { Track } from './ffprobe.ts';
 
@@ -90,23 +89,10 @@ function lastSampleStart(stts: Buffer): number | undefined {
   return length === undefined ? undefined : end - length;
 }
 
-// The declared number of entries, at most as many as fit.
-function entryCount(table: Buffer, entryBytes: number): number {
-  return table.length < 8 ? 0 : Math.min(table.readUInt32BE(4), Math.floor((table.length - 8) / entryBytes));
-}
-
 // In `mvhd` and `mdhd`, after two times whose length depends on the version.
 function timescaleOf(header: Buffer): number {
   const at = header[0] === 1 ? 20 : 12;
   return (header.length >= at + 4 && header.readUInt32BE(at)) || 1;
-}
-
-/** The content of the `moov` box; undefined if there is none, or it is larger than 64 MiB. */
-async function readMoov(reader: SourceReader): Promise<Buffer | undefined> {
-  for await (const { type, content, end } of topLevelBoxes(reader, maxBoxes)) {
-    if (type === 'moov' && end - content <= maxMoovBytes) return reader.at(content, end - content);
-  }
-  return undefined;
 }
 
 /** Whether an MP4 from ffmpeg has a video track that is not empty. True if its `moov` is too large. @throws OutputRefused */
