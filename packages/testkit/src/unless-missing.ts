@@ -37,6 +37,7 @@ const tools = {
   },
   'recorded clients': { from: "put the maintainers' recordings in ../shared/clients" },
   'sample media of other programs': { from: "put the maintainers' samples in ../shared/samples" },
+  'media of public reports': { from: "put the maintainers' samples in ../shared/reports/media" },
   root: { from: 'run the tests as root' },
   'Landlock 4': { from: 'use Linux 6.7 or newer' },
 } as const satisfies Record<string, { from: string; required?: string }>;

@@ -1,11 +1,15 @@
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import { resultFields } from '@echodrop/media/outcomes';
+import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/rendition-recipes';
 import type { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import { createJobDurations, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { MediaRemoved } from './run-unless-removed.ts';
+
+/** What visitors do not see: any picture of an upload, or its video. */
+export type NotShown = 'picture' | 'video';
 
 export type RenditionEvents = ReturnType<typeof createRenditionEvents>;
 
@@ -22,6 +26,16 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
     'Output files of media tools that failed validation; even one may mean a compromised decoder.',
     ['fault'],
   );
+  const notShown = metrics.counter(
+    'echodrop_media_not_shown_total',
+    'Rendition sets that ended without any picture, or without the video. The cause is `unsupported` (the media cannot be ' +
+      'rendered) or `failed` (the job failed; a later visit enqueues it again).',
+    ['missing', 'cause'],
+  );
+  // Alerts see the first one as an increase.
+  for (const missing of ['picture', 'video']) {
+    for (const cause of ['unsupported', 'failed']) notShown.inc({ missing, cause }, 0);
+  }
   const names = { job: 'echodrop_rendition_job_seconds', work: 'echodrop_rendition_work_seconds' };
   const observeDurations = createJobDurations(metrics, names, secondsBuckets);
   return {
@@ -33,6 +47,10 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
         { mediaKey, type, set, ...fields },
         rendered.outcome === 'made' ? 'Renditions created' : 'Media cannot be rendered',
       );
+    },
+    notShown({ mediaKey, type, set }: RenditionRequest, missing: NotShown) {
+      notShown.inc({ missing, cause: 'unsupported' });
+      log.warn({ mediaKey, type, set, missing }, 'Published media has nothing to show');
     },
     outputRefused({ mediaKey, type, set }: RenditionRequest, { file, fault }: OutputRefused) {
       refusals.inc({ fault });
@@ -50,10 +68,27 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
       const outcome = error instanceof MediaRemoved ? 'removed' : end.outcome;
       const about = { queue, jobId, mediaKey: request?.mediaKey, outcome, seconds };
       observeDurations(end, outcome);
+      const missing = request && missingWithout(request.set);
+      if (outcome === 'failed' && missing) notShown.inc({ missing, cause: 'failed' });
       if (outcome === 'removed') log.info(about, 'Media deleted before rendering');
       else if (outcome === 'deferred') log.info(about, 'Job deferred to a slower lane');
       else if (error) log.error({ ...about, err: error }, 'Job failed');
       else log.debug(about, 'Job completed');
     },
   };
+}
+
+/** What an upload may lack without this set. */
+function missingWithout(set: RenditionSet): NotShown | undefined {
+  if (set === 'whole') return undefined;
+  return set === 'film' ? 'video' : 'picture';
+}
+
+/** What an upload lacks if renditions of a set are `missing`; undefined if there is something to show. */
+export function findNotShown(
+  { set, type }: Pick<RenditionRequest, 'set' | 'type'>,
+  missing: readonly Recipe[],
+): NotShown | undefined {
+  const ofSet = (recipes: readonly Recipe[]) => recipes.filter((recipe) => setOf(recipe) === set).length;
+  return ofSet(missing) === ofSet(recipesOf(set, type)) ? missingWithout(set) : undefined;
 }

@@ -29,7 +29,7 @@ import { noteWorkerDeaths, render } from './render.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
 
 const parts = new AsyncDisposableStack();
-const events = { rendered() {}, outputRefused() {}, noteFailed() {}, jobEnded() {} };
+const events = { rendered() {}, notShown() {}, outputRefused() {}, noteFailed() {}, jobEnded() {} };
 const { PATH } = process.env;
 const { execPath } = process;
 let store: FilesystemObjectStore;

@@ -15,7 +15,7 @@ import { render } from './render.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
 
 const parts = new AsyncDisposableStack();
-const events = { rendered() {}, outputRefused() {}, noteFailed() {}, jobEnded() {} };
+const events = { rendered() {}, notShown() {}, outputRefused() {}, noteFailed() {}, jobEnded() {} };
 const usual = { limits: laneLimits.slow, overruns: new Overruns(), tools: 'tools' };
 let store: FilesystemObjectStore;
 let scratchDir: string;

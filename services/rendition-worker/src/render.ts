@@ -13,7 +13,7 @@ import { isVideo, type LocalMedia, videoTracks } from '@echodrop/media/video-lay
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { Deferred } from '@echodrop/queue/slower-lane';
-import type { RenditionEvents } from './events.ts';
+import { findNotShown, type RenditionEvents } from './events.ts';
 import { exceedsLane, isKnownToBeCostly, type LaneLimits, limitsForVideo } from './lanes.ts';
 import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
 import type { Overruns } from './overruns.ts';
@@ -72,7 +72,7 @@ export async function render(
     // The machine may be at fault the first time, but not if the media stops tools again and again.
     if (error instanceof ToolStopped) await noteMissing(request, 'stopped_tools', deps);
     if (!(error instanceof OutputRefused)) throw error;
-    await noteMissing(request, 'broken', deps);
+    reportNotShown(request, await noteMissing(request, 'broken', deps), events);
     events.outputRefused(request, error);
     return report({ outcome: 'unsupported', why: 'broken' });
   } finally {
@@ -99,9 +99,10 @@ async function noteMissing(
   { mediaKey, type, set }: RenditionRequest,
   why: NotedReason,
   { store, tools }: Pick<RenderDeps, 'store' | 'tools'>,
-): Promise<void> {
+): Promise<readonly Recipe[]> {
   const { missing } = await readStatus(recipesOf(set, type), mediaKey, { store, tools });
   await noteUnsupported(store, mediaKey, missing, { why, tools });
+  return missing;
 }
 
 async function renderMissing(
@@ -163,12 +164,18 @@ async function renderSet(
   const why = rendered.outcome === 'unsupported' ? rendered.why : undefined;
   if (why === 'timed_out' && !isPhoto(request.type)) overruns.note(request.owner);
   if (limits.canDefer && (why === 'too_costly' || why === 'timed_out')) throw new Deferred();
-  if (why && isNoted(why)) {
+  if (why) {
     const others = toMake.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
-    await noteUnsupported(store, mediaKey, others, { why, tools });
+    reportNotShown(request, others, events);
+    if (isNoted(why)) await noteUnsupported(store, mediaKey, others, { why, tools });
   }
   events.rendered(request, rendered);
   return rendered;
+}
+
+function reportNotShown(request: RenditionRequest, missing: readonly Recipe[], events: RenditionEvents): void {
+  const notShown = findNotShown(request, missing);
+  if (notShown) events.notShown(request, notShown);
 }
 
 function outcomeOf(set: RenditionSet, noted: RenditionStatus['noted']): Rendered {

@@ -4,7 +4,7 @@ import type { ProcessBudget } from '../render-picture/picture-job.ts';
 import { videoSize } from '../rendition-size.ts';
 import { addressBytesOf } from '../sandbox/address-space.ts';
 import { type FfmpegLimits, runFfmpeg } from '../sandbox/ffmpeg.ts';
-import { withDeadline } from '../sandbox/run-tool.ts';
+import { type TimedEnd, withDeadline } from '../sandbox/run-tool.ts';
 import { maxOutputBytes } from '../sandbox/tool-output.ts';
 import { hasCleanEntryPoints } from '../video-layout/entry-points.ts';
 import { type LocalVideo, type Track, videoTracks } from '../video-layout/ffprobe.ts';
@@ -54,34 +54,33 @@ export async function renderVideo(
   if (typeof tracks === 'string') return { outcome: 'unsupported', why: tracks };
   const picture = pictureTrack(tracks);
   if (typeof picture === 'string') return { outcome: 'unsupported', why: picture };
-  const input = ['-threads', '4', ...videoGuards(type), '-i', `file:${path}`];
   const end = await withDeadline(seconds, signal, async (signal) => {
-    const isCopied =
-      isPlayable(picture, type) &&
-      !(await hasHiddenPictures({ path, type, track: picture })) &&
-      !(await hasInterlacedFrames({ path, type, track: picture }, { maxPixels, signal }));
-    if (videoCostSeconds(picture, isCopied) > estimatedSeconds) return 'too_costly';
-    // Whether a track fits into an MP4, and whether sound can be decoded, only shows when tried.
-    for (const { coding, sound } of attempts(picture, tracks, isCopied)) {
-      const withSound = sound ? codeSound(sound) : [];
-      const output = [
-        '-map',
-        `0:${picture.index}`,
-        ...withSound,
-        ...coding,
-        ...withoutMetadata,
-        ...mp4,
-        `file:${outputPath}`,
-      ];
-      const end = await runFfmpeg({ input, output }, { ...limits, seconds, maxPixels, niceness }, signal);
-      // ffmpeg also reports success if the video has no picture.
-      const isUsable = coding === copy ? hasCleanEntryPoints : hasPictures;
-      const hasFailed = end === 'broken' || (end === 'done' && !(await isUsable(outputPath)));
-      if (!hasFailed) return end;
+    const isCopied = await canBeCopied({ path, type, track: picture }, { maxPixels, signal });
+    // Whether a track fits into an MP4 and plays from every entry point, and whether sound can be decoded, only shows when tried.
+    for (const attempt of attempts(picture, tracks, isCopied)) {
+      if (videoCostSeconds(picture, attempt.isCopy) > estimatedSeconds) return 'too_costly';
+      const end = await encode({ path, type, picture }, attempt, outputPath, { seconds, maxPixels, niceness, signal });
+      if (end !== 'broken') return end;
     }
     return 'broken';
   });
   return end === 'done' ? { outcome: 'made' } : { outcome: 'unsupported', why: end };
+}
+
+async function encode(
+  { path, type, picture }: { readonly path: string; readonly type: VideoType; readonly picture: Track },
+  { isCopy, coding, sound }: Attempt,
+  outputPath: string,
+  { signal, ...bounds }: Pick<VideoOptions, 'maxPixels' | 'signal' | 'niceness'> & { readonly seconds: number },
+): Promise<TimedEnd> {
+  const input = ['-threads', '4', ...videoGuards(type), '-i', `file:${path}`];
+  const streams = ['-map', `0:${picture.index}`, ...(sound ? codeSound(sound) : [])];
+  const output = [...streams, ...coding, ...withoutMetadata, ...mp4, `file:${outputPath}`];
+  const end = await runFfmpeg({ input, output }, { ...limits, ...bounds }, signal);
+  if (end !== 'done') return end;
+  // ffmpeg also reports success if the video has no picture.
+  const isUsable = isCopy ? hasCleanEntryPoints : hasPictures;
+  return (await isUsable(outputPath)) ? 'done' : 'broken';
 }
 
 /** The lowest estimate of the CPU time for a video; see videoCostSeconds. */
@@ -100,10 +99,21 @@ interface VideoOptions extends VideoLimits {
   readonly signal: AbortSignal;
 }
 
-function attempts(picture: Track, tracks: readonly Track[], isCopied: boolean) {
-  const transcodings = colourAttempts(picture).map((colours) => transcode(picture, colours));
-  const codings = [...(isCopied ? [copy] : []), ...transcodings];
-  return [...soundTracks(tracks), undefined].flatMap((sound) => codings.map((coding) => ({ coding, sound })));
+/** A way to make the video. */
+interface Attempt {
+  readonly isCopy: boolean;
+  /** Options of ffmpeg for the picture. */
+  readonly coding: readonly string[];
+  readonly sound: Track | undefined;
+}
+
+function attempts(picture: Track, tracks: readonly Track[], isCopied: boolean): readonly Attempt[] {
+  const transcodings = colourAttempts(picture).map((colours) => ({
+    isCopy: false,
+    coding: transcode(picture, colours),
+  }));
+  const codings = [...(isCopied ? [{ isCopy: true, coding: copy }] : []), ...transcodings];
+  return [...soundTracks(tracks), undefined].flatMap((sound) => codings.map((each) => ({ ...each, sound })));
 }
 
 // Of foreign tracks, the default one may have a codec that only its maker decodes.
@@ -123,6 +133,14 @@ function codeSound(sound: Track): string[] {
   const mix = (side: number) => numbers.filter((n) => n % 2 === side).map((n) => `c${n}`);
   const pan = `pan=stereo|c0<${mix(0).join('+')}|c1<${mix(1).join('+')}`;
   return ['-map', `0:${index}`, ...(channels > maxMixedChannels ? ['-af', pan] : []), ...soundCoding];
+}
+
+async function canBeCopied(
+  video: { readonly path: string; readonly type: VideoType; readonly track: Track },
+  bounds: Pick<VideoOptions, 'maxPixels' | 'signal'>,
+): Promise<boolean> {
+  if (!isPlayable(video.track, video.type) || (await hasHiddenPictures(video))) return false;
+  return !(await hasInterlacedFrames(video, bounds));
 }
 
 // Browsers play 8 bits and 4:2:0. AVI and MPEG lack the display times that an MP4 needs.

@@ -52,7 +52,8 @@ interface Sample {
 /** The samples at which decoding may start, in the order of the file; all of them if the track does not list them. */
 function* syncSamples(table: Buffer): Generator<Sample> {
   const listed = contentsAt(table, 'stss')[0];
-  const sync = listed && new Set(Array.from({ length: entryCount(listed, 4) }, (_, n) => listed.readUInt32BE(8 + n * 4)));
+  const sync =
+    listed && new Set(Array.from({ length: entryCount(listed, 4) }, (_, n) => listed.readUInt32BE(8 + n * 4)));
   let number = 0;
   for (const sample of samples(table)) {
     number += 1;

@@ -1,11 +1,17 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { VideoType } from '../detect-media-type.ts';
 import { type EbmlElement, parseElement } from '../input/ebml-elements.ts';
 import { fileReader } from '../input/inspect-file.ts';
 import { boxesAt, handlerType, maxBoxes, maxMoovBytes, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { matroskaElements } from './matroska-elements.ts';
-import { isoTypes } from './video-edits.ts';
+import { isoTypes } from './video-codecs.ts';
+
+/** Bytes that replace others in a file. */
+interface Patch {
+  readonly offset: number;
+  readonly bytes: Buffer;
+}
 
 /**
  * Gives all tracks but the pictures an unknown codec, in the file at `path`: ffprobe 5.1 fails if it cannot open the decoder
@@ -14,8 +20,19 @@ import { isoTypes } from './video-edits.ts';
 export async function hideOtherTracks(path: string, type: VideoType): Promise<boolean> {
   await using file = await open(path, 'r+');
   const reader = await fileReader(file);
-  if (isoTypes.includes(type)) return await hideSampleEntries(reader, file);
-  return type === 'mkv' || type === 'webm' ? await hideCodecIds(reader, file) : false;
+  const patches = isoTypes.includes(type) ? await patchMoov(reader) : [];
+  if (type === 'mkv' || type === 'webm') patches.push(...(await patchSegment(reader)));
+  for (const { offset, bytes } of patches) await file.write(bytes, 0, bytes.length, offset);
+  return patches.length > 0;
+}
+
+async function patchMoov(reader: SourceReader): Promise<Patch[]> {
+  for await (const { type, content, end } of topLevelBoxes(reader, maxBoxes)) {
+    if (type !== 'moov' || end - content > maxMoovBytes) continue;
+    const moov = await reader.at(content, end - content);
+    return [...hiddenEntries(moov)].map(({ offset, bytes }) => ({ offset: content + offset, bytes }));
+  }
+  return [];
 }
 
 // ISO/IEC 14496-12 section 12.2.3: each description of samples is a box whose type is the codec. Boxes that set up a decoder
@@ -24,56 +41,47 @@ const unknownCodec = Buffer.from('zzzz');
 const versionAt = 8;
 const setupAt = 28;
 
-async function hideSampleEntries(reader: SourceReader, file: FileHandle): Promise<boolean> {
-  let isChanged = false;
-  for await (const moov of topLevelBoxes(reader, maxBoxes)) {
-    if (moov.type !== 'moov' || moov.end - moov.content > maxMoovBytes) continue;
-    const bytes = await reader.at(moov.content, moov.end - moov.content);
-    for (const trak of boxesAt(bytes, { content: 0, end: bytes.length }, 'trak')) {
-      if (handlerType(bytes.subarray(trak.content, trak.end)) === 'vide') continue;
-      for (const stsd of boxesAt(bytes, trak, 'mdia', 'minf', 'stbl', 'stsd')) {
-        for (const entry of boxesAt(bytes, { content: stsd.content + 8, end: stsd.end })) {
-          const hidden = Buffer.from(bytes.subarray(entry.offset, entry.end));
-          const content = entry.content - entry.offset;
-          unknownCodec.copy(hidden, 4);
-          hidden.subarray(content + versionAt, content + versionAt + 2).fill(0);
-          hidden.subarray(content + setupAt).fill(0);
-          await file.write(hidden, 0, hidden.length, moov.content + entry.offset);
-          isChanged = true;
-        }
+function* hiddenEntries(moov: Buffer): Generator<Patch> {
+  for (const trak of boxesAt(moov, { content: 0, end: moov.length }, 'trak')) {
+    if (handlerType(moov.subarray(trak.content, trak.end)) === 'vide') continue;
+    for (const { content, end } of boxesAt(moov, trak, 'mdia', 'minf', 'stbl', 'stsd')) {
+      for (const entry of boxesAt(moov, { content: content + 8, end })) {
+        const bytes = Buffer.from(moov.subarray(entry.offset, entry.end));
+        const fields = bytes.subarray(entry.content - entry.offset);
+        unknownCodec.copy(bytes, 4);
+        fields.subarray(versionAt, versionAt + 2).fill(0);
+        fields.subarray(setupAt).fill(0);
+        yield { offset: entry.offset, bytes };
       }
     }
   }
-  return isChanged;
 }
 
 // RFC 9559 section 5.1.4.
 const [tracksId, trackEntryId, codecId] = [0x1654ae6b, 0xae, 0x86];
 const maxTracksBytes = 8 * 1024 * 1024;
 
-async function hideCodecIds(reader: SourceReader, file: FileHandle): Promise<boolean> {
-  let isChanged = false;
+async function patchSegment(reader: SourceReader): Promise<Patch[]> {
   for await (const { kind, offset, end } of matroskaElements(reader, maxBoxes)) {
     if (kind !== 'needed' || end - offset > maxTracksBytes) continue;
     const bytes = await reader.at(offset, end - offset);
-    for (const tracks of elements(bytes, 0, bytes.length, tracksId)) {
-      for (const track of elements(bytes, tracks.content, tracks.end, trackEntryId)) {
-        for (const codec of elements(bytes, track.content, track.end, codecId)) {
-          if (bytes.toString('latin1', codec.content, codec.content + 2) === 'V_') continue;
-          await file.write(Buffer.from('X'), 0, 1, offset + codec.content);
-          isChanged = true;
-        }
-      }
-    }
+    const codecs = elementsAt(bytes, { content: 0, end: bytes.length }, tracksId, trackEntryId, codecId);
+    const hidden = [...codecs].filter(({ content }) => bytes.toString('latin1', content, content + 2) !== 'V_');
+    if (hidden.length > 0) return hidden.map(({ content }) => ({ offset: offset + content, bytes: Buffer.from('X') }));
   }
-  return isChanged;
+  return [];
 }
 
-function* elements(bytes: Buffer, start: number, end: number, id: number): Generator<EbmlElement> {
-  for (let at = start; at < Math.min(end, bytes.length); ) {
+/** The elements within another at a path of ids. */
+function* elementsAt(
+  bytes: Buffer,
+  within: Pick<EbmlElement, 'content' | 'end'>,
+  ...[id, ...deeper]: number[]
+): Generator<EbmlElement> {
+  for (let at = within.content; at < within.end; ) {
     const element = parseElement(bytes, at);
-    if (!element || element.end > bytes.length) return;
-    if (element.id === id) yield element;
+    if (!element || element.end > within.end) return;
+    if (element.id === id) yield* deeper.length > 0 ? elementsAt(bytes, element, ...deeper) : [element];
     at = element.end;
   }
 }

@@ -1,8 +1,7 @@
 import type { VideoType } from '../detect-media-type.ts';
 import { runTool, withDeadline } from '../sandbox/run-tool.ts';
 import type { Track } from './ffprobe.ts';
-import { videoGuards } from './video-codecs.ts';
-import { isoTypes } from './video-edits.ts';
+import { isoTypes, videoGuards } from './video-codecs.ts';
 
 // The minimum of bwdif.
 const minSide = 4;

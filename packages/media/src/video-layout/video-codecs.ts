@@ -1,5 +1,8 @@
 import type { VideoType } from '../detect-media-type.ts';
 
+/** Types with a `moov` box, which lists tracks and their edits. */
+export const isoTypes: readonly VideoType[] = ['mp4', 'mov', '3gp'];
+
 /**
  * The ffmpeg demuxers for each type. No other may open a file, so that playlists and manifests are never followed
  * (docs/why/dependencies.md, "ffprobe and ffmpeg").

@@ -3,12 +3,11 @@ import { inspectFile } from '../input/inspect-file.ts';
 import { boxContents, contentsAt, entryCount, handlerType, readMoov } from '../input/iso-boxes.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
 import type { Track } from './ffprobe.ts';
+import { isoTypes } from './video-codecs.ts';
 
 // Editors round their edits, so less than this at either end was not cut on purpose.
 const maxRoundingSeconds = 0.1;
 
-/** Types with a `moov` box, which lists tracks and their edits. */
-export const isoTypes: readonly VideoType[] = ['mp4', 'mov', '3gp'];
 // More than one is enough to know, and a hostile video has millions.
 const maxEdits = 1000;
 
