@@ -24,19 +24,19 @@ export interface PictureRecipe extends Recipe {
 
 /** The pictures that all media have. */
 export const pictureRecipes = {
-  mini: { name: 'mini', version: 3, extension: 'jpg', size: { crop: 75 }, quality: 80 },
-  thumb: { name: 'thumb', version: 3, extension: 'jpg', size: { crop: 150 }, quality: 80 },
-  small: { name: 'small', version: 2, extension: 'jpg', size: { longest: 320 }, quality: 80 },
-  medium: { name: 'medium', version: 3, extension: 'jpg', size: { longest: 640 }, quality: 80 },
-  mediumWebp: { name: 'medium', version: 4, extension: 'webp', size: { longest: 640 }, quality: 80 },
-  large: { name: 'large', version: 5, extension: 'jpg', size: { longest: 1200 }, quality: 80 },
-  largeWebp: { name: 'large', version: 6, extension: 'webp', size: { longest: 1200 }, quality: 80 },
+  mini: { name: 'mini', version: 4, extension: 'jpg', size: { crop: 75 }, quality: 80 },
+  thumb: { name: 'thumb', version: 4, extension: 'jpg', size: { crop: 150 }, quality: 80 },
+  small: { name: 'small', version: 3, extension: 'jpg', size: { longest: 320 }, quality: 80 },
+  medium: { name: 'medium', version: 5, extension: 'jpg', size: { longest: 640 }, quality: 80 },
+  mediumWebp: { name: 'medium', version: 6, extension: 'webp', size: { longest: 640 }, quality: 80 },
+  large: { name: 'large', version: 7, extension: 'jpg', size: { longest: 1200 }, quality: 80 },
+  largeWebp: { name: 'large', version: 8, extension: 'webp', size: { longest: 1200 }, quality: 80 },
 } as const satisfies Record<string, PictureRecipe>;
 
 /** The whole picture, in its own format if browsers show that, else JPEG; for a video, its poster. */
 export function fullRecipe(type: MediaType): PictureRecipe {
   const extension = pictureTypes.find((each) => each === type) ?? 'jpg';
-  return { name: 'full', version: 2, extension, size: 'whole', quality: type === 'avif' ? 75 : 90 };
+  return { name: 'full', version: 3, extension, size: 'whole', quality: type === 'avif' ? 75 : 90 };
 }
 
 /** All pictures of media of this type. */
@@ -45,7 +45,7 @@ export function picturesOf(type: MediaType): readonly PictureRecipe[] {
 }
 
 /** The video that browsers play. Object keys and jobs call it `film`, as earlier releases did. */
-export const videoRecipe = { name: 'film', version: 4, extension: 'mp4' } as const satisfies Recipe;
+export const videoRecipe = { name: 'film', version: 5, extension: 'mp4' } as const satisfies Recipe;
 
 /**
  * The renditions that one job makes: `pictures` for pages and other sites, `whole` (the whole picture, made on first

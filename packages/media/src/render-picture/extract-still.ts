@@ -48,8 +48,8 @@ export async function extractVideoFrame(
   const selection = isSequence ? [] : [...deinterlaceFilters(track), representativeFrame];
   const scale = `scale=${width}:${height}:flags=lanczos+accurate_rnd+full_chroma_int`;
   const input = [...videoGuards(type), '-i', `file:${path}`];
-  for (const { filters, colours } of colourAttempts(track)) {
-    const graph = [...selection, ...filters, scale, 'setsar=1'].join(',');
+  for (const { statement, mapping, colours } of colourAttempts(track)) {
+    const graph = [statement, ...selection, ...mapping, scale, 'format=rgb24|rgba', 'setsar=1'].join(',');
     const end = await writePng(input, ['-filter_complex', `[0:${track.index}]${graph}`], png, options);
     if (end === 'done') return { path: png, type: 'png', whole, codes: toColourCodes(colours) };
     if (end !== 'broken') return end;

@@ -23,7 +23,7 @@ interface Chunk {
 export function keepPixelChunks(png: Buffer, codes?: ColourCodes): Buffer {
   const ofColours = chunksBeforePixels(png);
   const colours = codes ? coloursOfCodes(codes) : readColours(ofColours);
-  const isGrey = ((png[headerEnd - 7] ?? 0) & 2) === 0;
+  const isGrey = ((png[headerEnd - 8] ?? 0) & 2) === 0;
   const profile = colours && createProfile(colours, isGrey ? 'grey' : 'rgb');
   const keptProfile = colours ? undefined : ofColours.get('iCCP')?.start;
   let to = magicBytes;

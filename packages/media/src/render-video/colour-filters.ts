@@ -3,7 +3,9 @@ import { coloursOf, isHighDynamicRange, screenColours, type VideoColours } from 
 
 /** ffmpeg filters, and the colours of the frames that they put out. */
 export interface ColourFilters {
-  readonly filters: readonly string[];
+  /** Gives frames the colours of their track, which the decoder may not know. Must be the first: others convert by it. */
+  readonly statement: string;
+  readonly mapping: readonly string[];
   readonly colours: VideoColours;
 }
 
@@ -19,19 +21,22 @@ const toneMapping = [
 const scaledMatrices = ['gbr', 'bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m', 'bt2020nc', 'bt2020c'];
 
 /**
- * Filters that give frames the colours of their track, which the decoder may not know, and map a high dynamic range to the
- * range and colours of common screens (without that, it looks grey). The second attempt is for one that cannot be mapped.
+ * Filters that map a high dynamic range to the range and colours of common screens; without that, it looks grey. The second
+ * attempt is for one that cannot be mapped.
  */
 export function colourAttempts(track: Track): readonly [ColourFilters, ...ColourFilters[]] {
   const colours = coloursOf(track);
   const statement = stateColours(colours);
   if (isHighDynamicRange(track)) {
-    const unmapped = { filters: [stateColours({ ...colours, ...screenColours })], colours: screenColours };
-    return [{ filters: [statement, ...toneMapping], colours: screenColours }, unmapped];
+    const unmapped = { ...screenColours, matrix: colours.matrix, range: colours.range };
+    return [
+      { statement, mapping: toneMapping, colours: screenColours },
+      { statement: stateColours(unmapped), mapping: [], colours: unmapped },
+    ];
   }
-  if (scaledMatrices.includes(colours.matrix)) return [{ filters: [statement], colours }];
+  if (scaledMatrices.includes(colours.matrix)) return [{ statement, mapping: [], colours }];
   const matrix = 'bt709';
-  return [{ filters: [statement, `zscale=matrix=${matrix}`], colours: { ...colours, matrix } }];
+  return [{ statement, mapping: [`zscale=matrix=${matrix}`], colours: { ...colours, matrix } }];
 }
 
 // Those that browsers know.

@@ -108,15 +108,15 @@ interface Attempt {
 }
 
 function attempts(picture: Track, tracks: readonly Track[], isCopied: boolean): readonly Attempt[] {
-  const transcodings = colourAttempts(picture).map((colours) => ({
+  const transencodings = colourAttempts(picture).map((colours) => ({
     isCopy: false,
     coding: transcode(picture, colours),
   }));
-  const codings = [...(isCopied ? [{ isCopy: true, coding: copy }] : []), ...transcodings];
-  return [...soundTracks(tracks), undefined].flatMap((sound) => codings.map((each) => ({ ...each, sound })));
+  const encodings = [...(isCopied ? [{ isCopy: true, coding: copy }] : []), ...transencodings];
+  return [...soundTracks(tracks), undefined].flatMap((sound) => encodings.map((each) => ({ ...each, sound })));
 }
 
-// Of foreign tracks, the default one may have a codec that only its maker decodes.
+// The default one may have a codec that only its maker decodes.
 const maxSounds = 4;
 
 function soundTracks(tracks: readonly Track[]): readonly Track[] {
@@ -152,9 +152,9 @@ function isPlayable(picture: Track, type: VideoType): boolean {
 
 const copy = ['-c:v', 'copy', ...withoutSei];
 
-function transcode(picture: Track, { filters: ofColours, colours }: ColourFilters): string[] {
+function transcode(picture: Track, { statement, mapping, colours }: ColourFilters): string[] {
   const scaling = scaleForEncoder(videoSize(displayedSize(picture)), colours);
-  const filters = [...deinterlaceFilters(picture), ...ofColours, ...scaling];
+  const filters = [statement, ...deinterlaceFilters(picture), ...mapping, ...scaling];
   return [
     ...['-vf', filters.join(','), '-fps_mode', 'vfr'],
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-threads', '4'],

@@ -18,8 +18,14 @@ export interface HeifSample {
   readonly orientation?: number;
   /** An ICC profile. */
   readonly profile?: Buffer;
-  /** Transfer characteristics (ITU-T H.273: 16 is PQ, 18 HLG) with BT.2020 colours, instead of a profile. */
+  /** Transfer characteristics (ITU-T H.273: 16 is PQ, 18 HLG) instead of a profile. */
   readonly transfer?: number;
+  /** Colour primaries, with transfer characteristics; BT.2020 (9) unless given. */
+  readonly primaries?: number;
+  /** Puts the colours only on the tiles. */
+  readonly coloursOnTiles?: boolean;
+  /** A picture of this colour (ffmpeg's notation), with the matrix of BT.601 and limited range. */
+  readonly colour?: string;
   /** A picture that compresses badly, for a large file. */
   readonly noise?: boolean;
   /** Puts the directory after the pictures. */
@@ -36,20 +42,21 @@ interface Item {
 
 /** A decodable HEIC or AVIF: a frame by the system's ffmpeg in a hand-made directory (ISO/IEC 23008-12). */
 export async function heif(sample: HeifSample): Promise<Buffer> {
-  const { coding, width, height, tiles = { columns: 1, rows: 1 }, noise = false } = sample;
+  const { coding, width, height, tiles = { columns: 1, rows: 1 }, noise = false, coloursOnTiles = false } = sample;
   const tile = { width: even(width / tiles.columns), height: even(height / tiles.rows) };
-  const { setup, frame } = await codedFrame(coding, tile, noise);
+  const { setup, frame } = await codedFrame(coding, tile, sample.colour ?? (noise ? 'noise' : 'picture'));
   const turns = transformations(sample);
   const colours = coloursOf(sample);
   const properties = [setup, ispe(tile), pixi, ispe(sample), ...turns, ...colours];
-  const ofPrimary = [...turns.map((_, n) => essential(n + 5)), ...colours.map((_, n) => n + 5 + turns.length)];
+  const ofColours = colours.map((_, n) => n + 5 + turns.length);
+  const ofPrimary = [...turns.map((_, n) => essential(n + 5)), ...(coloursOnTiles ? [] : ofColours)];
   const codec = coding === 'hevc' ? 'hvc1' : 'av01';
   const isGrid = tiles.columns * tiles.rows > 1;
   const pictures = Array.from({ length: tiles.columns * tiles.rows }, (_, n): Item => {
     return {
       id: n + 1,
       kind: codec,
-      properties: [essential(1), 2, 3, ...(isGrid ? [] : ofPrimary)],
+      properties: [essential(1), 2, 3, ...(isGrid ? [] : ofPrimary), ...(coloursOnTiles ? ofColours : [])],
       within: 'mdat',
       data: frame,
     };
@@ -88,10 +95,11 @@ export async function heif(sample: HeifSample): Promise<Buffer> {
 async function codedFrame(
   coding: HeifSample['coding'],
   { width, height }: { width: number; height: number },
-  noise: boolean,
+  content: string,
 ) {
-  const filters = noise ? ',noise=alls=100' : '';
-  const picture = `testsrc2=size=${width}x${height}${filters}`;
+  const size = `size=${width}x${height}`;
+  const known: Record<string, string> = { picture: `testsrc2=${size}`, noise: `testsrc2=${size},noise=alls=100` };
+  const picture = known[content] ?? `color=${content}:${size},format=gbrp,scale=out_color_matrix=bt601:out_range=tv`;
   const input = ['-f', 'lavfi', '-i', picture, '-frames:v', '1', '-pix_fmt', 'yuv420p'];
   const hevc = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none', '-tag:v', 'hvc1'];
   const coder = coding === 'hevc' ? hevc : ['-c:v', 'libaom-av1', '-cpu-used', '8'];
@@ -112,9 +120,10 @@ function transformations({ crop, quarterTurns, mirrored }: HeifSample): Buffer[]
   ];
 }
 
-function coloursOf({ profile, transfer }: HeifSample): Buffer[] {
+function coloursOf({ profile, transfer, primaries = 9, colour }: HeifSample): Buffer[] {
   if (profile) return [isoBox('colr', Buffer.from('prof'), profile)];
-  return transfer ? [isoBox('colr', Buffer.from('nclx'), u16(9, transfer, 9), Buffer.alloc(1))] : [];
+  const matrix = colour ? 6 : 9;
+  return transfer ? [isoBox('colr', Buffer.from('nclx'), u16(primaries, transfer, matrix), Buffer.alloc(1))] : [];
 }
 
 function gridOf({ width, height }: HeifSample, { columns, rows }: { columns: number; rows: number }): Buffer {

@@ -1,0 +1,114 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { made } from '@echodrop/testkit/samples/sample-media';
+import { execa } from 'execa';
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import type { VideoType } from '../detect-media-type.ts';
+import type { Track } from '../video-layout/ffprobe.ts';
+import { drawnPictures, videoMade } from './rendered.fixture.ts';
+
+type Colour = readonly number[];
+type Stated = Pick<Track, 'matrix' | 'primaries' | 'transfer' | 'range'>;
+
+const red = [200, 60, 40];
+/** What these numbers of BT.2020 and of SMPTE 170M are in sRGB, by their chromaticities (computed with NumPy). */
+const bt2020Red = [247, 0, 23];
+const ntscRed = [195, 66, 39];
+
+/** The luma of BT.601: 0.299 * 200 + 0.587 * 60 + 0.114 * 40. */
+const grey = [100, 100, 100];
+
+const hd = '1280x720';
+const sd = '320x240';
+const bt709 = { matrix: 'bt709', primaries: 'bt709', transfer: 'bt709', range: 'tv' };
+const bt601 = { ...bt709, matrix: 'smpte170m' };
+// A copy keeps what the stream states.
+const nothing = { matrix: expect.stringMatching(/^(unknown)?$/) };
+
+const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '1'];
+const yuv = (matrix: string, range: string, format: string) =>
+  `format=gbrp,scale=out_color_matrix=${matrix}:out_range=${range},format=${format}`;
+const tagged = (matrix: string, primaries: string, transfer: string, range = 'tv') =>
+  `setparams=colorspace=${matrix}:color_primaries=${primaries}:color_trc=${transfer}:range=${range}`;
+const unstated = tagged('unknown', 'unknown', 'unknown', 'unknown');
+
+type Row = readonly [
+  name: string,
+  type: VideoType,
+  size: string,
+  filter: string,
+  coding: readonly string[],
+  stated: { [K in keyof Stated]?: unknown },
+  /** Of pictures, if the video has other primaries than sRGB. */
+  poster: Colour,
+];
+
+// biome-ignore format: a table, one row per line
+const rows: readonly Row[] = [
+  ['H.264 of 720 lines without tags', 'mp4', hd, `${yuv('bt709', 'tv', 'yuv420p')},${unstated}`, [...x264, '-f', 'mp4'], nothing, red],
+  ['H.264 of 240 lines without tags', 'mp4', sd, `${yuv('bt601', 'tv', 'yuv420p')},${unstated}`, [...x264, '-f', 'mp4'], nothing, red],
+  ['H.264 of 4:4:4 and 720 lines without tags', 'mp4', hd, `${yuv('bt709', 'tv', 'yuv444p')},${unstated}`, [...x264, '-f', 'mp4'], bt709, red],
+  ['H.264 of 4:4:4 and 240 lines without tags', 'mkv', sd, `${yuv('bt601', 'tv', 'yuv444p')},${unstated}`, [...x264, '-f', 'matroska'], bt601, red],
+  ['VP9 of 720 lines without tags', 'webm', hd, `${yuv('bt709', 'tv', 'yuv420p')},${unstated}`, ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-f', 'webm'], bt709, red],
+  ['MPEG-2 of 720 lines without tags', 'ts', hd, `${yuv('bt709', 'tv', 'yuv420p')},${unstated}`, ['-c:v', 'mpeg2video', '-q:v', '2', '-f', 'mpegts'], bt709, red],
+  ['MPEG-4 of 720 lines without tags', 'avi', hd, `${yuv('bt709', 'tv', 'yuv420p')},${unstated}`, ['-c:v', 'mpeg4', '-q:v', '2', '-f', 'avi'], bt709, red],
+  ['ProRes of 720 lines without tags', 'mov', hd, `${yuv('bt709', 'tv', 'yuv422p10le')},${unstated}`, ['-c:v', 'prores_ks', '-f', 'mov'], bt709, red],
+  ['Motion JPEG, which is of full range and BT.601 at any size', 'mov', hd, yuv('bt601', 'pc', 'yuvj420p'), ['-c:v', 'mjpeg', '-q:v', '2', '-f', 'mov'], { ...bt709, matrix: 'bt470bg' }, red],
+  ['H.264 of full range', 'mp4', hd, `${yuv('bt709', 'pc', 'yuvj420p')},${tagged('bt709', 'bt709', 'bt709', 'pc')}`, [...x264, '-f', 'mp4'], { ...bt709, range: 'pc' }, red],
+  ['VP9 of full range', 'webm', hd, `${yuv('bt709', 'pc', 'yuv420p')},${tagged('bt709', 'bt709', 'bt709', 'pc')}`, ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-f', 'webm'], bt709, red],
+  ['HEVC of full range and 10 bits', 'mp4', hd, `${yuv('bt709', 'pc', 'yuv420p10le')},${tagged('bt709', 'bt709', 'bt709', 'pc')}`, ['-c:v', 'libx265', '-x265-params', 'log-level=none:range=full:colormatrix=bt709', '-preset', 'ultrafast', '-f', 'mp4'], bt709, red],
+  ['grey', 'mkv', sd, 'format=gray', ['-c:v', 'ffv1', '-f', 'matroska'], bt601, grey],
+  ['QuickTime Animation', 'mov', hd, 'format=rgb24', ['-c:v', 'qtrle', '-f', 'mov'], bt709, red],
+  ['PNG', 'mov', sd, 'format=rgb24', ['-c:v', 'png', '-f', 'mov'], bt709, red],
+  ['FFV1 of RGB', 'mkv', sd, 'format=bgr0', ['-c:v', 'ffv1', '-f', 'matroska'], bt709, red],
+  ['FFV1 of RGB and 10 bits', 'mkv', sd, 'format=gbrp10le', ['-c:v', 'ffv1', '-f', 'matroska'], bt709, red],
+  ['H.264 of RGB', 'mp4', sd, 'format=rgb24', ['-c:v', 'libx264rgb', '-preset', 'ultrafast', '-qp', '1', '-f', 'mp4'], bt709, red],
+  ['uncompressed RGB', 'avi', sd, 'format=bgr24', ['-c:v', 'rawvideo', '-f', 'avi'], bt709, red],
+  ['HuffYUV of RGB', 'avi', sd, 'format=bgra', ['-c:v', 'huffyuv', '-f', 'avi'], bt709, red],
+  ['a palette', 'mov', sd, 'split[a][b];[a]palettegen[p];[b][p]paletteuse', ['-c:v', 'png', '-f', 'mov'], bt709, red],
+  ['BT.601 in 720 lines', 'mkv', hd, `${yuv('bt601', 'tv', 'yuv444p')},${tagged('smpte170m', 'bt709', 'bt709')}`, [...x264, '-f', 'matroska'], bt601, red],
+  ['SMPTE 240M', 'mkv', sd, `${yuv('smpte240m', 'tv', 'yuv444p')},${tagged('smpte240m', 'bt709', 'smpte240m')}`, [...x264, '-f', 'matroska'], { ...bt709, transfer: 'smpte240m' }, red],
+  ['YCgCo', 'mkv', sd, `format=gbrp,zscale=matrix=ycgco:range=tv,format=yuv444p,${tagged('ycgco', 'bt709', 'bt709')}`, [...x264, '-f', 'matroska'], bt709, red],
+  ['primaries of BT.709 and no matrix, in 240 lines', 'mkv', sd, `${yuv('bt709', 'tv', 'yuv444p')},${tagged('unknown', 'bt709', 'bt709')}`, [...x264, '-f', 'matroska'], bt709, red],
+  ['BT.2020 of normal range', 'mkv', hd, `${yuv('bt2020', 'tv', 'yuv420p10le')},${tagged('bt2020nc', 'bt2020', 'bt2020-10')}`, [...x264, '-f', 'matroska'], { ...bt709, matrix: 'bt2020nc', primaries: 'bt2020', transfer: 'bt2020-10' }, bt2020Red],
+  ['primaries of SMPTE 170M', 'mkv', sd, `${yuv('bt601', 'tv', 'yuv444p')},${tagged('smpte170m', 'smpte170m', 'smpte170m')}`, [...x264, '-f', 'matroska'], { ...bt601, primaries: 'smpte170m', transfer: 'smpte170m' }, ntscRed],
+];
+
+test.concurrent.each(rows)('%s (%s): video and pictures have the right colour', async (...row) => {
+  const [, type, size, filter, coding, stated, poster] = row;
+  const input = ['-f', 'lavfi', '-i', `color=0xC83C28:size=${size}:rate=10:duration=0.3`];
+  const graph = filter.includes('[') ? ['-filter_complex', `[0]${filter}`] : ['-vf', filter];
+  const bytes = await made([...input, ...graph, ...coding]);
+  const { tracks, video } = await videoMade(type, bytes);
+  expect(tracks[0]).toMatchObject(stated);
+  expectColour('video', await shownColour(video, tracks[0]), poster === grey ? grey : red);
+  const { end, pictures } = await drawnPictures(type, bytes);
+  expect(end).toEqual({ outcome: 'made' });
+  for (const [picture, encoded] of pictures) {
+    const { channels } = await sharp(encoded).stats();
+    expectColour(
+      picture,
+      channels.map(({ mean }) => Math.round(mean)),
+      poster,
+    );
+  }
+});
+
+function expectColour(name: string, found: Colour, expected: Colour): void {
+  const farthest = Math.max(...expected.map((value, n) => Math.abs(value - (found[n] ?? Number.NaN))));
+  expect(farthest, `${name}: ${found}, not ${expected}`).toBeLessThanOrEqual(5);
+}
+
+// The numbers of red, green and blue that a browser computes: without tags, 720 lines or more are BT.709, less BT.601.
+async function shownColour(video: Buffer, track: Track | undefined): Promise<Colour> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'video-colours-'));
+  const path = join(folder.path, 'video.mp4');
+  await writeFile(path, video);
+  const stated = { bt709: 'bt709', smpte170m: 'bt601', bt470bg: 'bt601', bt2020nc: 'bt2020' }[track?.matrix ?? ''];
+  const matrix = stated ?? ((track?.height ?? 0) >= 720 ? 'bt709' : 'bt601');
+  const output = ['-frames:v', '1', '-vf', `scale=in_color_matrix=${matrix},format=rgb24`, '-f', 'rawvideo', 'pipe:1'];
+  const { stdout } = await execa('ffmpeg', ['-v', 'error', '-i', path, ...output], { encoding: 'buffer' });
+  return [...stdout.subarray(0, 3)];
+}
