@@ -67,7 +67,9 @@ async function patchSegment(reader: SourceReader): Promise<Patch[]> {
     const bytes = await reader.at(offset, end - offset);
     const codecs = elementsAt(bytes, { content: 0, end: bytes.length }, tracksId, trackEntryId, codecId);
     const hidden = [...codecs].filter(({ content }) => bytes.toString('latin1', content, content + 2) !== 'V_');
-    if (hidden.length > 0) return hidden.map(({ content }) => ({ offset: offset + content, bytes: Buffer.from('X') }));
+    // After the letter for the kind of track and an underscore.
+    if (hidden.length > 0)
+      return hidden.map(({ content }) => ({ offset: offset + content + 2, bytes: Buffer.from('?') }));
   }
   return [];
 }
