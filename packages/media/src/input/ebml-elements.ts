@@ -23,6 +23,20 @@ export function parseElement(bytes: Buffer, at: number): EbmlElement | undefined
   return { id, content, end: isUnknown ? Number.POSITIVE_INFINITY : content + size };
 }
 
+/** The elements within another at a path of ids, with offsets into `bytes`. */
+export function* elementsAt(
+  bytes: Buffer,
+  within: Pick<EbmlElement, 'content' | 'end'>,
+  ...[id, ...deeper]: number[]
+): Generator<EbmlElement> {
+  for (let at = within.content; at < within.end; ) {
+    const element = parseElement(bytes, at);
+    if (!element || element.end > within.end) return;
+    if (element.id === id) yield* deeper.length > 0 ? elementsAt(bytes, element, ...deeper) : [element];
+    at = element.end;
+  }
+}
+
 function lengthOfNumber(first = 0): number {
   return Math.clz32(first) - 24 + 1;
 }

@@ -112,3 +112,36 @@ async function shownColour(video: Buffer, track: Track | undefined): Promise<Col
   const { stdout } = await execa('ffmpeg', ['-v', 'error', '-i', path, ...output], { encoding: 'buffer' });
   return [...stdout.subarray(0, 3)];
 }
+
+// A grey of 128 as PQ, with one reference white (203 cd/m2) for both.
+const pq = 'zscale=tin=bt709:pin=bt709:min=bt709:t=smpte2084:p=bt2020:m=bt2020nc:npl=203,format=yuv420p10le';
+const x265 = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'];
+const hdrTags = ['-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'];
+const withoutHdrInStream = [
+  '-bsf:v',
+  'hevc_metadata=transfer_characteristics=2:colour_primaries=2:matrix_coefficients=2',
+];
+const partly = (colours: string) => ['-vf', `${pq},setparams=${colours}`];
+
+// biome-ignore format: a table, one row per line
+test.concurrent.each<[string, VideoType, readonly string[]]>([
+  ['with all tags', 'mp4', ['-vf', pq, ...x265, ...hdrTags, '-f', 'mp4']],
+  ['without primaries', 'mp4', [...partly('color_primaries=unknown'), ...x265, '-f', 'mp4']],
+  ['without primaries and matrix', 'mp4', [...partly('color_primaries=unknown:colorspace=unknown'), ...x265, '-f', 'mp4']],
+  ['that only the container states, in MP4', 'mp4', ['-vf', pq, ...x265, ...hdrTags, ...withoutHdrInStream, '-f', 'mp4']],
+  ['that only the container states, in QuickTime', 'mov', ['-vf', pq, ...x265, ...hdrTags, ...withoutHdrInStream, '-f', 'mov']],
+  ['that only the container states, in Matroska', 'mkv', ['-vf', pq, ...x265, ...hdrTags, ...withoutHdrInStream, '-f', 'matroska']],
+  ['that only the container can state', 'webm', ['-vf', pq, '-c:v', 'libvpx-vp9', '-deadline', 'realtime', ...hdrTags, '-f', 'webm']],
+  ['in AV1', 'mkv', ['-vf', pq, '-c:v', 'libaom-av1', '-cpu-used', '8', ...hdrTags, '-f', 'matroska']],
+  ['in H.264 of 8 bits', 'mp4', ['-vf', `${pq},format=yuv420p`, ...x264, ...hdrTags, '-f', 'mp4']],
+])('a high dynamic range %s (%s) is tone-mapped', async (_, type, coding) => {
+  const bytes = await made(['-f', 'lavfi', '-i', 'color=0x808080:size=320x240:rate=10:duration=0.3', ...coding]);
+  const { tracks, video } = await videoMade(type, bytes);
+  expect(tracks[0]).toMatchObject(bt709);
+  expectColour('video', await shownColour(video, tracks[0]), [128, 128, 128]);
+  const { end, pictures } = await drawnPictures(type, bytes);
+  expect(end).toEqual({ outcome: 'made' });
+  for (const [picture, encoded] of pictures) {
+    expectColour(picture, (await sharp(encoded).stats()).channels.map(({ mean }) => Math.round(mean)), [128, 128, 128]);
+  }
+});

@@ -7,9 +7,11 @@ import { addressBytesOf } from '../sandbox/address-space.ts';
 import { parseToolJson, runTool } from '../sandbox/run-tool.ts';
 import type { ToolLimits } from '../sandbox/sandbox.ts';
 import { requireSource } from '../sandbox/tool-disk.ts';
+import { readContainerColours } from './container-colours.ts';
 import { hideOtherTracks } from './hide-tracks.ts';
 import { createSparseCopy } from './sparse-copy.ts';
 import { maxTracks, videoGuards } from './video-codecs.ts';
+import { withContainerColours } from './video-colours.ts';
 
 /** A track of a video, as coded: before rotation, in pixels that need not be square. */
 export type Track = ReturnType<typeof toTrack>;
@@ -79,6 +81,17 @@ const outputShape = z.object({
  * the disk, as it may create a temporary file in the folder of the video
  */
 export async function videoTracks(
+  path: string,
+  type: VideoType,
+  signal: AbortSignal,
+): Promise<readonly Track[] | UnsupportedReason> {
+  const tracks = await readTracksOrHide(path, type, signal);
+  if (typeof tracks === 'string') return tracks;
+  const colours = await inspectFile(path, (reader) => readContainerColours(reader, type));
+  return tracks.map((track) => ({ ...track, ...withContainerColours(track, colours[track.index]) }));
+}
+
+async function readTracksOrHide(
   path: string,
   type: VideoType,
   signal: AbortSignal,

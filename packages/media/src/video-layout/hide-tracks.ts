@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { VideoType } from '../detect-media-type.ts';
-import { type EbmlElement, parseElement } from '../input/ebml-elements.ts';
+import { elementsAt } from '../input/ebml-elements.ts';
 import { fileReader } from '../input/inspect-file.ts';
 import { boxesAt, handlerType, maxBoxes, maxMoovBytes, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
@@ -72,18 +72,4 @@ async function patchSegment(reader: SourceReader): Promise<Patch[]> {
       return hidden.map(({ content }) => ({ offset: offset + content + 2, bytes: Buffer.from('?') }));
   }
   return [];
-}
-
-/** The elements within another at a path of ids. */
-function* elementsAt(
-  bytes: Buffer,
-  within: Pick<EbmlElement, 'content' | 'end'>,
-  ...[id, ...deeper]: number[]
-): Generator<EbmlElement> {
-  for (let at = within.content; at < within.end; ) {
-    const element = parseElement(bytes, at);
-    if (!element || element.end > within.end) return;
-    if (element.id === id) yield* deeper.length > 0 ? elementsAt(bytes, element, ...deeper) : [element];
-    at = element.end;
-  }
 }

@@ -1,5 +1,18 @@
 import type { ColourCodes } from '../colour-codes.ts';
-import type { Track } from './ffprobe.ts';
+import type { ContainerColours } from './container-colours.ts';
+
+/** What a track says about its colours, in ffprobe's notation: see Track. */
+interface StatedColours {
+  readonly matrix: string;
+  readonly primaries: string;
+  readonly transfer: string;
+}
+
+interface ColouredTrack extends StatedColours {
+  readonly range: string;
+  readonly pixelFormat: string;
+  readonly height: number;
+}
 
 /** The colours of a video track, in ffmpeg's notation. All are known. */
 export interface VideoColours {
@@ -39,7 +52,16 @@ const transferCodes: ReadonlyMap<string, number> = new Map([
   ['smpte2084', 16],
   ['arib-std-b67', 18],
 ]);
-const matrices = ['bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m', 'ycgco', 'bt2020nc', 'bt2020c'];
+const matrixCodes: ReadonlyMap<string, number> = new Map([
+  ['bt709', 1],
+  ['fcc', 4],
+  ['bt470bg', 5],
+  ['smpte170m', 6],
+  ['smpte240m', 7],
+  ['ycgco', 8],
+  ['bt2020nc', 9],
+  ['bt2020c', 10],
+]);
 
 // The matrix of videos without one, by their primaries.
 const matrixOfPrimaries: ReadonlyMap<string, string> = new Map([
@@ -54,7 +76,7 @@ const minHdLines = 720;
  * The colours of a track. What it does not state is assumed as browsers do: the matrix of BT.709 from 720 lines, else that of
  * BT.601. A high dynamic range has BT.2020 unless stated otherwise.
  */
-export function coloursOf(track: Track): VideoColours {
+export function coloursOf(track: ColouredTrack): VideoColours {
   const { pixelFormat } = track;
   const primaries = primariesCodes.has(track.primaries) ? track.primaries : undefined;
   const usualPrimaries = isHighDynamicRange(track) ? 'bt2020' : 'bt709';
@@ -68,14 +90,26 @@ export function coloursOf(track: Track): VideoColours {
   };
 }
 
-function matrixOf(track: Track, primaries: string | undefined): string {
-  if (matrices.includes(track.matrix)) return track.matrix;
+function matrixOf(track: ColouredTrack, primaries: string | undefined): string {
+  if (matrixCodes.has(track.matrix)) return track.matrix;
   if (!primaries && isHighDynamicRange(track)) return 'bt2020nc';
   return matrixOfPrimaries.get(primaries ?? '') ?? (track.height >= minHdLines ? 'bt709' : 'smpte170m');
 }
 
+/** The colours of a track, or those of its container if it states none of a kind. */
+export function withContainerColours(track: StatedColours, container: ContainerColours | undefined): StatedColours {
+  if (!container) return track;
+  const orElse = (name: string, codes: ReadonlyMap<string, number>, code: number) =>
+    codes.has(name) ? name : ([...codes].find(([, each]) => each === code)?.[0] ?? name);
+  return {
+    matrix: orElse(track.matrix, matrixCodes, container.matrix),
+    primaries: orElse(track.primaries, primariesCodes, container.primaries),
+    transfer: orElse(track.transfer, transferCodes, container.transfer),
+  };
+}
+
 /** Whether a track is PQ or HLG (ITU-R BT.2100). */
-export function isHighDynamicRange({ transfer }: Track): boolean {
+export function isHighDynamicRange({ transfer }: Pick<StatedColours, 'transfer'>): boolean {
   return transfer === 'smpte2084' || transfer === 'arib-std-b67';
 }
 
