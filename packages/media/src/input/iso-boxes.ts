@@ -18,13 +18,35 @@ export const maxMoovBytes = 64 * 1024 * 1024;
 const maxHeaderBytes = 16;
 
 /** The top-level boxes, at most `limit`. The last may claim to end beyond the media. */
-export async function* topLevelBoxes(reader: SourceReader, limit: number): AsyncGenerator<IsoBox> {
-  let offset = 0;
-  for (let n = 0; n < limit && offset < reader.size; n++) {
-    const box = parseBox(await reader.at(offset, maxHeaderBytes), 0, reader.size - offset);
+export function topLevelBoxes(reader: SourceReader, limit: number): AsyncGenerator<IsoBox> {
+  return readBoxes(reader, { content: 0, end: reader.size }, limit);
+}
+
+/** The boxes within another, at most `limit`; reads their headers only. */
+async function* readBoxes(
+  reader: SourceReader,
+  { content, end }: Pick<IsoBox, 'content' | 'end'>,
+  limit: number,
+): AsyncGenerator<IsoBox> {
+  let offset = content;
+  for (let n = 0; n < limit && offset < end; n++) {
+    const box = parseBox(await reader.at(offset, maxHeaderBytes), 0, end - offset);
     if (!box) return;
     yield { type: box.type, offset, content: offset + box.content, end: offset + box.end };
     offset += box.end;
+  }
+}
+
+/** The boxes at a path of box types; reads headers only. */
+export async function* readBoxesAt(
+  reader: SourceReader,
+  within: Pick<IsoBox, 'content' | 'end'>,
+  ...[type, ...deeper]: readonly string[]
+): AsyncGenerator<IsoBox> {
+  for await (const box of readBoxes(reader, within, maxBoxes)) {
+    if (box.type !== type) continue;
+    if (deeper.length > 0) yield* readBoxesAt(reader, box, ...deeper);
+    else yield box;
   }
 }
 

@@ -1,9 +1,9 @@
 import type { VideoType } from '../detect-media-type.ts';
 import { type EbmlElement, elementsAt } from '../input/ebml-elements.ts';
-import { boxContents, childBoxes, contentsAt, handlerType, maxBoxes, readMoov } from '../input/iso-boxes.ts';
+import { boxContents, childBoxes, maxBoxes, readBoxesAt } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { matroskaElements } from './matroska-elements.ts';
-import { isoTypes } from './video-codecs.ts';
+import { isoTypes, maxTracks } from './video-codecs.ts';
 
 /** Colours as numbers of ITU-T H.273. */
 export interface ContainerColours {
@@ -20,19 +20,28 @@ export async function readContainerColours(
   reader: SourceReader,
   type: VideoType,
 ): Promise<readonly (ContainerColours | undefined)[]> {
-  if (isoTypes.includes(type)) {
-    const moov = await readMoov(reader);
-    return moov ? boxContents(moov, 'trak').map(coloursOfTrak) : [];
-  }
+  if (isoTypes.includes(type)) return readMoovColours(reader);
   return type === 'mkv' || type === 'webm' ? readMatroskaColours(reader) : [];
 }
 
 // ISO/IEC 14496-12 section 12.1.5, after the fields of a visual sample entry. QuickTime has `nclc`, without the range.
 const visualEntryBytes = 78;
+const maxDescriptionBytes = 64 * 1024;
 
-function coloursOfTrak(trak: Buffer): ContainerColours | undefined {
-  if (!['vide', 'pict'].includes(handlerType(trak) ?? '')) return undefined;
-  const [stsd = Buffer.alloc(0)] = contentsAt(trak, 'mdia', 'minf', 'stbl', 'stsd');
+async function readMoovColours(reader: SourceReader): Promise<readonly (ContainerColours | undefined)[]> {
+  const tracks: (ContainerColours | undefined)[] = [];
+  for await (const trak of readBoxesAt(reader, { content: 0, end: reader.size }, 'moov', 'trak')) {
+    if (tracks.length >= maxTracks) break;
+    let colours: ContainerColours | undefined;
+    for await (const { content, end } of readBoxesAt(reader, trak, 'mdia', 'minf', 'stbl', 'stsd')) {
+      colours ??= coloursOfEntry(await reader.at(content, Math.min(end - content, maxDescriptionBytes)));
+    }
+    tracks.push(colours);
+  }
+  return tracks;
+}
+
+function coloursOfEntry(stsd: Buffer): ContainerColours | undefined {
   const [entry] = [...childBoxes(stsd, 8)].map(({ content, end }) => stsd.subarray(content, end));
   const colours = entry ? boxContents(entry, 'colr', visualEntryBytes) : [];
   const numbers = colours.find((colr) => colr.length >= 10 && /^ncl[cx]/.test(colr.toString('latin1', 0, 4)));
