@@ -1,4 +1,4 @@
-import { boxContents } from '../input/iso-boxes.ts';
+import { boxContents, childBoxes } from '../input/iso-boxes.ts';
 import { HeifItems, type ItemProperty } from '../photo-size/heif-items.ts';
 import type { Size } from '../size.ts';
 
@@ -26,6 +26,23 @@ export function rebrandAsStill(file: Buffer): Buffer {
   for (let at = 0; at + 4 <= brands.length; at += 4) {
     const still = stillBrands[brands.toString('latin1', at, at + 4)];
     if (still) brands.write(still, at, 'latin1');
+  }
+  return file;
+}
+
+/**
+ * Removes, in place, what makes the primary item of a HEIF a thumbnail or auxiliary picture of another: libvips shows the
+ * first item that is neither, even if that is not the primary one.
+ */
+export function promotePrimary(file: Buffer): Buffer {
+  const [meta] = boxContents(file, 'meta');
+  const primary = meta && new HeifItems(meta).primary;
+  for (const iref of meta ? boxContents(meta, 'iref', 4) : []) {
+    const idBytes = iref[0] === 0 ? 2 : 4;
+    for (const { type, offset, content, end } of childBoxes(iref, 4)) {
+      const isOfPrimary = end - content >= idBytes && iref.readUIntBE(content, idBytes) === primary;
+      if (isOfPrimary && (type === 'thmb' || type === 'auxl')) iref.write('free', offset + 4, 'latin1');
+    }
   }
   return file;
 }

@@ -6,7 +6,7 @@ import { pngOrientation } from '../photo-size/png-size.ts';
 import { coloursOfCodes, createProfile, toRgbProfile } from './colour-profile.ts';
 import { decodeHeic } from './decode-heic.ts';
 import { decodeStill } from './guarded-sharp.ts';
-import { rebrandAsStill } from './heif-still.ts';
+import { promotePrimary, rebrandAsStill } from './heif-still.ts';
 import type { PictureSource } from './picture-job.ts';
 import { keepPixelChunks } from './png-pixels.ts';
 import { createRawTiff } from './raw-tiff.ts';
@@ -42,7 +42,7 @@ export async function openPhoto(source: PictureSource, maxPixels: number): Promi
 
 async function openAvif(path: string, maxPixels: number): Promise<OpenedPhoto> {
   const displayed = await inspectFile(path, (reader) => readHeif(reader, 'avif'));
-  const input = rebrandAsStill(await readFile(path));
+  const input = promotePrimary(rebrandAsStill(await readFile(path)));
   if (typeof displayed === 'string') return { input };
   const { isPremultiplied } = displayed;
   const profile = profileOf(displayed);

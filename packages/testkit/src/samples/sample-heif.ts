@@ -26,6 +26,12 @@ export interface HeifSample {
   readonly coloursOnTiles?: boolean;
   /** A picture of this colour (ffmpeg's notation), with the matrix of BT.601 and limited range. */
   readonly colour?: string;
+  /** Makes the primary item an identity of the picture, which declares this size. */
+  readonly identity?: { readonly width: number; readonly height: number };
+  /** The id of the primary item, if it is another one: 1 and more for the tiles, 60 for the grid, 62 for the identity. */
+  readonly primary?: number;
+  /** Further references between items: a type, an id, and the ids that it refers to. */
+  readonly references?: readonly (readonly [type: string, from: number, ...to: number[]])[];
   /** A picture that compresses badly, for a large file. */
   readonly noise?: boolean;
   /** Puts the directory after the pictures. */
@@ -47,7 +53,8 @@ export async function heif(sample: HeifSample): Promise<Buffer> {
   const { setup, frame } = await codedFrame(coding, tile, sample.colour ?? (noise ? 'noise' : 'picture'));
   const turns = transformations(sample);
   const colours = coloursOf(sample);
-  const properties = [setup, ispe(tile), pixi, ispe(sample), ...turns, ...colours];
+  const identitySize = sample.identity ? [ispe(sample.identity)] : [];
+  const properties = [setup, ispe(tile), pixi, ispe(sample), ...turns, ...colours, ...identitySize];
   const ofColours = colours.map((_, n) => n + 5 + turns.length);
   const ofPrimary = [...turns.map((_, n) => essential(n + 5)), ...(coloursOnTiles ? [] : ofColours)];
   const codec = coding === 'hevc' ? 'hvc1' : 'av01';
@@ -62,25 +69,35 @@ export async function heif(sample: HeifSample): Promise<Buffer> {
     };
   });
   const grid: Item = {
-    id: 60,
+    id: ids.grid,
     kind: 'grid',
     properties: [4, 3, ...ofPrimary],
     within: 'idat',
     data: gridOf(sample, tiles),
   };
-  const primary = isGrid ? grid.id : 1;
+  const picture = isGrid ? grid.id : 1;
+  const identity: Item = {
+    id: ids.identity,
+    kind: 'iden',
+    properties: [properties.length],
+    within: 'idat',
+    data: Buffer.alloc(0),
+  };
+  const primary = sample.primary ?? (sample.identity ? identity.id : picture);
   const notes: Item = {
-    id: 61,
+    id: ids.exif,
     kind: 'Exif',
     properties: [],
     within: 'mdat',
     data: Buffer.concat([u32(0), exif(sample)]),
   };
-  const items = [...pictures, ...(isGrid ? [grid] : []), ...(sample.orientation === undefined ? [] : [notes])];
-  const references = [
-    ...(isGrid ? [isoBox('dimg', u16(grid.id, pictures.length, ...pictures.map(({ id }) => id)))] : []),
-    ...(sample.orientation === undefined ? [] : [isoBox('cdsc', u16(notes.id, 1, primary))]),
+  const items = [
+    ...pictures,
+    ...(isGrid ? [grid] : []),
+    ...(sample.identity ? [identity] : []),
+    ...(sample.orientation === undefined ? [] : [notes]),
   ];
+  const references = referencesOf(sample, { picture, tiles: isGrid ? pictures.map(({ id }) => id) : [] });
   const [major, ...compatible] = sample.brands;
   const beginning = ftyp(major, ...compatible);
   const mdat = isoBox('mdat', ...items.filter(({ within }) => within === 'mdat').map(({ data }) => data));
@@ -89,6 +106,22 @@ export async function heif(sample: HeifSample): Promise<Buffer> {
   return Buffer.concat(
     sample.directoryLast ? [beginning, mdat, directory(mdatAt)] : [beginning, directory(mdatAt), mdat],
   );
+}
+
+/** The ids of other items than coded pictures, which count from 1. */
+const ids = { grid: 60, exif: 61, identity: 62 } as const;
+
+function referencesOf(
+  sample: HeifSample,
+  { picture, tiles }: { readonly picture: number; readonly tiles: readonly number[] },
+): Buffer[] {
+  const reference = (type: string, from: number, to: readonly number[]) => isoBox(type, u16(from, to.length, ...to));
+  return [
+    ...(sample.references ?? []).map(([type, from, ...to]) => reference(type, from, to)),
+    ...(sample.identity ? [reference('dimg', ids.identity, [picture])] : []),
+    ...(tiles.length > 0 ? [reference('dimg', ids.grid, tiles)] : []),
+    ...(sample.orientation === undefined ? [] : [reference('cdsc', ids.exif, [sample.primary ?? picture])]),
+  ];
 }
 
 // A video of one frame contains everything that a picture needs: the decoder configuration and the frame.

@@ -1,0 +1,68 @@
+import { tmpdir } from 'node:os';
+import { CountedSource } from '@echodrop/testkit/counted-source';
+import { patientSignal } from '@echodrop/testkit/patience';
+import { type HeifSample, heif } from '@echodrop/testkit/samples/sample-heif';
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import type { UnsupportedReason } from '../outcomes.ts';
+import { probeMedia } from '../probe.ts';
+import { drawnPictures } from '../render-video/rendered.fixture.ts';
+
+const heic = { coding: 'hevc', brands: ['heic', 'mif1'], width: 128, height: 96 } as const;
+const avif = { ...heic, coding: 'av1', brands: ['avif', 'mif1'] } as const;
+const tiles = { columns: 2, rows: 2 } as const;
+
+/** Replaces the first `from` by `to`, of the same length. */
+const replaced = (from: string, to: string) => (file: Buffer) => {
+  const changed = Buffer.from(file);
+  changed.write(to, changed.indexOf(from), 'latin1');
+  return changed;
+};
+const cut = (file: Buffer) => file.subarray(0, -20);
+const whole = (file: Buffer) => file;
+
+type Row = readonly [
+  name: string,
+  type: 'heic' | 'avif',
+  sample: HeifSample,
+  change: (file: Buffer) => Buffer,
+  shown: readonly [width: number, height: number] | UnsupportedReason,
+];
+
+// biome-ignore format: a table, one row per line
+const rows: readonly Row[] = [
+  ['whose primary item is a tile of another', 'heic', { ...heic, tiles, primary: 2 }, whole, [64, 48]],
+  ['whose primary item is a tile of another', 'avif', { ...avif, tiles, primary: 2 }, whole, [64, 48]],
+  ['whose primary item is a thumbnail of another', 'heic', { ...heic, tiles, references: [['thmb', 60, 1]] }, whole, [128, 96]],
+  ['whose primary item is a thumbnail of another', 'avif', { ...avif, tiles, references: [['thmb', 60, 1]] }, whole, [128, 96]],
+  ['that refers to an item twice', 'heic', { ...heic, tiles, references: [['cdsc', 61, 1, 1]] }, whole, 'codec'],
+  ['that refers to an item twice', 'avif', { ...avif, tiles, references: [['cdsc', 61, 1, 1]] }, whole, 'codec'],
+  ['whose primary item is an identity', 'heic', { ...heic, identity: { width: 128, height: 96 } }, whole, [128, 96]],
+  ['whose primary item is an identity of another size', 'heic', { ...heic, identity: { width: 64, height: 48 } }, whole, 'broken'],
+  ['of H.264', 'heic', heic, replaced('hvc1\0', 'avc1\0'), 'codec'],
+  ['of layered HEVC', 'heic', heic, replaced('hvc1\0', 'lhv1\0'), 'codec'],
+  ['of HEVC', 'avif', avif, replaced('av01\0', 'hvc1\0'), 'codec'],
+  ['whose end is missing', 'heic', heic, cut, 'broken'],
+  ['of tiles whose end is missing', 'heic', { ...heic, tiles }, cut, 'broken'],
+  ['whose end is missing', 'avif', avif, cut, 'broken'],
+  ['of tiles whose end is missing', 'avif', { ...avif, tiles }, cut, 'broken'],
+];
+
+test.each(rows)('a picture %s (%s): what is accepted is shown, in the size of the record', async (...row) => {
+  const [, type, sample, change, shown] = row;
+  const bytes = change(await heif(sample));
+  const options = { scratchDir: tmpdir(), maxPixels: 1e8, signal: patientSignal() };
+  const probe = await probeMedia(new CountedSource(bytes), options);
+  if (typeof shown === 'string') {
+    expect(probe).toEqual({ outcome: 'unsupported', why: shown });
+    return;
+  }
+  const [width, height] = shown;
+  expect(probe).toMatchObject({ type, width, height });
+  const { end, pictures } = await drawnPictures(type, bytes);
+  expect(end).toEqual({ outcome: 'made' });
+  expect(await sharp(pictures.get(`full.${type === 'heic' ? 'jpg' : type}`)).metadata()).toMatchObject({
+    width,
+    height,
+  });
+});
