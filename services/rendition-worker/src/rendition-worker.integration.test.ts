@@ -136,6 +136,25 @@ test('replies for media without possible renditions, and does not read it again'
   expect(await make(photo, 'png', 'film')).toEqual({ outcome: 'unsupported', why: 'no_picture' });
 });
 
+test('counts media without any picture or without its video, but none that is shown', async () => {
+  const count = async (missing: 'picture' | 'video') => {
+    const metrics = await stack.metrics('rendition-worker');
+    const series = new RegExp(
+      `^echodrop_media_not_shown_total\\{.*missing="${missing}",cause="unsupported".*\\} (\\d+)$`,
+      'm',
+    );
+    return Number(series.exec(metrics)?.[1]);
+  };
+  const [pictures, videos] = [await count('picture'), await count('video')];
+  const cut = (await sampleVideo('avi', { width: 320, height: 240 })).subarray(0, 6000);
+  await make(await upload(notAPhoto), 'jpg', 'pictures');
+  await make(await upload(notAPhoto), 'jpg', 'whole');
+  await make(await upload(await samplePng()), 'png', 'pictures');
+  expect([await count('picture'), await count('video')]).toEqual([pictures + 1, videos]);
+  await make(await upload(cut), 'avi', 'film');
+  expect([await count('picture'), await count('video')]).toEqual([pictures + 2, videos + 1]);
+});
+
 test('makes no rendition of a type that is turned off, and does not read it', async () => {
   const mediaKey = await upload(await samplePhoto('tiff', { width: 320, height: 240 }));
   const off = { outcome: 'unsupported', why: 'type_off' };
