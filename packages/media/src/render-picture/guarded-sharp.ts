@@ -20,8 +20,8 @@ export function guardedSharp(): typeof sharp {
   return sharp;
 }
 
-// Like browsers, shows what can be decoded of a truncated or damaged photo.
-const lenient = { failOn: 'none' } as const;
+// Like browsers, shows what can be decoded of a truncated or damaged photo. A TIFF of a printer has masks and spot colours.
+const lenient = { failOn: 'none', limitInputChannels: 32 } as const;
 
 /**
  * The first frame or page of a photo, given as a path or bytes. Fails if it has more than `maxPixels`.
