@@ -67,16 +67,6 @@ export function boxContents(bytes: Buffer, type: string, start = 0): Buffer[] {
     .map(({ content, end }) => bytes.subarray(content, end));
 }
 
-/** The boxes within another at a path of box types, with offsets into `bytes`; all its children without a path. */
-export function* boxesAt(bytes: Buffer, within: Pick<IsoBox, 'content' | 'end'>, ...path: string[]): Generator<IsoBox> {
-  const [type, ...deeper] = path;
-  for (const box of childBoxes(bytes.subarray(0, within.end), within.content)) {
-    if (type !== undefined && box.type !== type) continue;
-    if (deeper.length > 0) yield* boxesAt(bytes, box, ...deeper);
-    else yield box;
-  }
-}
-
 /** The contents of all boxes at a path of box types. */
 export function contentsAt(bytes: Buffer, ...[type, ...deeper]: readonly string[]): Buffer[] {
   if (type === undefined) return [bytes];

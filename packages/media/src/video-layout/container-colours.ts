@@ -1,14 +1,13 @@
+import type { ColourCodes } from '../colour-codes.ts';
 import type { VideoType } from '../detect-media-type.ts';
 import { type EbmlElement, elementsAt } from '../input/ebml-elements.ts';
-import { boxContents, childBoxes, maxBoxes, readBoxesAt } from '../input/iso-boxes.ts';
+import { boxContents, childBoxes, readBoxesAt } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
-import { matroskaElements } from './matroska-elements.ts';
+import { readMatroskaTracks } from './matroska-elements.ts';
 import { isoTypes, maxTracks } from './video-codecs.ts';
 
-/** Colours as numbers of ITU-T H.273. */
-export interface ContainerColours {
-  readonly primaries: number;
-  readonly transfer: number;
+/** With the matrix coefficients of ITU-T H.273. */
+export interface ContainerColours extends ColourCodes {
   readonly matrix: number;
 }
 
@@ -51,25 +50,19 @@ function coloursOfEntry(stsd: Buffer): ContainerColours | undefined {
 }
 
 // RFC 9559 section 5.1.4.1.28.
-const [tracksId, trackEntryId, videoId, colourId] = [0x1654ae6b, 0xae, 0xe0, 0x55b0];
-const [matrixId, transferId, primariesId] = [0x55b1, 0x55ba, 0x55bb];
-const maxTracksBytes = 8 * 1024 * 1024;
+const [videoId, colourId, matrixId, transferId, primariesId] = [0xe0, 0x55b0, 0x55b1, 0x55ba, 0x55bb];
 
 async function readMatroskaColours(reader: SourceReader): Promise<readonly (ContainerColours | undefined)[]> {
-  for await (const { kind, offset, end } of matroskaElements(reader, maxBoxes)) {
-    if (kind !== 'needed' || end - offset > maxTracksBytes) continue;
-    const bytes = await reader.at(offset, end - offset);
-    const tracks = [...elementsAt(bytes, { content: 0, end: bytes.length }, tracksId, trackEntryId)];
-    if (tracks.length === 0) continue;
-    return tracks.map((track) => {
-      const [colour] = elementsAt(bytes, track, videoId, colourId);
-      const numberOf = (id: number) => (colour ? readNumber(bytes, [...elementsAt(bytes, colour, id)][0]) : 2);
-      return colour && { primaries: numberOf(primariesId), transfer: numberOf(transferId), matrix: numberOf(matrixId) };
-    });
-  }
-  return [];
+  const { bytes, tracks } = await readMatroskaTracks(reader);
+  return tracks.map((track) => {
+    const [colour] = elementsAt(bytes, track, videoId, colourId);
+    if (!colour) return undefined;
+    const numberOf = (id: number) => readNumber(bytes, [...elementsAt(bytes, colour, id)][0]);
+    return { primaries: numberOf(primariesId), transfer: numberOf(transferId), matrix: numberOf(matrixId) };
+  });
 }
 
+// 2: unspecified.
 function readNumber(bytes: Buffer, element: EbmlElement | undefined): number {
   const length = element ? element.end - element.content : 0;
   return element && length >= 1 && length <= 6 ? bytes.readUIntBE(element.content, length) : 2;

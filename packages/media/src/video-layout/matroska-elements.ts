@@ -1,10 +1,11 @@
-import { type EbmlElement, maxElementHeaderBytes, parseElement } from '../input/ebml-elements.ts';
+import { type EbmlElement, elementsAt, maxElementHeaderBytes, parseElement } from '../input/ebml-elements.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 
 // RFC 9559 section 5.1.
 const segmentId = 0x18538067;
 const clusterId = 0x1f43b675;
-const neededIds = new Set([0x1549a966, 0x1654ae6b]);
+const tracksId = 0x1654ae6b;
+const neededIds = new Set([0x1549a966, tracksId]);
 
 const smallBytes = 64 * 1024;
 
@@ -34,6 +35,28 @@ export async function* matroskaElements(reader: SourceReader, limit: number) {
     };
     offset = end;
   }
+}
+
+const trackEntryId = 0xae;
+const maxTracksBytes = 8 * 1024 * 1024;
+const maxElements = 4096;
+
+/** The descriptions of tracks, with offsets into `bytes`, which are at `offset` of the media. */
+interface MatroskaTracks {
+  readonly bytes: Buffer;
+  readonly offset: number;
+  readonly tracks: readonly EbmlElement[];
+}
+
+/** Reads the descriptions of tracks (section 5.1.4); none if they are larger than 8 MiB. */
+export async function readMatroskaTracks(reader: SourceReader): Promise<MatroskaTracks> {
+  for await (const { kind, offset, end } of matroskaElements(reader, maxElements)) {
+    if (kind !== 'needed' || end - offset > maxTracksBytes) continue;
+    const bytes = await reader.at(offset, end - offset);
+    const tracks = [...elementsAt(bytes, { content: 0, end: bytes.length }, tracksId, trackEntryId)];
+    if (tracks.length > 0) return { bytes, offset, tracks };
+  }
+  return { bytes: Buffer.alloc(0), offset: 0, tracks: [] };
 }
 
 async function readElement(reader: SourceReader, offset: number): Promise<EbmlElement | undefined> {
