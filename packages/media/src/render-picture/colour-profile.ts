@@ -1,5 +1,7 @@
 /** Builds ICC profiles (ICC.1:2022) for pictures that state their colours in another way. LittleCMS converts the pixels. */
 import type { ColourCodes } from '../colour-codes.ts';
+import { d50, encodeFormula, encodeTable, encodeXyz, readTag, writeProfile } from './icc-format.ts';
+import { hlgToLight, pqToLight } from './tone-curves.ts';
 
 /** A chromaticity: CIE 1931 x and y. */
 type Chromaticity = readonly [x: number, y: number];
@@ -93,8 +95,6 @@ function createRgbProfile(primaries: Primaries, curve: Buffer): Buffer | undefin
   ]);
 }
 
-// The white of profiles, as XYZ (ICC.1:2022 section 7.2.16).
-const d50: Triple = [0.9642, 1, 0.8249];
 // Bradford's adaptation to another white (annex E).
 const bradford: Matrix = [
   [0.8951, 0.2664, -0.1614],
@@ -147,104 +147,8 @@ function determinant([a, b, c]: Matrix): number {
   return a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
 }
 
-// Samples of a curve without a formula in ICC.
-const curveSamples = 4096;
-
 function encodeCurve(curve: Curve): Buffer {
   if (curve === 'sRGB') return encodeFormula(3, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]);
   if (typeof curve === 'object') return encodeFormula(0, [curve.gamma]);
-  const toLight = curve === 'PQ' ? pqToLight : hlgToLight;
-  const table = Buffer.alloc(12 + curveSamples * 2);
-  table.write('curv', 'latin1');
-  table.writeUInt32BE(curveSamples, 8);
-  for (let n = 0; n < curveSamples; n += 1) {
-    const light = Math.min(1, toLight(n / (curveSamples - 1)));
-    table.writeUInt16BE(Math.round(light * 65_535), 12 + n * 2);
-  }
-  return table;
-}
-
-// A parametric curve (ICC.1:2022 section 10.18).
-function encodeFormula(kind: number, parameters: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(12 + parameters.length * 4);
-  bytes.write('para', 'latin1');
-  bytes.writeUInt16BE(kind, 8);
-  parameters.forEach((each, n) => {
-    bytes.writeInt32BE(toFixed(each), 12 + n * 4);
-  });
-  return bytes;
-}
-
-// The luminance of white in high dynamic range, in cd/m2 (ITU-R BT.2408).
-const whiteLuminance = 203;
-
-// ITU-R BT.2100 table 4.
-function pqToLight(value: number): number {
-  const [m1, m2, c1, c2, c3] = [1305 / 8192, 2523 / 32, 107 / 128, 2413 / 128, 2392 / 128] as const;
-  const power = value ** (1 / m2);
-  const luminance = 10_000 * (Math.max(0, power - c1) / (c2 - c3 * power)) ** (1 / m1);
-  return mapTone(luminance / whiteLuminance, 100);
-}
-
-// ITU-R BT.2100 table 5, for a display of 1000 cd/m2.
-function hlgToLight(value: number): number {
-  const [a, b, c] = [0.17883277, 0.28466892, 0.55991073] as const;
-  const scene = value <= 0.5 ? value ** 2 / 3 : (Math.exp((value - c) / a) + b) / 12;
-  return mapTone((1000 * scene ** 1.2) / whiteLuminance, 10);
-}
-
-// As in tone-mapping.ts: ffmpeg's `mobius`, which keeps what is darker than 0.3 and compresses the rest below 1.
-function mapTone(light: number, peak: number): number {
-  const knee = 0.3;
-  if (light <= knee) return light;
-  const a = (-(knee ** 2) * (peak - 1)) / (knee ** 2 - 2 * knee + peak);
-  const b = (knee ** 2 - 2 * knee * peak + peak) / (peak - 1);
-  return (((b ** 2 + 2 * b * knee + knee ** 2) / (b - a)) * (light + a)) / (light + b);
-}
-
-function encodeXyz(colour: Triple): Buffer {
-  const bytes = Buffer.alloc(20);
-  bytes.write('XYZ ', 'latin1');
-  colour.forEach((each, n) => {
-    bytes.writeInt32BE(toFixed(each), 8 + n * 4);
-  });
-  return bytes;
-}
-
-function toFixed(value: number): number {
-  return Math.round(value * 65_536);
-}
-
-const headerBytes = 128;
-const tagBytes = 12;
-
-// ICC.1:2022 section 7. Descriptions are left out: the profile never leaves this process.
-function writeProfile(space: 'RGB ' | 'GRAY', tags: readonly (readonly [name: string, content: Buffer])[]): Buffer {
-  const table = Buffer.alloc(4 + tags.length * tagBytes);
-  table.writeUInt32BE(tags.length);
-  let end = headerBytes + table.length;
-  tags.forEach(([name, { length }], n) => {
-    const at = 4 + n * tagBytes;
-    table.write(name, at, 'latin1');
-    table.writeUInt32BE(end, at + 4);
-    table.writeUInt32BE(length, at + 8);
-    end += length;
-  });
-  const header = Buffer.alloc(headerBytes);
-  header.writeUInt32BE(end, 0);
-  header.writeUInt32BE(0x04400000, 8);
-  header.write(`mntr${space}XYZ `, 12, 'latin1');
-  header.write('acsp', 36, 'latin1');
-  encodeXyz(d50).copy(header, 68, 8);
-  return Buffer.concat([header, table, ...tags.map(([, content]) => content)]);
-}
-
-function readTag(profile: Buffer, name: string): Buffer | undefined {
-  const count = profile.length < headerBytes + 4 ? 0 : profile.readUInt32BE(headerBytes);
-  for (let n = 0, at = headerBytes + 4; n < count && at + tagBytes <= profile.length; n += 1, at += tagBytes) {
-    if (profile.toString('latin1', at, at + 4) !== name) continue;
-    const [offset, length] = [profile.readUInt32BE(at + 4), profile.readUInt32BE(at + 8)];
-    return offset + length <= profile.length ? profile.subarray(offset, offset + length) : undefined;
-  }
-  return undefined;
+  return encodeTable(curve === 'PQ' ? pqToLight : hlgToLight);
 }

@@ -4,13 +4,21 @@ import type { Size } from '../size.ts';
 import { type Area, rebrandAsStill, removeCrop } from './heif-still.ts';
 import { createRawTiff } from './raw-tiff.ts';
 
+/** What libheif does not say or apply. */
+interface HeicColours {
+  /** ICC. */
+  readonly profile: Buffer | undefined;
+  readonly isPremultiplied: boolean;
+}
+
 /**
- * Decodes the primary picture of a HEIC to an uncompressed TIFF with this ICC profile, rotated by libheif. Call it only in
+ * Decodes the primary picture of a HEIC to an uncompressed TIFF with these colours, rotated by libheif. Call it only in
  * a separate process: nothing can interrupt it (docs/decisions/016).
  */
 export async function decodeHeic(
   path: string,
-  { maxPixels, profile }: { readonly maxPixels: number; readonly profile: Buffer | undefined },
+  colours: HeicColours,
+  maxPixels: number,
 ): Promise<Buffer | UnsupportedReason> {
   const { default: libheif } = await import('libheif-js/wasm-bundle.js');
   const file = rebrandAsStill(await readFile(path));
@@ -25,8 +33,7 @@ export async function decodeHeic(
   const area = crop ?? { left: 0, top: 0, ...size };
   if (!isInside(area, size)) return 'broken';
   if (size.width * size.height > maxPixels) return 'too_many_pixels';
-  const isPremultiplied = libheif.heif_image_handle_is_premultiplied_alpha(handle) === 1;
-  const { tiff, pixels } = createRawTiff({ ...area, channels: 4, bits: 8, profile, isPremultiplied });
+  const { tiff, pixels } = createRawTiff({ ...area, channels: 4, bits: 8, ...colours });
   const shown = new Uint8ClampedArray(pixels.buffer, pixels.byteOffset, pixels.length);
   const target = { data: crop ? new Uint8ClampedArray(size.width * size.height * 4) : shown, ...size };
   const displayed = await new Promise<unknown>((resolve) => image.display(target, resolve));

@@ -16,7 +16,6 @@ declare module 'libheif-js/wasm-bundle.js' {
     heif_context_alloc(): Context;
     heif_context_read_from_memory(context: Context, file: Uint8Array): unknown;
     heif_js_context_get_primary_image_handle(context: Context): Handle | { readonly code: object };
-    heif_image_handle_is_premultiplied_alpha(handle: Handle): number;
   };
   export = libheif;
 }

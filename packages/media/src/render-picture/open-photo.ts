@@ -51,11 +51,17 @@ async function openAvif(path: string, maxPixels: number): Promise<OpenedPhoto> {
 }
 
 async function openHeic(path: string, maxPixels: number): Promise<OpenedPhoto | UnsupportedReason> {
-  const displayed = await inspectFile(path, (reader) => readHeif(reader, 'heic'));
+  const [displayed, orientation] = await inspectFile(path, async (reader) => {
+    const displayed = await readHeif(reader, 'heic');
+    return [
+      displayed,
+      typeof displayed === 'string' ? undefined : await readExifOrientation(displayed, reader),
+    ] as const;
+  });
   if (typeof displayed === 'string') return displayed;
-  const input = await decodeHeic(path, { maxPixels, profile: profileOf(displayed) });
-  if (typeof input === 'string') return input;
-  return { input, orientation: await inspectFile(path, (reader) => readExifOrientation(displayed, reader)) };
+  const { isPremultiplied } = displayed;
+  const input = await decodeHeic(path, { profile: profileOf(displayed), isPremultiplied }, maxPixels);
+  return typeof input === 'string' ? input : { input, orientation };
 }
 
 function profileOf({ profile, codes }: DisplayedHeif): Buffer | undefined {

@@ -44,6 +44,7 @@ const rows: readonly Row[] = [
   ['TIFF with unassociated alpha', 'tiff', () => tiff(half), halfRed],
   ['TIFF with associated alpha', 'tiff', () => tiff(multiplied, { isPremultiplied: true }), halfRed],
   ['TIFF of 16 bits with associated alpha', 'tiff', () => tiff(multiplied, { bits: 16, isPremultiplied: true }), halfRed],
+  ['TIFF with masks after its colours', 'tiff', () => withMasks(red, 3), red],
 
   ['PNG of 16 bits in Display P3', 'png', async () => png16(red, profileChunk(await displayP3())), p3Red],
   ['PNG of 16 bits in Display P3, half-transparent', 'png', async () => png16(half, profileChunk(await displayP3())), halfP3Red],
@@ -114,6 +115,13 @@ async function meanOnWhite(picture: Buffer): Promise<number[]> {
 function solid(samples: Colour): Sharp {
   const raw = { ...size, channels: samples.length as 1 | 2 | 3 | 4 };
   return sharp(Buffer.alloc(size.width * size.height * samples.length, Buffer.from(samples)), { raw });
+}
+
+/** A TIFF with further channels, whose samples are all 255. */
+function withMasks(samples: Colour, count: number): Promise<Buffer> {
+  const raw = { ...size, channels: 1 } as const;
+  const masks = Array.from({ length: count }, () => Buffer.alloc(size.width * size.height, 255));
+  return solid(samples).joinChannel(masks, { raw }).tiff().toBuffer();
 }
 
 // On white, the mean of equal stripes is nearly that of an alpha of 128.
