@@ -1,15 +1,12 @@
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import { resultFields } from '@echodrop/media/outcomes';
-import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/rendition-recipes';
 import type { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import { createJobDurations, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
+import { missingWithout, type NotShown } from './not-shown.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
-
-/** What visitors do not see: any picture of an upload, or its video. */
-export type NotShown = 'picture' | 'video';
 
 export type RenditionEvents = ReturnType<typeof createRenditionEvents>;
 
@@ -76,19 +73,4 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
       else log.debug(about, 'Job completed');
     },
   };
-}
-
-/** What an upload may lack without this set. */
-function missingWithout(set: RenditionSet): NotShown | undefined {
-  if (set === 'whole') return undefined;
-  return set === 'film' ? 'video' : 'picture';
-}
-
-/** What an upload lacks if renditions of a set are `missing`; undefined if there is something to show. */
-export function findNotShown(
-  { set, type }: Pick<RenditionRequest, 'set' | 'type'>,
-  missing: readonly Recipe[],
-): NotShown | undefined {
-  const ofSet = (recipes: readonly Recipe[]) => recipes.filter((recipe) => setOf(recipe) === set).length;
-  return ofSet(missing) === ofSet(recipesOf(set, type)) ? missingWithout(set) : undefined;
 }

@@ -13,9 +13,10 @@ import { isVideo, type LocalMedia, videoTracks } from '@echodrop/media/video-lay
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { Deferred } from '@echodrop/queue/slower-lane';
-import { findNotShown, type RenditionEvents } from './events.ts';
+import type { RenditionEvents } from './events.ts';
 import { exceedsLane, isKnownToBeCostly, type LaneLimits, limitsForVideo } from './lanes.ts';
 import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
+import { findNotShown } from './not-shown.ts';
 import type { Overruns } from './overruns.ts';
 import { MediaRemoved, OwnerBlocked, runUnlessRemoved } from './run-unless-removed.ts';
 import { discardIfRemoved, type RenditionStatus, readStatus, storeRenditions } from './stored-renditions.ts';
