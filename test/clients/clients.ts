@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findBrowser } from '@echodrop/testkit/browser/find-browser';
+import { launchBrowser } from '@echodrop/testkit/browser/launch-browser';
 import { patienceMs } from '@echodrop/testkit/patience';
 import type { Tool } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
-import { chromium } from 'playwright-core';
 
 /** An upload of version 2, or a resumable one. */
 export interface ClientUpload {
@@ -79,8 +79,8 @@ async function withCurl({
   return { status: Number(status), text };
 }
 
-async function withBrowser(executablePath: string, upload: ClientUpload): Promise<ClientResponse> {
-  await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: patienceMs });
+async function withBrowser(path: string, upload: ClientUpload): Promise<ClientResponse> {
+  await using browser = await launchBrowser(path);
   const page = await browser.newPage();
   page.setDefaultTimeout(patienceMs);
   // Same origin as the gateway; CORS has other tests.

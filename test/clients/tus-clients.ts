@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EchodropClient } from '@echodrop/client/node';
 import { findBrowser } from '@echodrop/testkit/browser/find-browser';
+import { launchBrowser } from '@echodrop/testkit/browser/launch-browser';
 import { patienceMs } from '@echodrop/testkit/patience';
 import type { Tool } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
-import { chromium } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import * as tus from 'tus-js-client';
 import { type ClientUpload, canRun } from './clients.ts';
@@ -61,8 +61,8 @@ function optionsOf({ address, provider, authorization, key, message }: Omit<Clie
   };
 }
 
-async function withUppy(executablePath: string, { file, ...upload }: ClientUpload): Promise<void> {
-  await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: patienceMs });
+async function withUppy(path: string, { file, ...upload }: ClientUpload): Promise<void> {
+  await using browser = await launchBrowser(path);
   const page = await browser.newPage();
   page.setDefaultTimeout(patienceMs);
   // Same origin as the gateway; CORS has other tests.

@@ -5,16 +5,17 @@ import { findRecord } from '@echodrop/archive/records';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { isTombstone } from '@echodrop/record';
 import { findBrowser } from '@echodrop/testkit/browser/find-browser';
+import { launchBrowser } from '@echodrop/testkit/browser/launch-browser';
 import { signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { publishSample } from '../src/site.fixture.ts';
 
 // Run by hand: node services/site/screenshots/take.ts. Takes the pictures of docs/screenshots, of landscapes that it paints itself.
 const target = resolve(import.meta.dirname, '../../../docs/screenshots');
-const executablePath = (await findBrowser()) ?? '';
+const path = (await findBrowser()) ?? '';
 const quality = 76;
 const uploads = 31;
 
@@ -31,7 +32,7 @@ const windows = [
   { name: 'desk', viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1 },
 ];
 
-await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+await using browser = await launchBrowser(path);
 await using stack = await startStack({
   services: ['site', 'rendition-worker'],
   settings: {

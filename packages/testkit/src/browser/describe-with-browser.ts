@@ -1,8 +1,8 @@
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { beforeAll, describe } from 'vitest';
-import { patienceMs } from '../patience.ts';
 import { unlessMissing } from '../unless-missing.ts';
 import { findBrowser } from './find-browser.ts';
+import { launchBrowser } from './launch-browser.ts';
 
 const launched = new Map<string, Promise<Browser>>();
 
@@ -20,19 +20,10 @@ export async function describeWithBrowser(
     let browser: Browser;
     beforeAll(async () => {
       const key = `${path} ${keepsPages}`;
-      const launch = launched.get(key) ?? launchBrowser(path ?? '', keepsPages);
+      const launch = launched.get(key) ?? launchBrowser(path ?? '', { keepsPages });
       launched.set(key, launch);
       browser = await launch;
     });
     tests(() => browser);
-  });
-}
-
-function launchBrowser(executablePath: string, keepsPages: boolean): Promise<Browser> {
-  return chromium.launch({
-    executablePath,
-    timeout: patienceMs,
-    args: ['--no-sandbox', '--disable-gpu'],
-    ...(keepsPages && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
   });
 }

@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { onTestFailed } from 'vitest';
 import { patienceMs } from '../patience.ts';
 
 // A healthy peer may take longer than scripts of pages wait.
@@ -14,7 +15,10 @@ export interface WatchedTab extends AsyncDisposable {
   readonly problems: string[];
 }
 
-/** Opens a tab in a new browser context, whose actions and pages wait for healthy peers as long as tests do. Disposing closes the context. */
+/**
+ * Opens a tab for the current test in a new browser context, whose actions and pages wait for healthy peers as long as tests do. If the test fails, prints the
+ * problems of the tab and its failed requests. Disposing closes the context.
+ */
 export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedTab> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(patienceMs);
@@ -22,6 +26,11 @@ export async function openTab(browser: Browser, options: BrowserContextOptions =
   await context.addInitScript({ content: patientSignals });
   const tab = await context.newPage();
   const problems: string[] = [];
+  const failedRequests: string[] = [];
+  tab.on('requestfailed', (request) => failedRequests.push(`${request.failure()?.errorText}: ${request.url()}`));
+  onTestFailed(() => {
+    console.error([`Tab at ${tab.url()}`, ...problems, ...failedRequests].join('\n  '));
+  });
   tab.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   tab.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(`console: ${message.text()}`);
