@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { onTestFailed } from 'vitest';
+import { onTestFailed, TestRunner } from 'vitest';
 import { patienceMs } from '../patience.ts';
 
 // A healthy peer may take longer than scripts of pages wait.
@@ -16,7 +16,7 @@ export interface WatchedTab extends AsyncDisposable {
 }
 
 /**
- * Opens a tab for the current test in a new browser context, whose actions and pages wait for healthy peers as long as tests do. If the test fails, prints the
+ * Opens a tab in a new browser context, whose actions and pages wait for healthy peers as long as tests do. If the current test fails, prints the
  * problems of the tab and its failed requests. Disposing closes the context.
  */
 export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedTab> {
@@ -28,9 +28,9 @@ export async function openTab(browser: Browser, options: BrowserContextOptions =
   const problems: string[] = [];
   const failedRequests: string[] = [];
   tab.on('requestfailed', (request) => failedRequests.push(`${request.failure()?.errorText}: ${request.url()}`));
-  onTestFailed(() => {
-    console.error([`Tab at ${tab.url()}`, ...problems, ...failedRequests].join('\n  '));
-  });
+  // A tab of `beforeAll` belongs to no test.
+  if (TestRunner.getCurrentTest())
+    onTestFailed(() => console.error([`Tab at ${tab.url()}`, ...problems, ...failedRequests].join('\n  ')));
   tab.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   tab.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(`console: ${message.text()}`);
