@@ -8,7 +8,7 @@ import { maxOutputBytes } from '../sandbox/tool-output.ts';
 import { type LocalVideo, videoTracks } from '../video-layout/ffprobe.ts';
 import { deinterlaceFilters } from '../video-layout/interlaced.ts';
 import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
-import { videoGuards } from '../video-layout/video-codecs.ts';
+import { decoderOptions, videoGuards } from '../video-layout/video-codecs.ts';
 import { toColourCodes } from '../video-layout/video-colours.ts';
 import type { PictureSource, ProcessBudget } from './picture-job.ts';
 
@@ -47,9 +47,9 @@ export async function extractVideoFrame(
   const { width, height } = isWhole ? whole : decodedSize(whole);
   const selection = isSequence ? [] : [...deinterlaceFilters(track), representativeFrame];
   const scale = `scale=${width}:${height}:flags=lanczos+accurate_rnd+full_chroma_int`;
-  const input = [...videoGuards(type), '-i', `file:${path}`];
+  const input = [...videoGuards(type), ...decoderOptions(track), '-i', `file:${path}`];
   for (const { statement, mapping, colours } of colourAttempts(track)) {
-    const graph = [statement, ...selection, ...mapping, scale, 'format=rgb24|rgba', 'setsar=1'].join(',');
+    const graph = [statement, ...selection, ...mapping, scale, 'format=rgb24', 'setsar=1'].join(',');
     const end = await writePng(input, ['-filter_complex', `[0:${track.index}]${graph}`], png, options);
     if (end === 'done') return { path: png, type: 'png', whole, codes: toColourCodes(colours) };
     if (end !== 'broken') return end;

@@ -27,16 +27,26 @@ const scaledMatrices = ['gbr', 'bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240
 export function colourAttempts(track: Track): readonly [ColourFilters, ...ColourFilters[]] {
   const colours = coloursOf(track);
   const statement = stateColours(colours);
+  const opaque = track.hasAlpha ? [showOnWhite(colours)] : [];
   if (isHighDynamicRange(track)) {
     const unmapped = { ...screenColours, matrix: colours.matrix, range: colours.range };
     return [
-      { statement, mapping: toneMapping, colours: screenColours },
-      { statement: stateColours(unmapped), mapping: [], colours: unmapped },
+      { statement, mapping: [...opaque, ...toneMapping], colours: screenColours },
+      { statement: stateColours(unmapped), mapping: opaque, colours: unmapped },
     ];
   }
-  if (scaledMatrices.includes(colours.matrix)) return [{ statement, mapping: [], colours }];
+  if (scaledMatrices.includes(colours.matrix)) return [{ statement, mapping: opaque, colours }];
   const matrix = 'bt709';
-  return [{ statement, mapping: [`zscale=matrix=${matrix}`], colours: { ...colours, matrix } }];
+  return [{ statement, mapping: [...opaque, `zscale=matrix=${matrix}`], colours: { ...colours, matrix } }];
+}
+
+// As pictures of photos. H.264 has no alpha, and ffmpeg would show the colours that transparent pixels have.
+function showOnWhite({ matrix }: VideoColours): string {
+  const [format, white] =
+    matrix === 'gbr'
+      ? ['format=rgba', 'lutrgb=r=255:g=255:b=255:a=255']
+      : ['scale=out_range=tv,format=yuva444p', 'lutyuv=y=235:u=128:v=128:a=255'];
+  return `${format},split[upper][lower];[lower]${white}[white];[white][upper]overlay=format=auto`;
 }
 
 // Those that browsers know.

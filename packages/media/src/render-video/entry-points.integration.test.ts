@@ -49,6 +49,21 @@ test.concurrent.each<[string, VideoType, string[], 'copied' | 'transcoded']>([
   for (const start of [0, 2, 3]) expect(await countFramesFrom(video, start)).toBeGreaterThanOrEqual(20);
 });
 
+test('an MP4 with several sample descriptions is transcoded', async () => {
+  const one = await made([...moving, ...closedGroups, '-f', 'mp4']);
+  // The directory is at the end, so no sample moves.
+  const at = one.indexOf('stsd') + 12;
+  const description = one.subarray(at, at + one.readUInt32BE(at));
+  const two = Buffer.concat([one.subarray(0, at), description, one.subarray(at)]);
+  two.writeUInt32BE(2, at - 4);
+  for (const type of ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd']) {
+    const size = two.indexOf(type) - 4;
+    two.writeUInt32BE(two.readUInt32BE(size) + description.length, size);
+  }
+  const { tracks } = await videoMade('mp4', two);
+  expect(isCopied(tracks[0]?.matrix)).toBe(false);
+});
+
 test('a transport stream whose size changes has one size', async () => {
   const [first, second] = await Promise.all(
     ['160x120', '320x240'].map((size) =>

@@ -6,11 +6,11 @@ import { addressBytesOf } from '../sandbox/address-space.ts';
 import { type FfmpegLimits, runFfmpeg } from '../sandbox/ffmpeg.ts';
 import { type TimedEnd, withDeadline } from '../sandbox/run-tool.ts';
 import { maxOutputBytes } from '../sandbox/tool-output.ts';
-import { hasCleanEntryPoints } from '../video-layout/entry-points.ts';
+import { hasCleanEntryPoints, hasSeveralDescriptions } from '../video-layout/entry-points.ts';
 import { type LocalVideo, type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
-import { videoGuards } from '../video-layout/video-codecs.ts';
+import { decoderOptions, videoGuards } from '../video-layout/video-codecs.ts';
 import { isHighDynamicRange } from '../video-layout/video-colours.ts';
 import { hasHiddenPictures, hasPictures } from '../video-layout/video-edits.ts';
 import { type ColourFilters, colourAttempts, scaleForEncoder } from './colour-filters.ts';
@@ -73,7 +73,7 @@ async function encode(
   outputPath: string,
   { signal, ...bounds }: Pick<VideoOptions, 'maxPixels' | 'signal' | 'niceness'> & { readonly seconds: number },
 ): Promise<TimedEnd> {
-  const input = ['-threads', '4', ...videoGuards(type), '-i', `file:${path}`];
+  const input = ['-threads', '4', ...videoGuards(type), ...decoderOptions(picture), '-i', `file:${path}`];
   const streams = ['-map', `0:${picture.index}`, ...(sound ? codeSound(sound) : [])];
   const output = [...streams, ...coding, ...withoutMetadata, ...mp4, `file:${outputPath}`];
   const end = await runFfmpeg({ input, output }, { ...limits, ...bounds }, signal);
@@ -139,7 +139,8 @@ async function canBeCopied(
   video: { readonly path: string; readonly type: VideoType; readonly track: Track },
   bounds: Pick<VideoOptions, 'maxPixels' | 'signal'>,
 ): Promise<boolean> {
-  if (!isPlayable(video.track, video.type) || (await hasHiddenPictures(video))) return false;
+  if (!isPlayable(video.track, video.type)) return false;
+  if ((await hasHiddenPictures(video)) || (await hasSeveralDescriptions(video))) return false;
   return !(await hasInterlacedFrames(video, bounds));
 }
 

@@ -113,6 +113,38 @@ async function shownColour(video: Buffer, track: Track | undefined): Promise<Col
   return [...stdout.subarray(0, 3)];
 }
 
+// Half transparent (128 of 255), on white.
+const paleRed = [227, 157, 147];
+const paleGrey = [177, 177, 177];
+const vpx = ['-deadline', 'realtime', '-cpu-used', '8', '-b:v', '2M', '-auto-alt-ref', '0', '-f', 'webm'];
+
+// biome-ignore format: a table, one row per line
+test.concurrent.each<[string, VideoType, string, readonly string[], Colour]>([
+  ['QuickTime Animation', 'mov', 'format=argb', ['-c:v', 'qtrle', '-f', 'mov'], paleRed],
+  ['PNG', 'mov', 'format=rgba', ['-c:v', 'png', '-f', 'mov'], paleRed],
+  ['PNG of 16 bits', 'mov', 'format=rgba64be', ['-c:v', 'png', '-f', 'mov'], paleRed],
+  ['uncompressed', 'mov', 'format=argb', ['-c:v', 'rawvideo', '-f', 'mov'], paleRed],
+  ['ProRes', 'mov', 'scale=out_color_matrix=bt601,format=yuva444p10le', ['-c:v', 'prores_ks', '-f', 'mov'], paleRed],
+  ['FFV1', 'mkv', 'scale=out_color_matrix=bt601,format=yuva420p', ['-c:v', 'ffv1', '-f', 'matroska'], paleRed],
+  ['FFV1 of RGB', 'mkv', 'format=bgra', ['-c:v', 'ffv1', '-f', 'matroska'], paleRed],
+  ['FFV1 of RGB and 16 bits', 'mkv', 'format=gbrap16le', ['-c:v', 'ffv1', '-f', 'matroska'], paleRed],
+  ['FFV1 of grey', 'mkv', 'format=ya8', ['-c:v', 'ffv1', '-f', 'matroska'], paleGrey],
+  ['VP8', 'webm', 'scale=out_color_matrix=bt601,format=yuva420p', ['-c:v', 'libvpx', ...vpx], paleRed],
+  ['VP9', 'webm', 'scale=out_color_matrix=bt601,format=yuva420p', ['-c:v', 'libvpx-vp9', ...vpx], paleRed],
+  ['VP9', 'mkv', 'scale=out_color_matrix=bt601,format=yuva420p', ['-c:v', 'libvpx-vp9', ...vpx, '-f', 'matroska'], paleRed],
+  ['32 bits in AVI, whose last 8 often are 0', 'avi', 'format=bgra,colorchannelmixer=aa=0', ['-c:v', 'huffyuv', '-f', 'avi'], red],
+])('half transparent, %s (%s): video and pictures are on white', async (_, type, filter, coding, expected) => {
+  const input = ['-f', 'lavfi', '-i', 'color=0xC83C28@0.502:size=320x240:rate=10:duration=0.3,format=rgba'];
+  const bytes = await made([...input, '-vf', filter, ...coding]);
+  const { tracks, video } = await videoMade(type, bytes);
+  expectColour('video', await shownColour(video, tracks[0]), expected);
+  const { end, pictures } = await drawnPictures(type, bytes);
+  expect(end).toEqual({ outcome: 'made' });
+  for (const [picture, encoded] of pictures) {
+    expectColour(picture, (await sharp(encoded).stats()).channels.map(({ mean }) => Math.round(mean)), expected);
+  }
+});
+
 // A grey of 128 as PQ, with one reference white (203 cd/m2) for both.
 const pq = 'zscale=tin=bt709:pin=bt709:min=bt709:t=smpte2084:p=bt2020:m=bt2020nc:npl=203,format=yuv420p10le';
 const x265 = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'];

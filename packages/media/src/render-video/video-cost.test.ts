@@ -13,7 +13,7 @@ const phone: Track = {
     ...{ matrix: 'bt709', primaries: 'bt709', transfer: 'bt709', range: 'tv', channels: 0 },
     fieldOrder: '',
   },
-  ...{ codec: 'hevc', pixelFormat: 'yuv420p', width: 1920, height: 1080, frameRate: 30, seconds: 20 },
+  ...{ codec: 'hevc', pixelFormat: 'yuv420p', hasAlpha: false, width: 1920, height: 1080, frameRate: 30, seconds: 20 },
 };
 const cost = (differences: Partial<Track>) => videoCostSeconds({ ...phone, ...differences }, false);
 

@@ -1,6 +1,23 @@
+import { inspectFile } from '../input/inspect-file.ts';
 import { boxContents, contentsAt, entryCount, handlerType, readMoov } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
+import { isoTypes } from './video-codecs.ts';
+import type { VideoTrack } from './video-edits.ts';
+
+/**
+ * Whether parts of a video track have their own sample descriptions (ISO/IEC 14496-12 section 8.5.2), as after joining files
+ * without transcoding. A copy keeps the first, which decodes the other parts wrongly.
+ */
+export async function hasSeveralDescriptions({ path, type, track }: VideoTrack): Promise<boolean> {
+  if (!isoTypes.includes(type)) return false;
+  return inspectFile(path, async (reader) => {
+    const moov = await readMoov(reader);
+    const trak = moov && boxContents(moov, 'trak')[track.index];
+    const [descriptions] = trak ? contentsAt(trak, 'mdia', 'minf', 'stbl', 'stsd') : [];
+    return descriptions !== undefined && descriptions.length >= 8 && descriptions.readUInt32BE(4) > 1;
+  });
+}
 
 /**
  * Whether an MP4 of H.264 from ffmpeg, which has one video track, plays from each of its sync samples: each is an IDR picture

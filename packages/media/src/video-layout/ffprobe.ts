@@ -30,12 +30,12 @@ export function isVideo(media: LocalMedia): media is LocalVideo {
   return !isPhoto(media.type);
 }
 
-// No tags: a title with line breaks could inject lines into the output.
+// Of tags, only the one with which ffprobe reports alpha in VP8 and VP9: titles may be long.
 const entries = [
   'stream=index,codec_type,codec_name,pix_fmt,color_space,color_primaries,color_transfer,color_range,field_order,channels,width,height,sample_aspect_ratio,avg_frame_rate,duration',
   'stream_disposition=default,attached_pic',
   'stream_side_data=rotation',
-  'stream_tags=',
+  'stream_tags=alpha_mode',
   'format=nb_streams,duration',
   'format_tags=',
 ].join(':');
@@ -66,6 +66,7 @@ const outputShape = z.object({
         sample_aspect_ratio: name,
         avg_frame_rate: name,
         duration: name,
+        tags: z.object({ alpha_mode: name }).prefault({}),
         disposition: z.object({ default: flag, attached_pic: flag }).prefault({}),
         side_data_list: z.array(z.object({ rotation: z.number().optional() })).default([]),
       }),
@@ -113,7 +114,7 @@ async function readTracks(
   const ffprobe = ['ffprobe', ...query, ...headerOnly, ...videoGuards(type), `file:${path}`] as const;
   const { end, stdout, stderr } = await runTool(ffprobe, limits, { signal, reads: [path] });
   const output = end === 'done' ? parseToolJson(stdout, outputShape) : undefined;
-  if (output) return output.streams.map((stream) => toTrack(stream, output.format.duration));
+  if (output) return output.streams.map((stream) => toTrack(stream, type, output.format.duration));
   await requireSource(path, 'ffprobe');
   if (end === 'done') return 'broken';
   return end === 'broken' && stderr.includes('not on whitelist') ? 'codec' : end;
@@ -123,13 +124,15 @@ async function readTracks(
 const headerOnly = [...['-probesize', String(1024 * 1024)], ...['-analyzeduration', '0'], ...['-threads', '1']];
 
 // Names are in ffprobe's notation, and empty if unknown; numbers are 0 if unknown.
-function toTrack(stream: z.infer<typeof outputShape>['streams'][number], videoDuration: string) {
+function toTrack(stream: z.infer<typeof outputShape>['streams'][number], type: VideoType, videoDuration: string) {
   return {
     /** ffprobe's stream index, from 0. */
     index: stream.index,
     kind: stream.codec_type === 'video' ? 'video' : stream.codec_type === 'audio' ? 'sound' : 'other',
     codec: stream.codec_name,
     pixelFormat: stream.pix_fmt,
+    /** Whether its pixels have alpha. AVI does not state it, and its 32-bit pictures often have 0 everywhere. */
+    hasAlpha: type !== 'avi' && (stream.tags.alpha_mode === '1' || isAlphaFormat(stream.pix_fmt)),
     /** Colours, as stated: matrix coefficients, primaries and transfer characteristics. */
     matrix: stream.color_space,
     primaries: stream.color_primaries,
@@ -171,4 +174,9 @@ function parseRatio(text: string, shape: RegExp): number | undefined {
 // In seconds; a live recording has none.
 function parseDuration(text: string): number {
   return /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : 0;
+}
+
+// ffmpeg's names of pixel formats. Entries of a palette have alpha.
+function isAlphaFormat(name: string): boolean {
+  return /^(yuva|gbrap|ya\d|rgba|bgra|argb|abgr|ayuv|vuya|pal8)/.test(name);
 }

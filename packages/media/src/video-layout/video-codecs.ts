@@ -84,6 +84,21 @@ export function videoGuards(type: VideoType): string[] {
   ];
 }
 
+interface CodedTrack {
+  readonly index: number;
+  readonly codec: string;
+  readonly hasAlpha: boolean;
+}
+
+/** Options before a video's path: ffmpeg's own decoders of VP8 and VP9, which it prefers, ignore alpha. */
+export function decoderOptions({ index, codec, hasAlpha }: CodedTrack): string[] {
+  const decoder = new Map([
+    ['vp8', 'libvpx'],
+    ['vp9', 'libvpx-vp9'],
+  ]).get(codec);
+  return hasAlpha && decoder ? [`-c:${index}`, decoder] : [];
+}
+
 function words(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }

@@ -11,7 +11,8 @@ const maxRoundingSeconds = 0.1;
 // More than one is enough to know, and a hostile video has millions.
 const maxEdits = 1000;
 
-interface VideoTrack {
+/** A track of a video file. */
+export interface VideoTrack {
   readonly path: string;
   readonly type: VideoType;
   readonly track: Pick<Track, 'index'>;
