@@ -34,6 +34,10 @@ exec sleep 600`;
   const markersOf = () => readdir(join(stack.folder, 'store/objects/renditions', mediaKey)).catch(() => []);
   await expect.poll(markersOf).toContainEqual(expect.stringMatching(/^film-.*\.killed_workers-/));
   expect(await isUp(stack.ops('rendition-worker'))).toBe(true);
+  for (const missing of ['picture', 'video']) {
+    const count = new RegExp(`^echodrop_media_not_shown_total\\{.*missing="${missing}",outcome="failed".*\\} 1$`, 'm');
+    await expect.poll(() => stack.metrics('rendition-worker')).toMatch(count);
+  }
 });
 
 function isUp(ops: string): Promise<boolean> {

@@ -1,11 +1,11 @@
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
-import { resultFields } from '@echodrop/media/outcomes';
+import { type RenditionReason, resultFields } from '@echodrop/media/outcomes';
 import type { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import { createJobDurations, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
-import { missingWithout, type NotShown } from './not-shown.ts';
+import type { NotShown } from './not-shown.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
 
 export type RenditionEvents = ReturnType<typeof createRenditionEvents>;
@@ -25,13 +25,13 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
   );
   const notShown = metrics.counter(
     'echodrop_media_not_shown_total',
-    'Rendition sets that ended without any picture, or without the video. The cause is `unsupported` (the media cannot be ' +
+    'Jobs after which an upload has no picture at all, or no video. The outcome is `unsupported` (the media cannot be ' +
       'rendered) or `failed` (the job failed; a later visit enqueues it again).',
-    ['missing', 'cause'],
+    ['missing', 'outcome'],
   );
   // Alerts see the first one as an increase.
   for (const missing of ['picture', 'video']) {
-    for (const cause of ['unsupported', 'failed']) notShown.inc({ missing, cause }, 0);
+    for (const outcome of ['unsupported', 'failed']) notShown.inc({ missing, outcome }, 0);
   }
   const names = { job: 'echodrop_rendition_job_seconds', work: 'echodrop_rendition_work_seconds' };
   const observeDurations = createJobDurations(metrics, names, secondsBuckets);
@@ -45,9 +45,9 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
         rendered.outcome === 'made' ? 'Renditions created' : 'Media cannot be rendered',
       );
     },
-    notShown({ mediaKey, type, set }: RenditionRequest, missing: NotShown) {
-      notShown.inc({ missing, cause: 'unsupported' });
-      log.warn({ mediaKey, type, set, missing }, 'Published media has nothing to show');
+    notShown({ mediaKey, type, set }: RenditionRequest, missing: NotShown, cause: RenditionReason | 'failed') {
+      notShown.inc({ missing, outcome: cause === 'failed' ? cause : 'unsupported' });
+      log.warn({ mediaKey, type, set, missing, cause }, 'Published media has nothing to show');
     },
     outputRefused({ mediaKey, type, set }: RenditionRequest, { file, fault }: OutputRefused) {
       refusals.inc({ fault });
@@ -63,10 +63,9 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
     jobEnded(end: JobEnd, request?: RenditionRequest) {
       const { queue, jobId, seconds, error } = end;
       const outcome = error instanceof MediaRemoved ? 'removed' : end.outcome;
-      const about = { queue, jobId, mediaKey: request?.mediaKey, outcome, seconds };
+      const { mediaKey, type, set } = request ?? {};
+      const about = { queue, jobId, mediaKey, type, set, outcome, seconds };
       observeDurations(end, outcome);
-      const missing = request && missingWithout(request.set);
-      if (outcome === 'failed' && missing) notShown.inc({ missing, cause: 'failed' });
       if (outcome === 'removed') log.info(about, 'Media deleted before rendering');
       else if (outcome === 'deferred') log.info(about, 'Job deferred to a slower lane');
       else if (error) log.error({ ...about, err: error }, 'Job failed');

@@ -10,7 +10,8 @@ import { readConfig } from './config.ts';
 import { createRenditionEvents } from './events.ts';
 import { laneLimits } from './lanes.ts';
 import { Overruns } from './overruns.ts';
-import { noteWorkerDeaths, render } from './render.ts';
+import { noteWorkerDeaths, render, reportNotShown } from './render.ts';
+import { MediaRemoved } from './run-unless-removed.ts';
 import { toolsHash } from './unsupported-renditions.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, resources }) => {
@@ -33,7 +34,10 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
         render(request, signal, { ...deps, limits: laneLimits[lane], overruns: overruns[lane] }),
       onEnd(end, request) {
         events.jobEnded(end, request);
-        if (!request || !end.isDeadly) return;
+        if (!request || end.outcome !== 'failed' || end.error instanceof MediaRemoved) return;
+        // An unreachable store has its own alert.
+        reportNotShown(request, 'failed', deps).catch(() => {});
+        if (!end.isDeadly) return;
         noteWorkerDeaths(request, deps).catch((error: unknown) => events.noteFailed(request, error));
       },
     },

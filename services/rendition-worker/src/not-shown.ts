@@ -1,20 +1,17 @@
-import type { RenditionRequest } from '@echodrop/contracts/rendition';
-import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/rendition-recipes';
+import { type Recipe, setOf } from '@echodrop/media/rendition-recipes';
+import { readStatus } from './stored-renditions.ts';
 
 /** What visitors do not see: any picture of an upload, or its video. */
 export type NotShown = 'picture' | 'video';
 
-/** What an upload may lack without this set. */
-export function missingWithout(set: RenditionSet): NotShown | undefined {
-  if (set === 'whole') return undefined;
-  return set === 'film' ? 'video' : 'picture';
-}
-
-/** What an upload lacks if renditions of a set are `missing`; undefined if there is something to show. */
-export function findNotShown(
-  { set, type }: Pick<RenditionRequest, 'set' | 'type'>,
-  missing: readonly Recipe[],
-): NotShown | undefined {
-  const ofSet = (recipes: readonly Recipe[]) => recipes.filter((recipe) => setOf(recipe) === set).length;
-  return ofSet(missing) === ofSet(recipesOf(set, type)) ? missingWithout(set) : undefined;
+/** What an upload lacks if no rendition among `recipes` of a set is stored. The picture in full size is extra. @throws StoreUnavailable */
+export async function findNotShown(
+  mediaKey: string,
+  recipes: readonly Recipe[],
+  deps: Parameters<typeof readStatus>[2],
+): Promise<readonly NotShown[]> {
+  const { missing, noted } = await readStatus(recipes, mediaKey, deps);
+  const stored = recipes.filter((recipe) => !missing.includes(recipe) && !noted.has(recipe));
+  const lacking = new Set(recipes.map(setOf)).difference(new Set(stored.map(setOf)));
+  return [...lacking].filter((set) => set !== 'whole').map((set) => (set === 'film' ? 'video' : 'picture'));
 }

@@ -54,7 +54,10 @@ async function renderWith(script: string, present: readonly Recipe[]) {
   );
   const { text } = await metrics.exposition();
   const [, refused] = text.match(/^echodrop_tool_output_refused_total\{.*fault="(\w+)".*\} 1$/m) ?? [];
-  return { reply, stored, refused };
+  const notShown = [...text.matchAll(/^echodrop_media_not_shown_total\{.*missing="(\w+)".*\} 1$/gm)].map(
+    ([, what]) => what,
+  );
+  return { reply, stored, refused, notShown };
 }
 
 const pictures = Object.values(pictureRecipes);
@@ -64,8 +67,8 @@ test.each([
   ['a FIFO', 'mkfifo "$out"', 'not_a_file'],
 ] as const)('an ffmpeg that leaves %s: broken, nothing is stored', async (_, script, fault) => {
   const refused = { reply: broken, stored: [], refused: fault };
-  expect(await renderWith(script, pictures), 'instead of a video').toEqual(refused);
-  expect(await renderWith(script, []), 'instead of a still').toEqual(refused);
+  expect(await renderWith(script, pictures), 'instead of a video').toEqual({ ...refused, notShown: ['video'] });
+  expect(await renderWith(script, []), 'instead of a still').toEqual({ ...refused, notShown: ['picture', 'video'] });
 });
 
 test('a tool cannot create a sparse file of 1 TiB', async () => {
@@ -75,5 +78,6 @@ test('a tool cannot create a sparse file of 1 TiB', async () => {
 
 test('refuses a link that ffmpeg left instead of a picture, and stores no other picture', async () => {
   const script = 'cp "$folder/still.png" "$out"\nln -s "$folder/elsewhere" "$(dirname "$out")/large.jpg.part"';
-  expect(await renderWith(script, [])).toEqual({ reply: broken, stored: [], refused: 'link' });
+  const notShown = ['picture', 'video'];
+  expect(await renderWith(script, [])).toEqual({ reply: broken, stored: [], refused: 'link', notShown });
 });

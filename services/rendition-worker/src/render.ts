@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
-import type { Rendered } from '@echodrop/media/outcomes';
+import type { Rendered, RenditionReason } from '@echodrop/media/outcomes';
 import { minVideoCostSeconds } from '@echodrop/media/render-video/render-video';
 import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/rendition-recipes';
 import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
@@ -73,12 +73,24 @@ export async function render(
     // The machine may be at fault the first time, but not if the media stops tools again and again.
     if (error instanceof ToolStopped) await noteMissing(request, 'stopped_tools', deps);
     if (!(error instanceof OutputRefused)) throw error;
-    reportNotShown(request, await noteMissing(request, 'broken', deps), events);
+    await noteMissing(request, 'broken', deps);
     events.outputRefused(request, error);
-    return report({ outcome: 'unsupported', why: 'broken' });
+    const reply = report({ outcome: 'unsupported', why: 'broken' });
+    await reportNotShown(request, 'broken', deps);
+    return reply;
   } finally {
     await discardIfRemoved(mediaKey, store);
   }
+}
+
+/** Reports what visitors do not see, after a job that could not make `recipes`: all of its set unless given. @throws StoreUnavailable */
+export async function reportNotShown(
+  request: RenditionRequest,
+  why: RenditionReason | 'failed',
+  { events, ...deps }: Pick<RenderDeps, 'store' | 'tools' | 'events'>,
+  recipes = recipesOf(request.set, request.type),
+): Promise<void> {
+  for (const missing of await findNotShown(request.mediaKey, recipes, deps)) events.notShown(request, missing, why);
 }
 
 /**
@@ -100,10 +112,9 @@ async function noteMissing(
   { mediaKey, type, set }: RenditionRequest,
   why: NotedReason,
   { store, tools }: Pick<RenderDeps, 'store' | 'tools'>,
-): Promise<readonly Recipe[]> {
+): Promise<void> {
   const { missing } = await readStatus(recipesOf(set, type), mediaKey, { store, tools });
   await noteUnsupported(store, mediaKey, missing, { why, tools });
-  return missing;
 }
 
 async function renderMissing(
@@ -165,18 +176,14 @@ async function renderSet(
   const why = rendered.outcome === 'unsupported' ? rendered.why : undefined;
   if (why === 'timed_out' && !isPhoto(request.type)) overruns.note(request.owner);
   if (limits.canDefer && (why === 'too_costly' || why === 'timed_out')) throw new Deferred();
-  if (why) {
-    const others = toMake.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
-    reportNotShown(request, others, events);
-    if (isNoted(why)) await noteUnsupported(store, mediaKey, others, { why, tools });
+  if (why && isNoted(why)) {
+    const notMade = toMake.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
+    await noteUnsupported(store, mediaKey, notMade, { why, tools });
   }
   events.rendered(request, rendered);
+  const ofSet = recipesOf(set, request.type).filter((recipe) => setOf(recipe) === set);
+  if (why) await reportNotShown(request, why, { store, tools, events }, ofSet);
   return rendered;
-}
-
-function reportNotShown(request: RenditionRequest, missing: readonly Recipe[], events: RenditionEvents): void {
-  const notShown = findNotShown(request, missing);
-  if (notShown) events.notShown(request, notShown);
 }
 
 function outcomeOf(set: RenditionSet, noted: RenditionStatus['noted']): Rendered {

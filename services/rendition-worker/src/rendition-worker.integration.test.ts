@@ -140,7 +140,7 @@ test('counts media without any picture or without its video, but none that is sh
   const count = async (missing: 'picture' | 'video') => {
     const metrics = await stack.metrics('rendition-worker');
     const series = new RegExp(
-      `^echodrop_media_not_shown_total\\{.*missing="${missing}",cause="unsupported".*\\} (\\d+)$`,
+      `^echodrop_media_not_shown_total\\{.*missing="${missing}",outcome="unsupported".*\\} (\\d+)$`,
       'm',
     );
     return Number(series.exec(metrics)?.[1]);
@@ -153,6 +153,11 @@ test('counts media without any picture or without its video, but none that is sh
   expect([await count('picture'), await count('video')]).toEqual([pictures + 1, videos]);
   await make(await upload(cut), 'avi', 'film');
   expect([await count('picture'), await count('video')]).toEqual([pictures + 2, videos + 1]);
+  const partly = await upload(notAPhoto);
+  const [, ...others] = recipesOf('pictures', 'jpg');
+  for (const recipe of others) await store.put(renditionKey(partly, recipe), Readable.from(['before']));
+  expect(await make(partly, 'jpg', 'pictures')).toMatchObject({ outcome: 'unsupported' });
+  expect(await count('picture')).toBe(pictures + 2);
 });
 
 test('makes no rendition of a type that is turned off, and does not read it', async () => {

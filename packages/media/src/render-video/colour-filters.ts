@@ -40,13 +40,13 @@ export function colourAttempts(track: Track): readonly [ColourFilters, ...Colour
   return [{ statement, mapping: [...opaque, `zscale=matrix=${matrix}`], colours: { ...colours, matrix } }];
 }
 
-// As pictures of photos. H.264 has no alpha, and ffmpeg would show the colours that transparent pixels have.
+// H.264 has no alpha, and would show the colours that transparent pixels have. Pictures of photos are on white, too.
 function showOnWhite({ matrix }: VideoColours): string {
   const [format, white] =
     matrix === 'gbr'
       ? ['format=rgba', 'lutrgb=r=255:g=255:b=255:a=255']
       : ['scale=out_range=tv,format=yuva444p', 'lutyuv=y=235:u=128:v=128:a=255'];
-  return `${format},split[upper][lower];[lower]${white}[white];[white][upper]overlay=format=auto`;
+  return `${format},split[picture][canvas];[canvas]${white}[white];[white][picture]overlay=format=auto`;
 }
 
 // Those that browsers know.

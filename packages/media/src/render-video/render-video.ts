@@ -37,9 +37,9 @@ const withoutMetadata = [
 ];
 
 /**
- * Makes an MP4 for browsers that plays while it loads, without metadata. The default picture track is copied if it is H.264
- * that browsers play and no edit hides a part of it, else transcoded (H.264, at most 1080p, deinterlaced). The default sound
- * is always transcoded (AAC, stereo).
+ * Makes an MP4 for browsers that plays while it loads, without metadata. The default picture track is copied if
+ * `canBeCopied` says so and the copy plays from each of its entry points, else transcoded (H.264, at most 1080p, deinterlaced).
+ * The sound is always transcoded (AAC, stereo).
  *
  * The result is `timed_out` after `seconds` for all attempts together, and `too_costly` if one attempt takes more than 40
  * minutes of CPU time, or if the estimate exceeds `estimatedSeconds` of it.
@@ -55,9 +55,9 @@ export async function renderVideo(
   const picture = pictureTrack(tracks);
   if (typeof picture === 'string') return { outcome: 'unsupported', why: picture };
   const end = await withDeadline(seconds, signal, async (signal) => {
-    const isCopied = await canBeCopied({ path, type, track: picture }, { maxPixels, signal });
+    const mayCopy = await canBeCopied({ path, type, track: picture }, { maxPixels, signal });
     // Whether a track fits into an MP4 and plays from every entry point, and whether sound can be decoded, only shows when tried.
-    for (const attempt of attempts(picture, tracks, isCopied)) {
+    for (const attempt of attempts(picture, tracks, mayCopy)) {
       if (videoCostSeconds(picture, attempt.isCopy) > estimatedSeconds) return 'too_costly';
       const end = await encode({ path, type, picture }, attempt, outputPath, { seconds, maxPixels, niceness, signal });
       if (end !== 'broken') return end;
@@ -107,12 +107,12 @@ interface Attempt {
   readonly sound: Track | undefined;
 }
 
-function attempts(picture: Track, tracks: readonly Track[], isCopied: boolean): readonly Attempt[] {
-  const transencodings = colourAttempts(picture).map((colours) => ({
+function attempts(picture: Track, tracks: readonly Track[], mayCopy: boolean): readonly Attempt[] {
+  const transcodings = colourAttempts(picture).map((colours) => ({
     isCopy: false,
     coding: transcode(picture, colours),
   }));
-  const encodings = [...(isCopied ? [{ isCopy: true, coding: copy }] : []), ...transencodings];
+  const encodings = [...(mayCopy ? [{ isCopy: true, coding: copy }] : []), ...transcodings];
   return [...soundTracks(tracks), undefined].flatMap((sound) => encodings.map((each) => ({ ...each, sound })));
 }
 
