@@ -23,13 +23,16 @@ export function parseElement(bytes: Buffer, at: number): EbmlElement | undefined
   return { id, content, end: isUnknown ? Number.POSITIVE_INFINITY : content + size };
 }
 
-/** The elements within another at a path of ids, with offsets into `bytes`. */
+// A hostile file has millions.
+const maxElements = 4096;
+
+/** The elements within another at a path of ids, with offsets into `bytes`, among the first 4096 of each level. */
 export function* elementsAt(
   bytes: Buffer,
   within: Pick<EbmlElement, 'content' | 'end'>,
   ...[id, ...deeper]: number[]
 ): Generator<EbmlElement> {
-  for (let at = within.content; at < within.end; ) {
+  for (let at = within.content, n = 0; at < within.end && n < maxElements; n += 1) {
     const element = parseElement(bytes, at);
     if (!element || element.end > within.end) return;
     if (element.id === id) yield* deeper.length > 0 ? elementsAt(bytes, element, ...deeper) : [element];

@@ -18,36 +18,33 @@ export const maxMoovBytes = 64 * 1024 * 1024;
 const maxHeaderBytes = 16;
 
 /** The top-level boxes, at most `limit`. The last may claim to end beyond the media. */
-export function topLevelBoxes(reader: SourceReader, limit: number): AsyncGenerator<IsoBox> {
-  return readBoxes(reader, { content: 0, end: reader.size }, limit);
+export async function* topLevelBoxes(reader: SourceReader, limit: number): AsyncGenerator<IsoBox> {
+  let offset = 0;
+  for (let n = 0; n < limit && offset < reader.size; n++) {
+    const box = await readBox(reader, offset, reader.size);
+    if (!box) return;
+    yield box;
+    offset = box.end;
+  }
 }
 
-/** The boxes within another, at most `limit`; reads their headers only. */
-async function* readBoxes(
+/** The boxes within another, as long as `headers` are left; reads only these. */
+export async function* readBoxes(
   reader: SourceReader,
   { content, end }: Pick<IsoBox, 'content' | 'end'>,
-  limit: number,
+  headers: { left: number },
 ): AsyncGenerator<IsoBox> {
-  let offset = content;
-  for (let n = 0; n < limit && offset < end; n++) {
-    const box = parseBox(await reader.at(offset, maxHeaderBytes), 0, end - offset);
-    if (!box) return;
-    yield { type: box.type, offset, content: offset + box.content, end: offset + box.end };
-    offset += box.end;
+  for (let offset = content; offset < end && headers.left > 0; headers.left -= 1) {
+    const box = await readBox(reader, offset, end);
+    if (!box || box.end > end) return;
+    yield box;
+    offset = box.end;
   }
 }
 
-/** The boxes at a path of box types; reads headers only. */
-export async function* readBoxesAt(
-  reader: SourceReader,
-  within: Pick<IsoBox, 'content' | 'end'>,
-  ...[type, ...deeper]: readonly string[]
-): AsyncGenerator<IsoBox> {
-  for await (const box of readBoxes(reader, within, maxBoxes)) {
-    if (box.type !== type) continue;
-    if (deeper.length > 0) yield* readBoxesAt(reader, box, ...deeper);
-    else yield box;
-  }
+async function readBox(reader: SourceReader, offset: number, parentEnd: number): Promise<IsoBox | undefined> {
+  const box = parseBox(await reader.at(offset, maxHeaderBytes), 0, parentEnd - offset);
+  return box && { type: box.type, offset, content: offset + box.content, end: offset + box.end };
 }
 
 /** The boxes in `bytes` from `start`, at most `maxBoxes`, with offsets into `bytes`. */

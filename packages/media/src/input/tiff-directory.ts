@@ -25,6 +25,14 @@ export async function readFirstDirectory(
   read: (offset: number, length: number) => Promise<Buffer>,
   kind: 'tiff' | 'exif' = 'tiff',
 ): Promise<TiffDirectory | undefined> {
+  const found = await findEntries(read, kind);
+  return found && parseEntries(found.layout, found.entries);
+}
+
+async function findEntries(
+  read: (offset: number, length: number) => Promise<Buffer>,
+  kind: 'tiff' | 'exif',
+): Promise<{ readonly layout: Layout; readonly entries: readonly Buffer[] } | undefined> {
   const header = await read(0, 16);
   if (header.length < 8) return undefined;
   const order = header.toString('latin1', 0, 2) === 'II' ? 'LE' : 'BE';
@@ -33,9 +41,28 @@ export async function readFirstDirectory(
   if ((magic !== 42 && magic !== 43) || (layout.isBig && header.length < 16)) return undefined;
   const offset = layout.isBig ? uint(layout, header, 8, 8) : uint(layout, header, 4, 4);
   const count = entryCount(layout, await read(offset, directoryBytes(layout, 0)));
-  return count > maxEntries
-    ? undefined
-    : parseEntries(layout, count, await read(offset, directoryBytes(layout, count)));
+  if (count > maxEntries) return undefined;
+  const entries = splitEntries(layout, count, await read(offset, directoryBytes(layout, count)));
+  return entries && { layout, entries };
+}
+
+const shortType = 3;
+const maxValues = 64;
+
+/** The values of a tag of SHORTs, at most 64, in the first directory of a TIFF. */
+export async function readShorts(
+  read: (offset: number, length: number) => Promise<Buffer>,
+  wanted: number,
+): Promise<readonly number[]> {
+  const found = await findEntries(read, 'tiff');
+  const { layout, entries = [] } = found ?? {};
+  const entry = layout && entries.find((each) => uint(layout, each, 0, 2) === wanted);
+  if (!entry || uint(layout, entry, 2, 2) !== shortType) return [];
+  const [countBytes, at] = layout.isBig ? [8, 12] : [4, 8];
+  const count = Math.min(uint(layout, entry, 4, countBytes), maxValues);
+  const isInline = 2 * count <= countBytes;
+  const bytes = isInline ? entry.subarray(at) : await read(uint(layout, entry, at, countBytes), 2 * count);
+  return Array.from({ length: bytes.length < 2 * count ? 0 : count }, (_, n) => uint(layout, bytes, 2 * n, 2));
 }
 
 function directoryBytes({ isBig }: Layout, entries: number): number {
@@ -47,13 +74,18 @@ function entryCount(layout: Layout, bytes: Buffer): number {
   return layout.isBig ? uint(layout, bytes, 0, 8) : uint(layout, bytes, 0, 2);
 }
 
-function parseEntries(layout: Layout, declared: number, bytes: Buffer): TiffDirectory | undefined {
+function splitEntries(layout: Layout, declared: number, bytes: Buffer): Buffer[] | undefined {
   let count = declared;
   if (layout.isExif) while (count > 0 && bytes.length < directoryBytes(layout, count)) count -= 1;
   if (count === 0 || bytes.length < directoryBytes(layout, count)) return undefined;
+  return Array.from({ length: count }, (_, n) =>
+    bytes.subarray(directoryBytes(layout, n), directoryBytes(layout, n + 1)),
+  );
+}
+
+function parseEntries(layout: Layout, entries: readonly Buffer[]): TiffDirectory {
   const directory = new Map<number, number | undefined>();
-  for (let n = 0; n < count; n++) {
-    const entry = bytes.subarray(directoryBytes(layout, n), directoryBytes(layout, n + 1));
+  for (const entry of entries) {
     const tag = uint(layout, entry, 0, 2);
     const value = firstValue(layout, entry);
     if (layout.isExif && (directory.has(tag) || value === undefined)) continue;

@@ -4,6 +4,8 @@ import { boxContents, childBoxes } from '../input/iso-boxes.ts';
 export interface ItemProperty {
   readonly type: string;
   readonly content: Buffer;
+  /** Whether a reader that does not know it must not show the item. */
+  readonly isEssential: boolean;
 }
 
 /** The location of an item's bytes: in `data`, the content of the `idat` box, or else in the file. */
@@ -23,6 +25,7 @@ export class HeifItems {
   readonly #places: ReadonlyMap<number, Place>;
   readonly #references: readonly Reference[];
   readonly #byOrigin: ReadonlyMap<string, Reference>;
+  readonly #properties: ReadonlyMap<number, readonly ItemProperty[]>;
 
   constructor(meta: Buffer) {
     this.#meta = meta;
@@ -30,6 +33,7 @@ export class HeifItems {
     this.#places = new Map(boxContents(meta, 'iloc', fullBoxBytes).slice(0, 1).flatMap(itemPlaces));
     this.#references = boxContents(meta, 'iref', fullBoxBytes).flatMap(references);
     this.#byOrigin = new Map(this.#references.map((each) => [`${each.type} ${each.from}`, each]));
+    this.#properties = itemProperties(meta);
   }
 
   /** The id of the displayed item. */
@@ -49,14 +53,8 @@ export class HeifItems {
   }
 
   /** An item's properties, in the order of their application (ISO/IEC 23008-12 section 9.3). */
-  propertiesOf(item: number): ItemProperty[] {
-    return boxContents(this.#meta, 'iprp', fullBoxBytes).flatMap((iprp) => {
-      const boxes = boxContents(iprp, 'ipco').flatMap((ipco) =>
-        [...childBoxes(ipco, 0)].map(({ type, content, end }) => ({ type, content: ipco.subarray(content, end) })),
-      );
-      const indexes = boxContents(iprp, 'ipma').flatMap((ipma) => propertyIndexes(ipma, item));
-      return indexes.flatMap((index) => boxes[index - 1] ?? []);
-    });
+  propertiesOf(item: number): readonly ItemProperty[] {
+    return this.#properties.get(item) ?? [];
   }
 
   /** The items that `item` refers to in this way, such as `dimg` for the items that it is derived from. */
@@ -68,6 +66,13 @@ export class HeifItems {
   endOf(item: number): number | undefined {
     const place = this.#places.get(item);
     return place && (place.isInFile ? place.end : 0);
+  }
+
+  /** The bytes of an item in the `idat` box; undefined if they are elsewhere. */
+  dataOf(item: number): Buffer | undefined {
+    const place = this.#places.get(item);
+    if (!place || place.isInFile) return undefined;
+    return boxContents(this.#meta, 'idat', fullBoxBytes)[0]?.subarray(place.offset, place.offset + place.length);
   }
 
   /** The location of the EXIF of an item. */
@@ -97,17 +102,35 @@ interface Reference {
   readonly to: readonly number[];
 }
 
+/** The properties of each item: indexes into the boxes of `ipco`. The first list of an item counts. */
+function itemProperties(meta: Buffer): ReadonlyMap<number, readonly ItemProperty[]> {
+  const [iprp = Buffer.alloc(0)] = boxContents(meta, 'iprp', fullBoxBytes);
+  const [ipco = Buffer.alloc(0)] = boxContents(iprp, 'ipco');
+  const boxes = [...childBoxes(ipco, 0)];
+  const found = new Map<number, readonly ItemProperty[]>();
+  for (const [item, indexes] of boxContents(iprp, 'ipma').flatMap(propertyIndexes)) {
+    if (found.has(item)) continue;
+    const properties = indexes.flatMap(({ index, isEssential }) => {
+      const box = boxes[index - 1];
+      return box ? [{ type: box.type, content: ipco.subarray(box.content, box.end), isEssential }] : [];
+    });
+    found.set(item, properties);
+  }
+  return found;
+}
+
 // For each item its id and indexes into `ipco` from 1; the highest bit of each marks it as essential.
-function propertyIndexes(ipma: Buffer, item: number): number[] {
+function propertyIndexes(ipma: Buffer): [item: number, { index: number; isEssential: boolean }[]][] {
   const numbers = new NumberReader(ipma, fullBoxBytes);
   const idBytes = ipma[0] === 0 ? 2 : 4;
-  const indexBytes = ((ipma[3] ?? 0) & 1) === 1 ? 2 : 1;
+  const [indexBytes, essential] = ((ipma[3] ?? 0) & 1) === 1 ? [2, 0x8000] : [1, 0x80];
+  const lists: ReturnType<typeof propertyIndexes> = [];
   for (let items = numbers.next(4); items > 0 && !numbers.isAtEnd; items--) {
     const id = numbers.next(idBytes);
     const indexes = Array.from({ length: numbers.next(1) }, () => numbers.next(indexBytes));
-    if (id === item) return indexes.map((index) => index & (indexBytes === 2 ? 0x7fff : 0x7f));
+    lists.push([id, indexes.map((each) => ({ index: each & (essential - 1), isEssential: each >= essential }))]);
   }
-  return [];
+  return lists;
 }
 
 // Boxes of an item, then a list of items (section 8.11.12).

@@ -16,6 +16,14 @@ const codedTypes: Readonly<Record<HeifType, readonly string[]>> = { avif: ['av01
 const derivedTypes = ['grid', 'iovl', 'iden'];
 // A tile of a picture is rarely derived itself.
 const maxLevels = 4;
+// Cameras have hundreds of tiles.
+const maxItems = 10_000;
+/** The setup of the decoder of each type. */
+const setupTypes: Readonly<Record<string, string>> = { hvc1: 'hvcC', av01: 'av1C' };
+const knownProperties = [
+  ...['hvcC', 'av1C', 'a1op', 'a1lx', 'lsel', 'ispe', 'pixi', 'pasp', 'auxC', 'rloc'],
+  ...['colr', 'clli', 'mdcv', 'cclv', 'amve', 'clap', 'irot', 'imir'],
+];
 
 /** The displayed size of an AVIF: of its primary picture or, for a sequence without one, of its track. */
 export async function avifSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
@@ -71,6 +79,7 @@ function primaryPicture(meta: Buffer, type: HeifType, fileSize: number): Display
   const properties = items.propertiesOf(primary);
   const size = displayedSize(properties);
   if (!size) return undefined;
+  if (!areCropsInside(properties)) return 'broken';
   const why = findObstacle(items, primary, type, fileSize);
   if (why) return why;
   const isTransformed = properties.some(({ type }) => type === 'irot' || type === 'imir');
@@ -101,18 +110,44 @@ function findObstacle(
   if (items.hasDoubleReferences) return 'codec';
   let level = [primary];
   for (let n = 0; n < maxLevels && level.length > 0; n += 1) {
+    if (level.length > maxItems) return 'too_costly';
     const kinds = level.map((item) => items.typeOf(item) ?? '');
     if (kinds.some((kind) => !codedTypes[type].includes(kind) && !derivedTypes.includes(kind))) return 'codec';
+    const properties = level.flatMap((item) => items.propertiesOf(item));
+    if (properties.some((each) => each.isEssential && !knownProperties.includes(each.type))) return 'codec';
     const isCut = level.some((item) => (items.endOf(item) ?? 0) > fileSize);
-    if (isCut || level.some((item) => !isSizeOfSource(items, item))) return 'broken';
+    if (isCut || level.some((item) => !canBeDecoded(items, item))) return 'broken';
     level = [...new Set(level.flatMap((item) => items.referencesFrom(item, 'dimg')))];
   }
   return level.length > 0 ? 'too_costly' : undefined;
 }
 
+function canBeDecoded(items: HeifItems, item: number): boolean {
+  const kind = items.typeOf(item) ?? '';
+  if (kind === 'iden') return isSizeOfSource(items, item);
+  if (kind === 'grid') return isGridComplete(items, item);
+  const setup = setupTypes[kind];
+  return setup === undefined || items.propertiesOf(item).some(({ type }) => type === setup);
+}
+
+// ISO/IEC 23008-12 section 6.6.2.3: rows and columns less one, after the version and flags. Tiles have one size, and cover the picture.
+function isGridComplete(items: HeifItems, item: number): boolean {
+  const data = items.dataOf(item);
+  const tiles = items.referencesFrom(item, 'dimg');
+  if (!data) return true;
+  if (data.length < 8) return false;
+  const [rows, columns, isLong] = [data.readUInt8(2) + 1, data.readUInt8(3) + 1, (data.readUInt8(1) & 1) === 1];
+  if (rows * columns !== tiles.length || (isLong && data.length < 12)) return false;
+  const [width, height] = isLong
+    ? [data.readUInt32BE(4), data.readUInt32BE(8)]
+    : [data.readUInt16BE(4), data.readUInt16BE(6)];
+  const tile = displayedSize(items.propertiesOf(tiles[0] ?? 0));
+  return tile === undefined || (tile.width * columns >= width && tile.height * rows >= height);
+}
+
 // An identity (`iden`) shows another item, whose displayed size it must declare.
 function isSizeOfSource(items: HeifItems, item: number): boolean {
-  const [source] = items.typeOf(item) === 'iden' ? items.referencesFrom(item, 'dimg') : [];
+  const [source] = items.referencesFrom(item, 'dimg');
   if (source === undefined) return true;
   const shown = displayedSize(items.propertiesOf(source));
   const declared = displayedSize(items.propertiesOf(item).filter(({ type }) => type === 'ispe'));
@@ -137,6 +172,27 @@ function applyTransformation(size: Size, { type, content }: ItemProperty): Size 
   }
   const quarterTurns = type === 'irot' ? (content[0] ?? 0) & 3 : 0;
   return quarterTurns % 2 === 1 ? { width: size.height, height: size.width } : size;
+}
+
+// ISO/IEC 14496-12 section 12.1.4: fractions of the size of a crop, and of its centre's distance from that of the picture.
+function areCropsInside(properties: readonly ItemProperty[]): boolean {
+  let canvas: Size = { width: 0, height: 0 };
+  for (const property of properties) {
+    const { type, content } = property;
+    const before = canvas;
+    canvas = displayedSize(properties.slice(0, properties.indexOf(property) + 1)) ?? canvas;
+    if (type !== 'clap') continue;
+    if (content.length < 32) return false;
+    const [x, y] = [16, 24].map((at) => content.readInt32BE(at) / content.readUInt32BE(at + 4)) as [number, number];
+    if (!isCentredInside(canvas.width, before.width, x) || !isCentredInside(canvas.height, before.height, y))
+      return false;
+  }
+  return true;
+}
+
+// With a pixel for rounding.
+function isCentredInside(length: number, of: number, offset: number): boolean {
+  return length >= 1 && Math.abs(offset) <= (of - length) / 2 + 1;
 }
 
 function roundQuotient(numerator = 0, denominator = 0): number {

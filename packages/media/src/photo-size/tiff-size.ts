@@ -1,5 +1,5 @@
 import type { SourceReader } from '../input/source-reader.ts';
-import { orientSize, readFirstDirectory, type TiffDirectory } from '../input/tiff-directory.ts';
+import { orientSize, readFirstDirectory, readShorts, type TiffDirectory } from '../input/tiff-directory.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
 
@@ -7,10 +7,13 @@ const tags = {
   subfileType: 254,
   width: 256,
   height: 257,
+  bitsPerSample: 258,
   compression: 259,
   photometric: 262,
   orientation: 274,
+  samplesPerPixel: 277,
   subDirectories: 330,
+  extraSamples: 338,
   dngVersion: 50706,
 } as const;
 
@@ -29,7 +32,30 @@ export async function tiffSize(reader: SourceReader): Promise<Size | Unsupported
   if (isCameraRaw(directory)) return 'unknown_type';
   const compression = directory.get(tags.compression);
   if (compression !== undefined && !supportedCompressions.includes(compression)) return 'codec';
+  if (!(await hasKnownColours(directory, reader))) return 'codec';
   return orientSize({ width, height }, directory.get(tags.orientation));
+}
+
+/** The kinds of the samples that a pixel has beyond its colours: 1 and 2 are alpha (TIFF 6.0, "ExtraSamples"). */
+export async function readExtraSamples(reader: SourceReader): Promise<readonly number[]> {
+  const directory = await readFirstDirectory((offset, length) => reader.at(offset, length));
+  const colours = coloursOf[directory?.get(tags.photometric) ?? rgb] ?? 3;
+  const length = Math.max(0, (directory?.get(tags.samplesPerPixel) ?? 1) - colours);
+  const kinds = await readShorts((offset, length) => reader.at(offset, length), tags.extraSamples);
+  return Array.from({ length: Math.min(length, maxExtraSamples) }, (_, n) => kinds[n] ?? 0);
+}
+
+// More than sharp reads.
+const maxExtraSamples = 32;
+const [rgb, ...labs] = [2, 8, 9, 10];
+// Of grey (0 is white, 0 is black), palettes, masks and CMYK; others have three.
+const coloursOf: Readonly<Record<number, number>> = { 0: 1, 1: 1, 3: 1, 4: 1, 5: 4 };
+
+// libvips reads CIELab of 16 bits and without alpha only.
+async function hasKnownColours(directory: TiffDirectory, reader: SourceReader): Promise<boolean> {
+  if (!labs.includes(directory.get(tags.photometric) ?? rgb)) return true;
+  const [bits] = await readShorts((offset, length) => reader.at(offset, length), tags.bitsPerSample);
+  return bits !== 8 && directory.get(tags.samplesPerPixel) === 3;
 }
 
 // Raw files begin with a small preview (subfile type 1), with the picture in a subdirectory.

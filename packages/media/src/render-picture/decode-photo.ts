@@ -8,7 +8,8 @@ import { decodeStill } from './guarded-sharp.ts';
 import { openPhoto } from './open-photo.ts';
 import type { SourceCoding } from './picture-coding.ts';
 import type { PictureSource } from './picture-job.ts';
-import { PixelSizes, type Pixels, toPixels, toSharp } from './pixel-sizes.ts';
+import { PixelSizes, toPixels, toSharp } from './pixel-sizes.ts';
+import { toSRgb } from './to-srgb.ts';
 
 /** The pixels of a photo, decoded once, and what its file says about them. */
 export interface DecodedPhoto {
@@ -34,7 +35,7 @@ export async function decodePhoto(
     const size = whole ?? header.autoOrient;
     const { width, height } = isWhole ? size : decodedSize(size);
     const picture = decodeStill(input, maxPixels).autoOrient().resize(width, height, { fit: 'fill' });
-    const pixels = dropExtraChannels(await toPixels(toSRgb(picture, header)));
+    const pixels = await toPixels(toSRgb(picture, header));
     const transform = transformations[orientation ?? 1];
     const upright = transform ? await toPixels(transform(toSharp(pixels))) : pixels;
     const isLossless = type === 'webp' && (await inspectFile(path, isLosslessWebp));
@@ -49,20 +50,6 @@ export async function decodePhoto(
 /** Why libvips did not decode or make a picture. */
 export function reasonFor({ message }: Error): UnsupportedReason {
   return message.includes('pixel limit') ? 'too_many_pixels' : 'broken';
-}
-
-// sharp converts 16 bits with a profile to Display P3, which an output profile completes.
-function toSRgb(picture: Sharp, { depth, icc }: Metadata): Sharp {
-  return depth === 'ushort' && icc ? picture.withIccProfile('srgb') : picture.toColourspace('srgb');
-}
-
-// A TIFF may have masks and spot colours after its colours and alpha.
-function dropExtraChannels({ data, info }: Pixels): Pixels {
-  const { width, height, channels } = info;
-  if (channels <= 4) return { data, info };
-  const kept = Buffer.alloc(width * height * 4);
-  for (let from = 0, to = 0; to < kept.length; from += channels, to += 4) data.copy(kept, to, from, from + 4);
-  return { data: kept, info: { width, height, channels: 4 } };
 }
 
 // TIFFs of instruments (microscopes, height scanners) have samples of 32 bits or with a sign, which libvips takes for colours.

@@ -18,6 +18,12 @@ const replaced = (from: string, to: string) => (file: Buffer) => {
   changed.write(to, changed.indexOf(from), 'latin1');
   return changed;
 };
+/** Of the grid: rows and columns less one at 2 and 3, width and height at 4 and 6. */
+const gridByte = (at: number, value: number) => (file: Buffer) => {
+  const changed = Buffer.from(file);
+  changed[changed.indexOf('idat') + 4 + at] = value;
+  return changed;
+};
 const cut = (file: Buffer) => file.subarray(0, -20);
 const whole = (file: Buffer) => file;
 
@@ -42,6 +48,15 @@ const rows: readonly Row[] = [
   ['of H.264', 'heic', heic, replaced('hvc1\0', 'avc1\0'), 'codec'],
   ['of layered HEVC', 'heic', heic, replaced('hvc1\0', 'lhv1\0'), 'codec'],
   ['of HEVC', 'avif', avif, replaced('av01\0', 'hvc1\0'), 'codec'],
+  ['of more tiles than it has', 'heic', { ...heic, tiles }, gridByte(3, 2), 'broken'],
+  ['of more tiles than it has', 'avif', { ...avif, tiles }, gridByte(2, 2), 'broken'],
+  ['larger than its tiles', 'heic', { ...heic, tiles }, gridByte(4, 1), 'broken'],
+  ['with an essential property that nobody knows', 'heic', { ...heic, quarterTurns: 1 }, replaced('irot', 'what'), 'codec'],
+  ['with an essential property that nobody knows', 'avif', { ...avif, quarterTurns: 1 }, replaced('irot', 'what'), 'codec'],
+  ['without the setup of its decoder', 'avif', avif, replaced('av1C', 'free'), 'codec'],
+  ['with a crop outside', 'heic', { ...heic, crop: { width: 64, height: 48, right: 40 } }, whole, 'broken'],
+  ['with a crop outside', 'avif', { ...avif, crop: { width: 64, height: 48, down: 30 } }, whole, 'broken'],
+  ['with a crop at its edge', 'avif', { ...avif, crop: { width: 64, height: 48, right: 32 } }, whole, [64, 48]],
   ['whose end is missing', 'heic', heic, cut, 'broken'],
   ['of tiles whose end is missing', 'heic', { ...heic, tiles }, cut, 'broken'],
   ['whose end is missing', 'avif', avif, cut, 'broken'],

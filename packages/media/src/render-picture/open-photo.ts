@@ -10,6 +10,7 @@ import { promotePrimary, rebrandAsStill } from './heif-still.ts';
 import type { PictureSource } from './picture-job.ts';
 import { keepPixelChunks } from './png-pixels.ts';
 import { createRawTiff } from './raw-tiff.ts';
+import { keepColours } from './tiff-colours.ts';
 
 interface OpenedPhoto {
   /** What sharp reads, with a colour profile unless it is sRGB. */
@@ -30,7 +31,7 @@ export async function openPhoto(source: PictureSource, maxPixels: number): Promi
       return { input: await withRgbProfile(input, maxPixels), orientation: await inspectFile(path, pngOrientation) };
     }
     case 'tiff':
-      return { input: await withRgbProfile(path, maxPixels) };
+      return { input: await withRgbProfile(await keepColours(path, maxPixels), maxPixels) };
     case 'avif':
       return openAvif(path, maxPixels);
     case 'heic':
@@ -65,7 +66,9 @@ async function openHeic(path: string, maxPixels: number): Promise<OpenedPhoto | 
 }
 
 function profileOf({ profile, codes }: DisplayedHeif): Buffer | undefined {
-  return profile ?? (codes && createProfile(coloursOfCodes(codes), 'rgb'));
+  // Pixels of grey become RGB.
+  if (profile) return toRgbProfile(profile) ?? profile;
+  return codes && createProfile(coloursOfCodes(codes), 'rgb');
 }
 
 // sharp applies a profile to grey of 8 bits, but not of 16.

@@ -6,6 +6,7 @@ import sharp, { type Sharp } from 'sharp';
 import { expect, test } from 'vitest';
 import type { MediaType } from '../detect-media-type.ts';
 import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { createProfile, sRgbPrimaries } from './colour-profile.ts';
 import { createRawTiff } from './raw-tiff.ts';
 
 const size = { width: 64, height: 48 };
@@ -44,7 +45,10 @@ const rows: readonly Row[] = [
   ['TIFF with unassociated alpha', 'tiff', () => tiff(half), halfRed],
   ['TIFF with associated alpha', 'tiff', () => tiff(multiplied, { isPremultiplied: true }), halfRed],
   ['TIFF of 16 bits with associated alpha', 'tiff', () => tiff(multiplied, { bits: 16, isPremultiplied: true }), halfRed],
-  ['TIFF with masks after its colours', 'tiff', () => withMasks(red, 3), red],
+  ['TIFF with masks after its colours and alpha', 'tiff', () => withMasks(red, 3), red],
+  ['TIFF with masks after its colours', 'tiff', async () => withUnknownSamples(await withMasks(red, 3, 0)), red],
+  ['TIFF with a black mask', 'tiff', () => withUnknownSamples(tiff([...red, 0])), red],
+  ['TIFF of 16 bits with a black mask', 'tiff', () => withUnknownSamples(tiff([...red, 0], { bits: 16 })), red],
 
   ['PNG of 16 bits in Display P3', 'png', async () => png16(red, profileChunk(await displayP3())), p3Red],
   ['PNG of 16 bits in Display P3, half-transparent', 'png', async () => png16(half, profileChunk(await displayP3())), halfP3Red],
@@ -58,6 +62,7 @@ const rows: readonly Row[] = [
 
   ['PNG with cICP of Display P3', 'png', () => png(red, numbers(12, 13)), p3Red],
   ['PNG of 16 bits with cICP of Display P3', 'png', () => png16(red, numbers(12, 13)), p3Red],
+  ['PNG with cICP of a matrix, which counts as none', 'png', () => png(red, pngChunk('cICP', Buffer.from([9, 1, 9, 1]))), red],
   ['PNG with cICP of BT.2020', 'png', () => png(red, numbers(9, 1)), bt2020Red],
   ['PNG with cICP of sRGB before a profile of Display P3', 'png', async () => png(red, numbers(1, 13), profileChunk(await displayP3())), red],
   ['PNG with a profile of Display P3 before sRGB', 'png', async () => png(red, profileChunk(await displayP3()), pngChunk('sRGB', Buffer.alloc(1))), p3Red],
@@ -77,6 +82,8 @@ const rows: readonly Row[] = [
   ['AVIF sequence with nclx of Display P3', 'avif', () => avif('yuv444p', 'smpte432', 'iec61966-2-1', '5'), p3Red],
   ['AVIF of tiles with nclx of Display P3', 'avif', () => heif({ ...p3Heif, coding: 'av1', brands: ['avif', 'mif1'], tiles: { columns: 2, rows: 2 } }), p3Red],
   ['HEIC with nclx of Display P3', 'heic', () => heif(p3Heif), p3Red],
+  ['HEIC with a profile of linear grey', 'heic', () => heif({ ...greyHeif, coding: 'hevc', brands: ['heic', 'mif1'] }), linearGrey],
+  ['AVIF with a profile of linear grey', 'avif', () => heif({ ...greyHeif, coding: 'av1', brands: ['avif', 'mif1'] }), linearGrey],
   ['HEIC of tiles with nclx of Display P3', 'heic', () => heif({ ...p3Heif, tiles: { columns: 2, rows: 1 } }), p3Red],
   ['HEIC of tiles that alone have nclx', 'heic', () => heif({ ...p3Heif, tiles: { columns: 2, rows: 1 }, coloursOnTiles: true }), p3Red],
 ];
@@ -117,11 +124,19 @@ function solid(samples: Colour): Sharp {
   return sharp(Buffer.alloc(size.width * size.height * samples.length, Buffer.from(samples)), { raw });
 }
 
-/** A TIFF with further channels, whose samples are all 255. */
-function withMasks(samples: Colour, count: number): Promise<Buffer> {
+/** A TIFF with further channels, whose samples are all the same. */
+function withMasks(samples: Colour, count: number, value = 255): Promise<Buffer> {
   const raw = { ...size, channels: 1 } as const;
-  const masks = Array.from({ length: count }, () => Buffer.alloc(size.width * size.height, 255));
-  return solid(samples).joinChannel(masks, { raw }).tiff().toBuffer();
+  const masks = Array.from({ length: count }, () => Buffer.alloc(size.width * size.height, value));
+  return solid(samples).joinChannel(masks, { raw }).tiff({ compression: 'none' }).toBuffer();
+}
+
+// Tag 338 in little-endian order: its values say which samples are alpha.
+function withUnknownSamples(file: Buffer): Buffer {
+  const entry = file.indexOf(Buffer.from([0x52, 1, 3, 0]));
+  const count = file.readUInt32LE(entry + 4);
+  const values = count > 2 ? file.readUInt32LE(entry + 8) : entry + 8;
+  return file.fill(0, values, values + 2 * count);
 }
 
 // On white, the mean of equal stripes is nearly that of an alpha of 128.
@@ -187,6 +202,12 @@ function avif(pixelFormat: string, primaries: string, transfer: string, frames =
   const still = frames === '1' ? ['-still-picture', '1'] : [];
   return made([...input, '-vf', filters.join(','), '-c:v', 'libaom-av1', '-cpu-used', '8', ...still, '-f', 'avif']);
 }
+
+const greyHeif = {
+  ...size,
+  colour: '0x373737',
+  profile: createProfile({ primaries: sRgbPrimaries, curve: { gamma: 1 } }, 'grey'),
+};
 
 const p3Heif = {
   coding: 'hevc',

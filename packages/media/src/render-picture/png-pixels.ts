@@ -57,7 +57,8 @@ function* chunksOf(png: Buffer): Generator<Chunk> {
 // PNG third edition, section 13.13: the first of cICP, iCCP, sRGB, and gAMA with cHRM counts. Undefined if that is iCCP.
 function readColours(chunks: ReadonlyMap<string, Chunk>): Colours | undefined {
   const [codes, gamma, chromaticities] = ['cICP', 'gAMA', 'cHRM'].map((type) => chunks.get(type)?.data);
-  if (codes && codes.length >= 4)
+  // The matrix must be 0.
+  if (codes && codes.length >= 4 && codes[2] === 0)
     return coloursOfCodes({ primaries: codes.readUInt8(0), transfer: codes.readUInt8(1) });
   if (chunks.has('iCCP')) return undefined;
   const isSRgb = chunks.has('sRGB');

@@ -49,17 +49,39 @@ test.concurrent.each<[string, VideoType, string[], 'copied' | 'transcoded']>([
   for (const start of [0, 2, 3]) expect(await countFramesFrom(video, start)).toBeGreaterThanOrEqual(20);
 });
 
+/** Inserts bytes into boxes of an MP4 whose directory is at its end, so that no sample moves. */
+function inserted(file: Buffer, at: number, piece: Buffer, boxes: readonly string[]): Buffer {
+  const changed = Buffer.concat([file.subarray(0, at), piece, file.subarray(at)]);
+  for (const type of boxes) {
+    const size = changed.indexOf(type) - 4;
+    changed.writeUInt32BE(changed.readUInt32BE(size) + piece.length, size);
+  }
+  return changed;
+}
+
+const descriptions = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'];
+
 test('an MP4 with several sample descriptions is transcoded', async () => {
   const one = await made([...moving, ...closedGroups, '-f', 'mp4']);
-  // The directory is at the end, so no sample moves.
   const at = one.indexOf('stsd') + 12;
-  const description = one.subarray(at, at + one.readUInt32BE(at));
-  const two = Buffer.concat([one.subarray(0, at), description, one.subarray(at)]);
+  const two = inserted(one, at, one.subarray(at, at + one.readUInt32BE(at)), descriptions);
   two.writeUInt32BE(2, at - 4);
-  for (const type of ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd']) {
-    const size = two.indexOf(type) - 4;
-    two.writeUInt32BE(two.readUInt32BE(size) + description.length, size);
-  }
+  const { tracks } = await videoMade('mp4', two);
+  expect(isCopied(tracks[0]?.matrix)).toBe(false);
+});
+
+test('an MP4 with several sequence parameter sets is transcoded', async () => {
+  const [one, other] = await Promise.all(
+    ['0', '1'].map((id) => made([...moving, ...h264(`open-gop=0:sps-id=${id}`), '-f', 'mp4'])),
+  );
+  if (!one || !other) throw new Error('no videos');
+  const parametersOf = (file: Buffer) => {
+    const at = file.indexOf('avcC') + 4 + 6;
+    return { at, bytes: file.subarray(at, at + 2 + file.readUInt16BE(at)) };
+  };
+  const { at, bytes } = parametersOf(one);
+  const two = inserted(one, at + bytes.length, parametersOf(other).bytes, [...descriptions, 'avc1', 'avcC']);
+  two.writeUInt8(0xe2, at - 1);
   const { tracks } = await videoMade('mp4', two);
   expect(isCopied(tracks[0]?.matrix)).toBe(false);
 });

@@ -34,6 +34,15 @@ const tagged = (matrix: string, primaries: string, transfer: string, range = 'tv
   `setparams=colorspace=${matrix}:color_primaries=${primaries}:color_trc=${transfer}:range=${range}`;
 const unstated = tagged('unknown', 'unknown', 'unknown', 'unknown');
 
+const hevcWithoutRange = [
+  ...['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none:qp=4'],
+  ...[
+    '-bsf:v',
+    'hevc_metadata=video_full_range_flag=0:colour_primaries=2:transfer_characteristics=2:matrix_coefficients=2',
+  ],
+  ...['-color_range', 'pc', '-colorspace', 'smpte170m', '-color_primaries', 'bt709', '-color_trc', 'bt709'],
+];
+
 type Row = readonly [
   name: string,
   type: VideoType,
@@ -59,6 +68,8 @@ const rows: readonly Row[] = [
   ['H.264 of full range', 'mp4', hd, `${yuv('bt709', 'pc', 'yuvj420p')},${tagged('bt709', 'bt709', 'bt709', 'pc')}`, [...x264, '-f', 'mp4'], { ...bt709, range: 'pc' }, red],
   ['VP9 of full range', 'webm', hd, `${yuv('bt709', 'pc', 'yuv420p')},${tagged('bt709', 'bt709', 'bt709', 'pc')}`, ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-f', 'webm'], bt709, red],
   ['HEVC of full range and 10 bits', 'mp4', hd, `${yuv('bt709', 'pc', 'yuv420p10le')},${tagged('bt709', 'bt709', 'bt709', 'pc')}`, ['-c:v', 'libx265', '-x265-params', 'log-level=none:range=full:colormatrix=bt709', '-preset', 'ultrafast', '-f', 'mp4'], bt709, red],
+  ['HEVC whose full range only MP4 states', 'mp4', sd, yuv('bt601', 'pc', 'yuv420p'), [...hevcWithoutRange, '-f', 'mp4'], bt601, red],
+  ['HEVC whose full range only Matroska states', 'mkv', sd, yuv('bt601', 'pc', 'yuv420p'), [...hevcWithoutRange, '-f', 'matroska'], bt601, red],
   ['grey', 'mkv', sd, 'format=gray', ['-c:v', 'ffv1', '-f', 'matroska'], bt601, grey],
   ['QuickTime Animation', 'mov', hd, 'format=rgb24', ['-c:v', 'qtrle', '-f', 'mov'], bt709, red],
   ['PNG', 'mov', sd, 'format=rgb24', ['-c:v', 'png', '-f', 'mov'], bt709, red],
@@ -133,6 +144,8 @@ test.concurrent.each<[string, VideoType, string, readonly string[], Colour]>([
   ['VP9', 'webm', 'scale=out_color_matrix=bt601,format=yuva420p', ['-c:v', 'libvpx-vp9', ...vpx], paleRed],
   ['VP9', 'mkv', 'scale=out_color_matrix=bt601,format=yuva420p', ['-c:v', 'libvpx-vp9', ...vpx, '-f', 'matroska'], paleRed],
   ['32 bits in AVI, whose last 8 often are 0', 'avi', 'format=bgra,colorchannelmixer=aa=0', ['-c:v', 'huffyuv', '-f', 'avi'], red],
+  ['32 bits of AVI in Matroska', 'mkv', 'format=bgra,colorchannelmixer=aa=0', ['-c:v', 'huffyuv', '-f', 'matroska'], red],
+  ['32 bits of AVI without a codec in Matroska', 'mkv', 'format=bgra,colorchannelmixer=aa=0', ['-c:v', 'rawvideo', '-allow_raw_vfw', '1', '-f', 'matroska'], red],
 ])('half transparent, %s (%s): video and pictures are on white', async (_, type, filter, coding, expected) => {
   const input = ['-f', 'lavfi', '-i', 'color=0xC83C28@0.502:size=320x240:rate=10:duration=0.3,format=rgba'];
   const bytes = await made([...input, '-vf', filter, ...coding]);

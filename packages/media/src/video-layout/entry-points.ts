@@ -2,6 +2,7 @@ import { inspectFile } from '../input/inspect-file.ts';
 import { boxContents, contentsAt, entryCount, handlerType, readMoov } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
+import { readIsoTracks } from './iso-tracks.ts';
 import { isoTypes } from './video-codecs.ts';
 import type { VideoTrack } from './video-edits.ts';
 
@@ -11,12 +12,8 @@ import type { VideoTrack } from './video-edits.ts';
  */
 export async function hasSeveralDescriptions({ path, type, track }: VideoTrack): Promise<boolean> {
   if (!isoTypes.includes(type)) return false;
-  return inspectFile(path, async (reader) => {
-    const moov = await readMoov(reader);
-    const trak = moov && boxContents(moov, 'trak')[track.index];
-    const [descriptions] = trak ? contentsAt(trak, 'mdia', 'minf', 'stbl', 'stsd') : [];
-    return descriptions !== undefined && descriptions.length >= 8 && descriptions.readUInt32BE(4) > 1;
-  });
+  const descriptions = (await inspectFile(path, readIsoTracks))[track.index]?.descriptions;
+  return descriptions !== undefined && descriptions.length >= 8 && descriptions.readUInt32BE(4) > 1;
 }
 
 /**
@@ -40,10 +37,10 @@ export async function hasCleanEntryPoints(path: string): Promise<boolean> {
   return count > 0;
 }
 
-/** The length of the length of a unit, and the sequence parameter sets with which a video begins. */
+/** The length of the length of a unit, and the only sequence parameter set. */
 interface Setup {
   readonly lengthBytes: number;
-  readonly parameters: readonly Buffer[];
+  readonly parameters: Buffer;
 }
 
 // ISO/IEC 14496-15 section 5.3.3.1, within a sample entry (ISO/IEC 14496-12 section 12.1.3).
@@ -52,12 +49,10 @@ function readSetup(table: Buffer): Setup | undefined {
   const [entry] = contentsAt(table, 'stsd').flatMap((stsd) => boxContents(stsd, 'avc1', 8));
   const [config] = entry ? boxContents(entry, 'avcC', visualEntryBytes) : [];
   if (!config || config.length < 6) return undefined;
-  const parameters: Buffer[] = [];
-  for (let left = config.readUInt8(5) & 31, at = 6; left > 0 && at + 2 <= config.length; left -= 1) {
-    const end = at + 2 + config.readUInt16BE(at);
-    parameters.push(config.subarray(at + 2, end));
-    at = end;
-  }
+  // Several may have several sizes, and slices choose.
+  const hasOne = (config.readUInt8(5) & 31) === 1 && config.length >= 8;
+  if (!hasOne) return undefined;
+  const parameters = config.subarray(8, 8 + config.readUInt16BE(6));
   return { lengthBytes: (config.readUInt8(4) & 3) + 1, parameters };
 }
 
@@ -113,7 +108,7 @@ async function isEntryPoint(reader: SourceReader, { offset, end }: Sample, { len
     if (type !== sequenceParameters && type !== pictureParameters) return false;
     if (type === sequenceParameters) {
       const unit = await reader.at(start, Math.min(length, maxParameterBytes));
-      if (!parameters.some((known) => known.equals(unit))) return false;
+      if (!parameters.equals(unit)) return false;
     }
     at = start + length;
   }

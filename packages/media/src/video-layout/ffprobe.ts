@@ -124,15 +124,16 @@ async function readTracks(
 const headerOnly = [...['-probesize', String(1024 * 1024)], ...['-analyzeduration', '0'], ...['-threads', '1']];
 
 // Names are in ffprobe's notation, and empty if unknown; numbers are 0 if unknown.
-function toTrack(stream: z.infer<typeof outputShape>['streams'][number], type: VideoType, videoDuration: string) {
+type Stream = z.infer<typeof outputShape>['streams'][number];
+
+function toTrack(stream: Stream, type: VideoType, videoDuration: string) {
   return {
     /** ffprobe's stream index, from 0. */
     index: stream.index,
     kind: stream.codec_type === 'video' ? 'video' : stream.codec_type === 'audio' ? 'sound' : 'other',
     codec: stream.codec_name,
     pixelFormat: stream.pix_fmt,
-    /** Whether its pixels have alpha. AVI does not state it, and its 32-bit pictures often have 0 everywhere. */
-    hasAlpha: type !== 'avi' && (stream.tags.alpha_mode === '1' || isAlphaFormat(stream.pix_fmt)),
+    hasAlpha: hasAlpha(stream, type),
     /** Colours, as stated: matrix coefficients, primaries and transfer characteristics. */
     matrix: stream.color_space,
     primaries: stream.color_primaries,
@@ -174,6 +175,12 @@ function parseRatio(text: string, shape: RegExp): number | undefined {
 // In seconds; a live recording has none.
 function parseDuration(text: string): number {
   return /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : 0;
+}
+
+// AVI does not state alpha, and programs leave 0 there; the codecs of such files may be in another container by now.
+function hasAlpha({ codec_name: codec, pix_fmt: format, tags }: Stream, type: VideoType): boolean {
+  if (type === 'avi' || codec === 'huffyuv' || (codec === 'rawvideo' && type !== 'mov')) return false;
+  return tags.alpha_mode === '1' || isAlphaFormat(format);
 }
 
 // ffmpeg's names of pixel formats. Entries of a palette have alpha.

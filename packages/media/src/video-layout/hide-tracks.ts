@@ -2,8 +2,9 @@ import { open } from 'node:fs/promises';
 import type { VideoType } from '../detect-media-type.ts';
 import { elementsAt } from '../input/ebml-elements.ts';
 import { fileReader } from '../input/inspect-file.ts';
-import { childBoxes, type IsoBox, readBoxesAt } from '../input/iso-boxes.ts';
+import { childBoxes, type IsoBox } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
+import { readIsoTracks } from './iso-tracks.ts';
 import { readMatroskaTracks } from './matroska-elements.ts';
 import { isoTypes } from './video-codecs.ts';
 
@@ -20,8 +21,9 @@ interface Patch {
 export async function hideOtherTracks(path: string, type: VideoType): Promise<boolean> {
   await using file = await open(path, 'r+');
   const reader = await fileReader(file);
-  const patches = isoTypes.includes(type) ? await patchMoov(reader) : [];
-  if (type === 'mkv' || type === 'webm') patches.push(...(await patchSegment(reader)));
+  const isMatroska = type === 'mkv' || type === 'webm';
+  if (!isMatroska && !isoTypes.includes(type)) return false;
+  const patches = isMatroska ? await patchSegment(reader) : await patchMoov(reader);
   for (const { offset, bytes } of patches) await file.write(bytes, 0, bytes.length, offset);
   return patches.length > 0;
 }
@@ -32,25 +34,11 @@ const unknownCodec = Buffer.from('zzzz');
 const versionAt = 8;
 const setupAt = 28;
 
-const maxDescriptionBytes = 1024 * 1024;
-
 async function patchMoov(reader: SourceReader): Promise<Patch[]> {
-  const patches: Patch[] = [];
-  for await (const trak of readBoxesAt(reader, { content: 0, end: reader.size }, 'moov', 'trak')) {
-    if (await isOfPictures(reader, trak)) continue;
-    for await (const { content, end } of readBoxesAt(reader, trak, 'mdia', 'minf', 'stbl', 'stsd')) {
-      const stsd = await reader.at(content, Math.min(end - content, maxDescriptionBytes));
-      for (const entry of childBoxes(stsd, 8)) patches.push(hideEntry(stsd, entry, content));
-    }
-  }
-  return patches;
-}
-
-async function isOfPictures(reader: SourceReader, trak: IsoBox): Promise<boolean> {
-  for await (const { content } of readBoxesAt(reader, trak, 'mdia', 'hdlr')) {
-    return (await reader.at(content + 8, 4)).toString('latin1') === 'vide';
-  }
-  return false;
+  const others = (await readIsoTracks(reader)).filter(({ handler }) => handler !== 'vide');
+  return others.flatMap(({ descriptions, offset }) =>
+    [...childBoxes(descriptions, 8)].map((entry) => hideEntry(descriptions, entry, offset)),
+  );
 }
 
 function hideEntry(stsd: Buffer, { offset, content, end }: IsoBox, stsdOffset: number): Patch {
@@ -68,7 +56,7 @@ const codecId = 0x86;
 async function patchSegment(reader: SourceReader): Promise<Patch[]> {
   const { bytes, offset, tracks } = await readMatroskaTracks(reader);
   return tracks
-    .flatMap((track) => [...elementsAt(bytes, track, codecId)])
+    .flatMap((track) => elementsAt(bytes, track, codecId).take(1).toArray())
     .filter(({ content }) => bytes.toString('latin1', content, content + 2) !== 'V_')
     .map(({ content }) => ({ offset: offset + content + 2, bytes: Buffer.from('?') }));
 }

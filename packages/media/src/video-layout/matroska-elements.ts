@@ -1,5 +1,6 @@
 import { type EbmlElement, elementsAt, maxElementHeaderBytes, parseElement } from '../input/ebml-elements.ts';
 import type { SourceReader } from '../input/source-reader.ts';
+import { maxTracks } from './video-codecs.ts';
 
 // RFC 9559 section 5.1.
 const segmentId = 0x18538067;
@@ -38,6 +39,9 @@ export async function* matroskaElements(reader: SourceReader, limit: number) {
 }
 
 const trackEntryId = 0xae;
+const trackTypeId = 0x83;
+// Video, sound, subtitles, metadata: ffmpeg skips other types, and does not count them.
+const countedTypes = [1, 2, 17, 33];
 const maxTracksBytes = 8 * 1024 * 1024;
 const maxElements = 4096;
 
@@ -53,10 +57,16 @@ export async function readMatroskaTracks(reader: SourceReader): Promise<Matroska
   for await (const { kind, offset, end } of matroskaElements(reader, maxElements)) {
     if (kind !== 'needed' || end - offset > maxTracksBytes) continue;
     const bytes = await reader.at(offset, end - offset);
-    const tracks = [...elementsAt(bytes, { content: 0, end: bytes.length }, tracksId, trackEntryId)];
+    const entries = elementsAt(bytes, { content: 0, end: bytes.length }, tracksId, trackEntryId).take(maxTracks);
+    const tracks = entries.filter((entry) => countedTypes.includes(typeOf(bytes, entry))).toArray();
     if (tracks.length > 0) return { bytes, offset, tracks };
   }
   return { bytes: Buffer.alloc(0), offset: 0, tracks: [] };
+}
+
+function typeOf(bytes: Buffer, track: EbmlElement): number {
+  const [type] = elementsAt(bytes, track, trackTypeId);
+  return (type && bytes[type.end - 1]) ?? 0;
 }
 
 async function readElement(reader: SourceReader, offset: number): Promise<EbmlElement | undefined> {

@@ -6,10 +6,10 @@ interface StatedColours {
   readonly matrix: string;
   readonly primaries: string;
   readonly transfer: string;
+  readonly range: string;
 }
 
 interface ColouredTrack extends StatedColours {
-  readonly range: string;
   readonly pixelFormat: string;
   readonly height: number;
 }
@@ -61,6 +61,7 @@ const matrixCodes: ReadonlyMap<string, number> = new Map([
   ['ycgco', 8],
   ['bt2020nc', 9],
   ['bt2020c', 10],
+  ['ictcp', 14],
 ]);
 
 // The matrix of videos without one, by their primaries.
@@ -96,7 +97,10 @@ function matrixOf(track: ColouredTrack, primaries: string | undefined): string {
   return matrixOfPrimaries.get(primaries ?? '') ?? (track.height >= minHdLines ? 'bt709' : 'smpte170m');
 }
 
-/** The colours of a track, or those of its container if it states none of a kind. */
+/**
+ * The colours of a track, or those of its container if it states none of a kind. Decoders report `tv` also for a track without a range,
+ * so a container with the full range counts.
+ */
 export function withContainerColours(track: StatedColours, container: ContainerColours | undefined): StatedColours {
   if (!container) return track;
   const orElse = (name: string, codes: ReadonlyMap<string, number>, code: number) =>
@@ -105,6 +109,7 @@ export function withContainerColours(track: StatedColours, container: ContainerC
     matrix: orElse(track.matrix, matrixCodes, container.matrix),
     primaries: orElse(track.primaries, primariesCodes, container.primaries),
     transfer: orElse(track.transfer, transferCodes, container.transfer),
+    range: container.isFullRange ? 'pc' : track.range,
   };
 }
 
