@@ -36,9 +36,11 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
         events.jobEnded(end, request);
         if (!request || end.outcome !== 'failed' || end.error instanceof MediaRemoved) return;
         // An unreachable store has its own alert.
-        reportNotShown(request, 'failed', deps).catch(() => {});
+        const reported = reportNotShown(request, 'failed', deps).catch(() => {});
         if (!end.isDeadly) return;
-        noteWorkerDeaths(request, deps).catch((error: unknown) => events.noteFailed(request, error));
+        reported
+          .then(() => noteWorkerDeaths(request, deps))
+          .catch((error: unknown) => events.noteFailed(request, error));
       },
     },
     { url: queueRedisUrl(config), secret: config.RENDITION_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },

@@ -1,10 +1,14 @@
 import { type Recipe, setOf } from '@echodrop/media/rendition-recipes';
+import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import { readStatus } from './stored-renditions.ts';
 
 /** What visitors do not see: any picture of an upload, or its video. */
 export type NotShown = 'picture' | 'video';
 
-/** What an upload lacks if no rendition among `recipes` of a set is stored. The picture in full size is extra. @throws StoreUnavailable */
+/**
+ * What an upload lacks after a job that could not make all `recipes`: the sets of which nothing is stored. What an earlier job noted as impossible
+ * was reported then. The picture in full size is extra. @throws StoreUnavailable
+ */
 export async function findNotShown(
   mediaKey: string,
   recipes: readonly Recipe[],
@@ -12,6 +16,8 @@ export async function findNotShown(
 ): Promise<readonly NotShown[]> {
   const { missing, noted } = await readStatus(recipes, mediaKey, deps);
   const stored = recipes.filter((recipe) => !missing.includes(recipe) && !noted.has(recipe));
-  const lacking = new Set(recipes.map(setOf)).difference(new Set(stored.map(setOf)));
+  const lacking = new Set(missing.map(setOf)).difference(new Set(stored.map(setOf)));
+  const isRemoved = lacking.size > 0 && !(await deps.store.stat(mediaObjectKey(mediaKey)));
+  if (isRemoved) return [];
   return [...lacking].filter((set) => set !== 'whole').map((set) => (set === 'film' ? 'video' : 'picture'));
 }

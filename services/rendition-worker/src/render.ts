@@ -73,10 +73,10 @@ export async function render(
     // The machine may be at fault the first time, but not if the media stops tools again and again.
     if (error instanceof ToolStopped) await noteMissing(request, 'stopped_tools', deps);
     if (!(error instanceof OutputRefused)) throw error;
-    await noteMissing(request, 'broken', deps);
     events.outputRefused(request, error);
     const reply = report({ outcome: 'unsupported', why: 'broken' });
     await reportNotShown(request, 'broken', deps);
+    await noteMissing(request, 'broken', deps);
     return reply;
   } finally {
     await discardIfRemoved(mediaKey, store);
@@ -176,13 +176,12 @@ async function renderSet(
   const why = rendered.outcome === 'unsupported' ? rendered.why : undefined;
   if (why === 'timed_out' && !isPhoto(request.type)) overruns.note(request.owner);
   if (limits.canDefer && (why === 'too_costly' || why === 'timed_out')) throw new Deferred();
-  if (why && isNoted(why)) {
-    const notMade = toMake.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
-    await noteUnsupported(store, mediaKey, notMade, { why, tools });
-  }
   events.rendered(request, rendered);
+  if (!why) return rendered;
   const ofSet = recipesOf(set, request.type).filter((recipe) => setOf(recipe) === set);
-  if (why) await reportNotShown(request, why, { store, tools, events }, ofSet);
+  await reportNotShown(request, why, { store, tools, events }, ofSet);
+  const notMade = toMake.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
+  if (isNoted(why)) await noteUnsupported(store, mediaKey, notMade, { why, tools });
   return rendered;
 }
 

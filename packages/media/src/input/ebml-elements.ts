@@ -23,8 +23,8 @@ export function parseElement(bytes: Buffer, at: number): EbmlElement | undefined
   return { id, content, end: isUnknown ? Number.POSITIVE_INFINITY : content + size };
 }
 
-// A hostile file has millions.
-const maxElements = 4096;
+/** Readers ignore further elements of one level: a hostile file has millions. */
+export const maxElements = 4096;
 
 /** The elements within another at a path of ids, with offsets into `bytes`, among the first 4096 of each level. */
 export function* elementsAt(

@@ -26,6 +26,7 @@ export class HeifItems {
   readonly #references: readonly Reference[];
   readonly #byOrigin: ReadonlyMap<string, Reference>;
   readonly #properties: ReadonlyMap<number, readonly ItemProperty[]>;
+  readonly #data: Buffer | undefined;
 
   constructor(meta: Buffer) {
     this.#meta = meta;
@@ -34,6 +35,7 @@ export class HeifItems {
     this.#references = boxContents(meta, 'iref', fullBoxBytes).flatMap(references);
     this.#byOrigin = new Map(this.#references.map((each) => [`${each.type} ${each.from}`, each]));
     this.#properties = itemProperties(meta);
+    [this.#data] = boxContents(meta, 'idat', fullBoxBytes);
   }
 
   /** The id of the displayed item. */
@@ -72,7 +74,7 @@ export class HeifItems {
   dataOf(item: number): Buffer | undefined {
     const place = this.#places.get(item);
     if (!place || place.isInFile) return undefined;
-    return boxContents(this.#meta, 'idat', fullBoxBytes)[0]?.subarray(place.offset, place.offset + place.length);
+    return this.#data?.subarray(place.offset, place.offset + place.length);
   }
 
   /** The location of the EXIF of an item. */
@@ -81,7 +83,7 @@ export class HeifItems {
     const exif = describing.find(({ from }) => this.#types.get(from) === 'Exif');
     const place = exif && this.#places.get(exif.from);
     if (!place) return undefined;
-    const [data = Buffer.alloc(0)] = boxContents(this.#meta, 'idat', fullBoxBytes);
+    const data = this.#data ?? Buffer.alloc(0);
     return { ...(!place.isInFile && { data }), offset: place.offset, length: place.length };
   }
 }

@@ -16,8 +16,6 @@ const codedTypes: Readonly<Record<HeifType, readonly string[]>> = { avif: ['av01
 const derivedTypes = ['grid', 'iovl', 'iden'];
 // A tile of a picture is rarely derived itself.
 const maxLevels = 4;
-// Cameras have hundreds of tiles.
-const maxItems = 10_000;
 /** The setup of the decoder of each type. */
 const setupTypes: Readonly<Record<string, string>> = { hvc1: 'hvcC', av01: 'av1C' };
 const knownProperties = [
@@ -95,9 +93,13 @@ function primaryPicture(meta: Buffer, type: HeifType, fileSize: number): Display
 }
 
 function displayedSize(properties: readonly ItemProperty[]): Size | undefined {
-  const extent = properties.find(({ type, content }) => type === 'ispe' && content.length >= 12)?.content;
-  const coded = extent && { width: extent.readUInt32BE(4), height: extent.readUInt32BE(8) };
+  const coded = codedSize(properties);
   return coded && properties.reduce(applyTransformation, coded);
+}
+
+function codedSize(properties: readonly ItemProperty[]): Size | undefined {
+  const extent = properties.find(({ type, content }) => type === 'ispe' && content.length >= 12)?.content;
+  return extent && { width: extent.readUInt32BE(4), height: extent.readUInt32BE(8) };
 }
 
 /** Why the decoder would refuse a picture: what is accepted must be shown. */
@@ -110,7 +112,6 @@ function findObstacle(
   if (items.hasDoubleReferences) return 'codec';
   let level = [primary];
   for (let n = 0; n < maxLevels && level.length > 0; n += 1) {
-    if (level.length > maxItems) return 'too_costly';
     const kinds = level.map((item) => items.typeOf(item) ?? '');
     if (kinds.some((kind) => !codedTypes[type].includes(kind) && !derivedTypes.includes(kind))) return 'codec';
     const properties = level.flatMap((item) => items.propertiesOf(item));
@@ -142,6 +143,8 @@ function isGridComplete(items: HeifItems, item: number): boolean {
     ? [data.readUInt32BE(4), data.readUInt32BE(8)]
     : [data.readUInt16BE(4), data.readUInt16BE(6)];
   const tile = displayedSize(items.propertiesOf(tiles[0] ?? 0));
+  const declared = codedSize(items.propertiesOf(item));
+  if (declared && (declared.width !== width || declared.height !== height)) return false;
   return tile === undefined || (tile.width * columns >= width && tile.height * rows >= height);
 }
 
@@ -174,25 +177,33 @@ function applyTransformation(size: Size, { type, content }: ItemProperty): Size 
   return quarterTurns % 2 === 1 ? { width: size.height, height: size.width } : size;
 }
 
-// ISO/IEC 14496-12 section 12.1.4: fractions of the size of a crop, and of its centre's distance from that of the picture.
+/** Whether each crop is inside the picture as it is when the crop applies. */
 function areCropsInside(properties: readonly ItemProperty[]): boolean {
-  let canvas: Size = { width: 0, height: 0 };
+  let canvas = codedSize(properties);
   for (const property of properties) {
-    const { type, content } = property;
-    const before = canvas;
-    canvas = displayedSize(properties.slice(0, properties.indexOf(property) + 1)) ?? canvas;
-    if (type !== 'clap') continue;
-    if (content.length < 32) return false;
-    const [x, y] = [16, 24].map((at) => content.readInt32BE(at) / content.readUInt32BE(at + 4)) as [number, number];
-    if (!isCentredInside(canvas.width, before.width, x) || !isCentredInside(canvas.height, before.height, y))
-      return false;
+    if (property.type === 'clap' && !(canvas && isCropInside(property.content, canvas))) return false;
+    canvas = canvas && applyTransformation(canvas, property);
   }
   return true;
 }
 
-// With a pixel for rounding.
+// ISO/IEC 14496-12 section 12.1.4: fractions of the width, the height, and the distances between the centres.
+function isCropInside(clap: Buffer, { width, height }: Size): boolean {
+  if (clap.length < 32) return false;
+  const [w, h, x, y] = [0, 8, 16, 24].map((at) => clap.readInt32BE(at) / clap.readInt32BE(at + 4)) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const isPositive = [4, 12, 20, 28].every((at) => clap.readInt32BE(at) > 0);
+  return isPositive && isCentredInside(w, width, x) && isCentredInside(h, height, y);
+}
+
+// Decoders round fractions.
 function isCentredInside(length: number, of: number, offset: number): boolean {
-  return length >= 1 && Math.abs(offset) <= (of - length) / 2 + 1;
+  const rounding = Number.isInteger(length) && Number.isInteger(2 * offset) ? 0 : 1;
+  return length >= 1 && Math.abs(offset) <= (of - length) / 2 + rounding;
 }
 
 function roundQuotient(numerator = 0, denominator = 0): number {

@@ -41,10 +41,13 @@ export async function readExtraSamples(reader: SourceReader): Promise<readonly n
   const directory = await readFirstDirectory((offset, length) => reader.at(offset, length));
   const colours = coloursOf[directory?.get(tags.photometric) ?? rgb] ?? 3;
   const length = Math.max(0, (directory?.get(tags.samplesPerPixel) ?? 1) - colours);
+  // Readers take a single one for alpha if nothing says otherwise.
+  if (length === 1 && !directory?.has(tags.extraSamples)) return [unassociatedAlpha];
   const kinds = await readShorts((offset, length) => reader.at(offset, length), tags.extraSamples);
   return Array.from({ length: Math.min(length, maxExtraSamples) }, (_, n) => kinds[n] ?? 0);
 }
 
+const unassociatedAlpha = 2;
 // More than sharp reads.
 const maxExtraSamples = 32;
 const [rgb, ...labs] = [2, 8, 9, 10];

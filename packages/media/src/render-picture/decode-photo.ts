@@ -9,7 +9,6 @@ import { openPhoto } from './open-photo.ts';
 import type { SourceCoding } from './picture-coding.ts';
 import type { PictureSource } from './picture-job.ts';
 import { PixelSizes, toPixels, toSharp } from './pixel-sizes.ts';
-import { toSRgb } from './to-srgb.ts';
 
 /** The pixels of a photo, decoded once, and what its file says about them. */
 export interface DecodedPhoto {
@@ -50,6 +49,11 @@ export async function decodePhoto(
 /** Why libvips did not decode or make a picture. */
 export function reasonFor({ message }: Error): UnsupportedReason {
   return message.includes('pixel limit') ? 'too_many_pixels' : 'broken';
+}
+
+// sharp converts 16 bits with a profile to Display P3, which an output profile completes.
+function toSRgb(picture: Sharp, { depth, icc }: Metadata): Sharp {
+  return depth === 'ushort' && icc ? picture.withIccProfile('srgb') : picture.toColourspace('srgb');
 }
 
 // TIFFs of instruments (microscopes, height scanners) have samples of 32 bits or with a sign, which libvips takes for colours.

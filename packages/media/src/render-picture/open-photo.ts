@@ -9,7 +9,7 @@ import { decodeStill } from './guarded-sharp.ts';
 import { promotePrimary, rebrandAsStill } from './heif-still.ts';
 import type { PictureSource } from './picture-job.ts';
 import { keepPixelChunks } from './png-pixels.ts';
-import { createRawTiff } from './raw-tiff.ts';
+import { repack } from './repack.ts';
 import { keepColours } from './tiff-colours.ts';
 
 interface OpenedPhoto {
@@ -76,21 +76,4 @@ async function withRgbProfile(input: string | Buffer, maxPixels: number): Promis
   const { space, icc } = await decodeStill(input, maxPixels).metadata();
   const profile = space === 'grey16' && icc ? toRgbProfile(icc) : undefined;
   return profile ? repack(input, { profile }, maxPixels) : input;
-}
-
-/** Decodes a photo to a TIFF with another profile or with premultiplied alpha. */
-async function repack(
-  input: string | Buffer,
-  colours: { readonly profile?: Buffer | undefined; readonly isPremultiplied?: boolean },
-  maxPixels: number,
-): Promise<Buffer> {
-  const picture = decodeStill(input, maxPixels, { ignoreIcc: true }).autoOrient();
-  const { depth } = await picture.metadata();
-  const [bits, space] = depth === 'ushort' ? ([16, 'rgb16'] as const) : ([8, 'srgb'] as const);
-  const raw = picture.toColourspace(space).raw({ depth: depth === 'ushort' ? 'ushort' : 'uchar' });
-  const { data, info } = await raw.toBuffer({ resolveWithObject: true });
-  const { width, height, channels } = info;
-  const { tiff, pixels } = createRawTiff({ width, height, channels: channels === 4 ? 4 : 3, bits, ...colours });
-  data.copy(pixels);
-  return tiff;
 }

@@ -48,6 +48,10 @@ const rows: readonly Row[] = [
   ['TIFF with masks after its colours and alpha', 'tiff', () => withMasks(red, 3), red],
   ['TIFF with masks after its colours', 'tiff', async () => withUnknownSamples(await withMasks(red, 3, 0)), red],
   ['TIFF with a black mask', 'tiff', () => withUnknownSamples(tiff([...red, 0])), red],
+  ['TIFF with associated alpha and a mask', 'tiff', async () => withExtraSamples(await withMasks(multiplied, 1, 0), 1, 0), halfRed],
+  ['TIFF with a mask and alpha', 'tiff', async () => withExtraSamples(await withMasks([...red, 0], 1, 128), 0, 2), halfRed],
+  ['TIFF whose fourth samples have no kind', 'tiff', () => withoutExtraSamples(tiff(half)), halfRed],
+  ['TIFF of 16 bits in Display P3 with a black mask', 'tiff', async () => withUnknownSamples(tiff([...red, 0], { bits: 16, profile: await displayP3() })), p3Red],
   ['TIFF of 16 bits with a black mask', 'tiff', () => withUnknownSamples(tiff([...red, 0], { bits: 16 })), red],
 
   ['PNG of 16 bits in Display P3', 'png', async () => png16(red, profileChunk(await displayP3())), p3Red],
@@ -132,8 +136,25 @@ function withMasks(samples: Colour, count: number, value = 255): Promise<Buffer>
 }
 
 // Tag 338 in little-endian order: its values say which samples are alpha.
+const extraSamples = Buffer.from([0x52, 1, 3, 0]);
+
+function withExtraSamples(file: Buffer, ...kinds: readonly [number, number]): Buffer {
+  const entry = file.indexOf(extraSamples);
+  file.writeUInt32LE(2, entry + 4);
+  kinds.forEach((kind, n) => {
+    file.writeUInt16LE(kind, entry + 8 + 2 * n);
+  });
+  return file;
+}
+
+// A private tag instead.
+function withoutExtraSamples(file: Buffer): Buffer {
+  file.writeUInt16LE(65_000, file.indexOf(extraSamples));
+  return file;
+}
+
 function withUnknownSamples(file: Buffer): Buffer {
-  const entry = file.indexOf(Buffer.from([0x52, 1, 3, 0]));
+  const entry = file.indexOf(extraSamples);
   const count = file.readUInt32LE(entry + 4);
   const values = count > 2 ? file.readUInt32LE(entry + 8) : entry + 8;
   return file.fill(0, values, values + 2 * count);

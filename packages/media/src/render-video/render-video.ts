@@ -182,7 +182,9 @@ export function videoCostSeconds(picture: Track, isCopied: boolean): number {
   const size = videoSize(displayedSize(picture));
   const pixels = picture.width * picture.height;
   const depth = isDeep(pixelFormat) ? 1.5 : 1;
-  const decoding = (pixels * depth) / (decodingRates[codec] ?? otherDecodingRate);
+  // Colours and alpha are two pictures.
+  const planes = picture.hasAlpha ? 2 : 1;
+  const decoding = (pixels * depth * planes) / (decodingRates[codec] ?? otherDecodingRate);
   const toneMapping = isHighDynamicRange(picture) ? pixels / toneMappingRate : 0;
   const encoding = (size.width * size.height) / encodingRate;
   return seconds * (frameRate || defaultFrameRate) * (decoding + toneMapping + encoding) + sound;

@@ -69,6 +69,7 @@ const rows: readonly Row[] = [
   ['VP9 of full range', 'webm', hd, `${yuv('bt709', 'pc', 'yuv420p')},${tagged('bt709', 'bt709', 'bt709', 'pc')}`, ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-f', 'webm'], bt709, red],
   ['HEVC of full range and 10 bits', 'mp4', hd, `${yuv('bt709', 'pc', 'yuv420p10le')},${tagged('bt709', 'bt709', 'bt709', 'pc')}`, ['-c:v', 'libx265', '-x265-params', 'log-level=none:range=full:colormatrix=bt709', '-preset', 'ultrafast', '-f', 'mp4'], bt709, red],
   ['HEVC whose full range only MP4 states', 'mp4', sd, yuv('bt601', 'pc', 'yuv420p'), [...hevcWithoutRange, '-f', 'mp4'], bt601, red],
+  ['H.264 of limited range in MP4 of full range', 'mp4', hd, `${yuv('bt709', 'tv', 'yuv444p')},${tagged('bt709', 'bt709', 'bt709')}`, [...x264, '-bsf:v', 'h264_metadata=video_full_range_flag=0', '-color_range', 'pc', '-f', 'mp4'], bt709, red],
   ['HEVC whose full range only Matroska states', 'mkv', sd, yuv('bt601', 'pc', 'yuv420p'), [...hevcWithoutRange, '-f', 'matroska'], bt601, red],
   ['grey', 'mkv', sd, 'format=gray', ['-c:v', 'ffv1', '-f', 'matroska'], bt601, grey],
   ['QuickTime Animation', 'mov', hd, 'format=rgb24', ['-c:v', 'qtrle', '-f', 'mov'], bt709, red],

@@ -1,4 +1,10 @@
-import { type EbmlElement, elementsAt, maxElementHeaderBytes, parseElement } from '../input/ebml-elements.ts';
+import {
+  type EbmlElement,
+  elementsAt,
+  maxElementHeaderBytes,
+  maxElements,
+  parseElement,
+} from '../input/ebml-elements.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { maxTracks } from './video-codecs.ts';
 
@@ -43,7 +49,6 @@ const trackTypeId = 0x83;
 // Video, sound, subtitles, metadata: ffmpeg skips other types, and does not count them.
 const countedTypes = [1, 2, 17, 33];
 const maxTracksBytes = 8 * 1024 * 1024;
-const maxElements = 4096;
 
 /** The descriptions of tracks, with offsets into `bytes`, which are at `offset` of the media. */
 interface MatroskaTracks {

@@ -98,18 +98,22 @@ function matrixOf(track: ColouredTrack, primaries: string | undefined): string {
 }
 
 /**
- * The colours of a track, or those of its container if it states none of a kind. Decoders report `tv` also for a track without a range,
- * so a container with the full range counts.
+ * The colours of a track, or those of its container if it states none of a kind. The decoder of HEVC reports `tv` also for a track without
+ * a range, so a container with the full range counts more.
  */
-export function withContainerColours(track: StatedColours, container: ContainerColours | undefined): StatedColours {
+export function withContainerColours(
+  track: StatedColours & { readonly codec: string },
+  container: ContainerColours | undefined,
+): StatedColours {
   if (!container) return track;
+  const isUnstated = track.range !== 'tv' && track.range !== 'pc';
   const orElse = (name: string, codes: ReadonlyMap<string, number>, code: number) =>
     codes.has(name) ? name : ([...codes].find(([, each]) => each === code)?.[0] ?? name);
   return {
     matrix: orElse(track.matrix, matrixCodes, container.matrix),
     primaries: orElse(track.primaries, primariesCodes, container.primaries),
     transfer: orElse(track.transfer, transferCodes, container.transfer),
-    range: container.isFullRange ? 'pc' : track.range,
+    range: container.isFullRange && (isUnstated || track.codec === 'hevc') ? 'pc' : track.range,
   };
 }
 
