@@ -1,6 +1,6 @@
 import { verificationRoute } from '@echodrop/contracts/verification';
 import { verificationServer } from '@echodrop/contracts/verification-server';
-import { cacheRedisUrl, connectRedis, failFast } from '@echodrop/service/redis/redis';
+import { awaitFirstAttempt, cacheRedisUrl, connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { cacheTimeoutMs, readConfig } from './config.ts';
@@ -42,5 +42,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, res
     forget: (user) => verifier.forget(user),
     log,
   });
+  // Without its cache, it would accept a replay.
+  await awaitFirstAttempt(redis);
   await serve(server, config.PORT, ({ url }) => verificationRoute(url));
 });

@@ -7,6 +7,7 @@ import { readSettings } from '../env.ts';
 import type { Log } from '../log.ts';
 import { Secret } from '../secret.ts';
 import {
+  awaitFirstAttempt,
   cacheRedisSettings,
   cacheRedisUrl,
   connectRedis,
@@ -21,6 +22,31 @@ function collectWarnings() {
   const warnings: unknown[] = [];
   return { warnings, log: { warn: (...line: unknown[]) => warnings.push(line.at(-1)) } as unknown as Log };
 }
+
+test('the first attempt to connect is awaited, whether Redis is there, down or hangs', async () => {
+  await using redis = await startRedis();
+  const { log } = collectWarnings();
+  const begin = performance.now();
+  {
+    await using connection = connectRedis(new Secret(redis.url), failFast, log);
+    await awaitFirstAttempt(connection, patienceMs);
+    expect(await connection.ping()).toBe('PONG');
+    // Already connected.
+    await awaitFirstAttempt(connection, patienceMs);
+  }
+  await redis.freeze();
+  {
+    await using connection = connectRedis(new Secret(redis.url), failFast, log);
+    await awaitFirstAttempt(connection, 1);
+    expect(connection.status).not.toBe('ready');
+  }
+  await redis.thaw();
+  await redis.kill();
+  await using connection = connectRedis(new Secret(redis.url), failFast, log);
+  await awaitFirstAttempt(connection, patienceMs);
+  expect(connection.status).not.toBe('ready');
+  expect(performance.now() - begin).toBeLessThan(patienceMs);
+});
 
 test('failFast rejects at once while Redis is down and in time while it hangs, reconnects by itself, and warns of each loss and its end', async () => {
   await using redis = await startRedis();

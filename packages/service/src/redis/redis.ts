@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { RedisOptions } from 'ioredis';
 import { requiredWithout, requireSet, type Settings, secret } from '../env.ts';
 import type { Log } from '../log.ts';
@@ -87,4 +88,15 @@ export function connectRedis(url: Secret, options: RedisOptions, log: Log): Redi
       redis.disconnect();
     },
   });
+}
+
+/**
+ * Resolves when the first attempt to connect has ended, with or without success, or after `maxMs`. A service that fails fast would else
+ * handle its first requests without Redis.
+ */
+export async function awaitFirstAttempt(redis: RedisClient, maxMs = 2000): Promise<void> {
+  if (redis.status === 'ready') return;
+  const signal = AbortSignal.timeout(maxMs);
+  // `once` rejects at an error.
+  await Promise.race(['ready', 'close', 'end'].map((event) => once(redis, event, { signal }))).catch(() => {});
 }
