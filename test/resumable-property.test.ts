@@ -127,8 +127,8 @@ describeWithMinio('resumable uploads of random pieces', {}, (startMinio) => {
       const offset = await offsetOf(path);
       const { headers } = await sendTus(stacks[1], 'HEAD', path);
       const length = headers.has('upload-defer-length') ? { 'Upload-Length': `${media.length}` } : undefined;
-      const { status } = await patchTus(stacks[1], path, offset, media.subarray(offset), length);
-      return status === 200;
+      const { status, headers: received } = await patchTus(stacks[1], path, offset, media.subarray(offset), length);
+      return status === 204 && received.has('record-location');
     });
   }
 

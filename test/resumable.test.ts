@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { anotherUser } from '@echodrop/testkit/another-user';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
@@ -44,8 +45,13 @@ function send(method: string, path: string, headers: Headers = {}, body?: Buffer
   return sendTus({ gateway, provider: stack.provider }, method, path, headers, body as RequestInit['body']);
 }
 
-function createWith(type: string, body: Buffer) {
-  const headers = { 'Upload-Length': `${body.length}`, 'Upload-Metadata': tusMetadata(), 'Content-Type': type };
+function createWith(type: string, body: Buffer, more: Headers = {}) {
+  const headers = {
+    ...more,
+    'Upload-Length': `${body.length}`,
+    'Upload-Metadata': tusMetadata(),
+    'Content-Type': type,
+  };
   return send('POST', '/files/', headers, body);
 }
 
@@ -59,7 +65,8 @@ async function created(length: number, headers: Headers = {}): Promise<string> {
 
 function patch(path: string, offset: number, body: Buffer, headers: Headers = {}, gateway = stack.gateway) {
   const { provider } = stack;
-  return patchTus({ gateway, provider }, path, offset, body as RequestInit['body'], headers);
+  const all = { Prefer: 'return=representation', ...headers };
+  return patchTus({ gateway, provider }, path, offset, body as RequestInit['body'], all);
 }
 
 /** Sends a piece of an upload, in a request that goes on until it is aborted, or sends the `rest`. */
@@ -114,6 +121,7 @@ describe('an upload', () => {
     const record = JSON.parse(last.text);
     expect(record).toMatchObject({ text: 'in pieces', size: photo.length, type: 'jpg' });
     expect(last.headers.get('record-location')).toBe(record.url);
+    expect(last.headers.get('preference-applied')).toBe('return=representation');
     for (const gateway of [stack.gateway, other.gateway]) {
       const found = await send('GET', path, {}, undefined, gateway);
       expect(found).toMatchObject({ status: 200, text: last.text });
@@ -123,12 +131,28 @@ describe('an upload', () => {
     expect(reasonOf(await send('DELETE', path))).toBe('409 upload_published');
   });
 
-  test('may come with its creation', async () => {
-    const response = await createWith('application/offset+octet-stream', photo);
-    expect(response).toMatchObject({ status: 201, text: expect.stringContaining('"text":"in pieces"') });
-    expect((await send('GET', response.headers.get('location') ?? '')).text).toBe(response.text);
-    expect(response.headers.get('upload-offset')).toBe(`${photo.length}`);
-  });
+  test.each(['', 'return=minimal', 'respond-async', 'return=minimal, return=representation'])(
+    'is published with the status of the protocol and without a body, if the client prefers "%s"',
+    async (Prefer) => {
+      const path = await created(photo.length);
+      const { status, text, headers } = await patch(path, 0, photo, { Prefer });
+      expect({ status, text }).toEqual({ status: 204, text: '' });
+      expect(headers.get('upload-offset')).toBe(`${photo.length}`);
+      expect(headers.get('record-location')).toBe(JSON.parse((await send('GET', path)).text).url);
+    },
+  );
+
+  test.each([undefined, 'respond-async, Return="representation"; foo'])(
+    'may come with its creation, preferring %s',
+    async (preferred) => {
+      const headers: Headers = preferred === undefined ? {} : { Prefer: preferred };
+      const response = await createWith('application/offset+octet-stream', photo, headers);
+      const record = (await send('GET', response.headers.get('location') ?? '')).text;
+      expect(response).toMatchObject({ status: 201, text: preferred === undefined ? '' : record });
+      expect(response.headers.get('record-location')).toBe(JSON.parse(record).url);
+      expect(response.headers.get('upload-offset')).toBe(`${photo.length}`);
+    },
+  );
 
   test('may declare its length later', async () => {
     const deferred = await send('POST', '/files/', { 'Upload-Defer-Length': '1', 'Upload-Metadata': tusMetadata() });
@@ -266,6 +290,55 @@ describe('bad input is refused, and changes nothing', () => {
   });
 });
 
+describe('what clients write differently, and HTTP allows, is understood', () => {
+  const [key, message] = [base64(sandbox.apiKey), base64('Am Meer ')];
+
+  test.each([
+    ['a space after the comma', `key ${key}, message ${message}`],
+    ['tabs, several spaces and empty items', `,\tkey  ${key} ,, message\t${message},`],
+    ['Base64 without padding', `key ${key},message ${message.replaceAll('=', '')}`],
+    ['names without a value', `key ${key},is_private,message ${message}`],
+  ])('in Upload-Metadata: %s', async (_, metadata) => {
+    const path = await created(photo.length, { 'Upload-Metadata': metadata });
+    const known = (await send('HEAD', path)).headers.get('upload-metadata')?.split(',') ?? [];
+    expect(known).toEqual(expect.arrayContaining([`key ${key}`, `message ${message}`]));
+    expect(JSON.parse((await patch(path, 0, photo)).text)).toMatchObject({ text: 'Am Meer ' });
+  });
+
+  test.each(['Application/Offset+Octet-Stream', 'application/offset+octet-stream; charset=utf-8'])(
+    'the type %s',
+    async (type) => {
+      const response = await createWith(type, photo, { Prefer: 'return=representation' });
+      expect(response).toMatchObject({ status: 201, text: expect.stringContaining('"text":"in pieces"') });
+      const path = await created(photo.length);
+      expect((await patch(path, 0, photo, { 'Content-Type': type })).status).toBe(200);
+    },
+  );
+
+  test('an Upload-Checksum with two spaces and without padding', async () => {
+    const path = await created(photo.length);
+    const sha1 = createHash('sha1').update(photo).digest('base64').replace('=', '');
+    expect((await patch(path, 0, photo, { 'Upload-Checksum': `sha1  ${sha1}` })).status).toBe(200);
+  });
+
+  test.each(['/files', '//files/', '//files'])('the address %s', async (address) => {
+    const headers = { 'Upload-Length': `${photo.length}`, 'Upload-Metadata': tusMetadata() };
+    const { status, headers: received } = await send('POST', `${stack.gateway}${address}`, headers);
+    expect(status).toBe(201);
+    expect(received.get('location')).toMatch(/^\/files\/[0-9a-f]{32}$/);
+  });
+
+  test('a creation with an empty chunked body, but not with bytes of another type', async () => {
+    const headers = { 'Upload-Length': `${photo.length}`, 'Upload-Metadata': tusMetadata() };
+    const withBody = async (...chunks: string[]) => {
+      const body = Readable.toWeb(Readable.from(chunks.map((chunk) => Buffer.from(chunk))));
+      return reasonOf(await sendTus(stack, 'POST', '/files/', headers, body as RequestInit['body']));
+    };
+    expect(await withBody()).toBe('201');
+    expect(await withBody('x')).toBe('415 tus_content_type');
+  });
+});
+
 describe('the protocol: a server', () => {
   test('says the version in every response, and the versions it has if the client has another', async () => {
     const unknown = await send('HEAD', `/files/${'0'.repeat(32)}`);
@@ -319,7 +392,7 @@ test('while one writer sends, a second one gets 423, and another user 404 as eve
   await waitForLease(stack, path);
   expect((await send('HEAD', path, anotherUser(stack))).status).toBe(404);
   rest.resolve(photo.subarray(1000));
-  expect((await first).status).toBe(200);
+  expect((await first).status).toBe(204);
 
   // Without a client, which would have to send something every second.
   const held = await created(photo.length);

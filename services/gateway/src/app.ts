@@ -34,8 +34,10 @@ export function gatewayApp(gateway: Gateway): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', trustedProxies);
-  app.use((_request, response, next) => {
+  app.use((request, response, next) => {
     response.setHeader('X-Request-Id', randomUUID());
+    // Of clients that join an address with a final slash and a path.
+    request.url = request.url.replace(/^\/[^?]*/, (path) => path.replace(/\/{2,}/g, '/'));
     next();
   });
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
@@ -66,26 +68,24 @@ export function gatewayApp(gateway: Gateway): Express {
 // The longest that Chromium caches a preflight.
 const preflightSeconds = 7200;
 
-/** Lets scripts of these origins send requests and read responses (CORS of the Fetch standard). */
+/** Lets scripts of these origins send requests, with any headers, and read responses (CORS of the Fetch standard). */
 function allowOrigins(origins: readonly string[]): RequestHandler {
-  const allow = cors({
+  const options = {
     origin: [...origins],
-    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders: [
-      'X-Verify-Credentials-Authorization',
-      'X-Auth-Service-Provider',
-      'Idempotency-Key',
-      ...['Content-Type', 'Tus-Resumable', 'X-HTTP-Method-Override', 'Upload-Checksum'],
-      ...['Upload-Defer-Length', 'Upload-Length', 'Upload-Metadata', 'Upload-Offset'],
-    ],
+    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
     exposedHeaders: [
-      ...['X-Request-Id', 'Retry-After', 'Location', 'Record-Location', 'Tus-Resumable', 'Tus-Version'],
+      ...['X-Request-Id', 'Retry-After', 'Location', 'Record-Location', 'Preference-Applied'],
+      ...['Tus-Checksum-Algorithm', 'Tus-Extension', 'Tus-Max-Size', 'Tus-Resumable', 'Tus-Version'],
       ...['Upload-Defer-Length', 'Upload-Expires', 'Upload-Length', 'Upload-Metadata', 'Upload-Offset'],
     ],
     maxAge: preflightSeconds,
-  });
-  return (request, response, next) => {
-    if (origins.includes(request.headers.origin ?? '')) return allow(request, response, next);
+  };
+  const preflight = cors(options);
+  // The middleware takes each OPTIONS for a preflight, also that of a script that asks what tus offers.
+  const request = cors({ ...options, preflightContinue: true });
+  return (incoming, response, next) => {
+    const { origin = '', 'access-control-request-method': requested } = incoming.headers;
+    if (origins.includes(origin)) return (requested === undefined ? request : preflight)(incoming, response, next);
     response.vary('Origin');
     next();
   };

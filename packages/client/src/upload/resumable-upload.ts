@@ -131,6 +131,7 @@ export class ResumableUpload {
         headers: {
           ...{ ...proof(), 'Tus-Resumable': '1.0.0', 'Upload-Offset': String(start) },
           'Content-Type': 'application/offset+octet-stream',
+          Prefer: 'return=representation',
         },
         media: { filename: '', content: piece },
         onProgress: onProgress && ((sent) => onProgress(start + sent, content.size)),

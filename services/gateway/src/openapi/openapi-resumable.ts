@@ -10,6 +10,7 @@ const length = { description: 'Bytes of the whole file.', schema: bytes };
 const metadata = { description: 'As at the creation.', schema: { type: 'string' } };
 const always = { ...requestIdHeader, ...tusHeader };
 const recordLocation = { description: 'The public page.', schema: { type: 'string', format: 'uri' } };
+const applied = { description: '`return=representation`.', schema: { type: 'string' } };
 const record = { 'application/json': { schema: { $ref: '#/components/schemas/Image' } } };
 
 /** The responses of `resumablePaths` other than refusals. */
@@ -23,12 +24,12 @@ export const resumableResponses = {
     },
   },
   ResumableStored: {
-    description: 'The bytes are stored.',
-    headers: { ...always, 'Upload-Offset': offset, 'Upload-Expires': expires },
+    description: 'The bytes are stored. With `Record-Location`, the upload is complete and published.',
+    headers: { ...always, 'Upload-Offset': offset, 'Upload-Expires': expires, 'Record-Location': recordLocation },
   },
   ResumablePublished: {
-    description: 'The upload is complete and published.',
-    headers: { ...always, 'Upload-Offset': offset, 'Record-Location': recordLocation },
+    description: 'The upload is complete and published. Only with `Prefer: return=representation`.',
+    headers: { ...always, 'Upload-Offset': offset, 'Record-Location': recordLocation, 'Preference-Applied': applied },
     content: record,
   },
   ResumableRecord: { description: 'The record of the published upload.', headers: always, content: record },
@@ -74,6 +75,7 @@ export const resumablePaths = {
       parameters: [
         ...common,
         header('Upload-Offset', 'Bytes that the server has.', bytes),
+        header('Prefer', '`return=representation`: the record with the last byte.', { type: 'string' }, false),
         header('Upload-Checksum', 'Algorithm and digest of the body in Base64.', { type: 'string' }, false),
       ],
       requestBody: { required: true, content: { 'application/offset+octet-stream': {} } },

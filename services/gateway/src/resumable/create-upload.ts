@@ -5,6 +5,7 @@ import { idempotencyKeyOf } from '../idempotency/idempotency.ts';
 import { requireParameters } from '../receive/complete-upload.ts';
 import { requireFittingAlt } from '../receive/form-content.ts';
 import type { ResumableDeps } from './resumable-deps.ts';
+import { spellMetadata } from './tus-headers.ts';
 import type { AdmittedRequest, LeasedRequest } from './tus-request.ts';
 import { parametersOfMetadata } from './upload-metadata.ts';
 import { saveState } from './upload-state.ts';
@@ -20,7 +21,7 @@ export async function createUpload(
   { store, forms, apiKeys, expiryMs }: ResumableDeps,
 ): Promise<ResumableUpload> {
   const { headers } = context.request;
-  const metadata = headers['upload-metadata']?.toString() ?? '';
+  const metadata = spellMetadata(headers['upload-metadata']?.toString() ?? '');
   const fields = parametersOfMetadata(metadata);
   requireFittingAlt(fields.get('alt') ?? '');
   const media = length === 0 ? undefined : true;

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { readBody } from '../receive/read-body.ts';
 import { Refusal } from '../response/refusal-error.ts';
+import { padBase64 } from './tus-headers.ts';
 
 /** Of `Tus-Checksum-Algorithm`. */
 export const checksumAlgorithms = ['sha1', 'sha256', 'md5'] as const;
@@ -56,12 +57,12 @@ export function announcedDigest(
 ): { readonly hash: Hash; readonly verify: () => void } | undefined {
   const header = headers['upload-checksum']?.toString();
   if (header === undefined) return undefined;
-  const [, name = '', digest] = /^(\w+) ([\w+/]+={0,2})$/.exec(header) ?? [];
+  const [, name = '', digest = ''] = /^(\w+)[ \t]+([\w+/]+={0,2})$/.exec(header) ?? [];
   const algorithm = checksumAlgorithms.find((each) => each === name);
   if (algorithm === undefined) throw new Refusal('checksum_unsupported');
   const hash = createHash(algorithm);
   const verify = () => {
-    if (hash.digest('base64') !== digest) throw new Refusal('checksum_mismatch');
+    if (hash.digest('base64') !== padBase64(digest)) throw new Refusal('checksum_mismatch');
   };
   return { hash, verify };
 }

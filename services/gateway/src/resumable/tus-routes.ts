@@ -9,12 +9,16 @@ import { type Request as ExpressRequest, type Response as ExpressResponse, Route
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
 import type { GatewayEvents } from '../events.ts';
+import { readBody } from '../receive/read-body.ts';
+import { contentTypes } from '../response/format.ts';
+import { prefersRepresentation } from '../response/preferences.ts';
 import { asRefusal, ClientGone, Refusal } from '../response/refusal-error.ts';
 import { methodNotAllowed, sendBounded, sendRecord, sendRefusal } from '../response/send-response.ts';
-import { createUploadContext } from '../upload-context.ts';
+import { createUploadContext, type UploadContext } from '../upload-context.ts';
 import type { UploadOutcome } from '../upload-events.ts';
 import { checksumAlgorithms } from './incoming-bytes.ts';
 import type { ResumableDeps } from './resumable-deps.ts';
+import { hasBytesType, tusHeaders } from './tus-headers.ts';
 import type { TusRequest } from './tus-request.ts';
 import { currentRequest, requireRequest, TusLocker, TusStore } from './tus-store.ts';
 import type { WriterLeases } from './writer-leases.ts';
@@ -54,7 +58,7 @@ export function tusRoutes(base: string, deps: TusDeps): Router {
     else methodNotAllowed(allowed.join(', '), 'json')(request, response);
   };
   const router = Router({ caseSensitive: true, strict: true });
-  router.all(`${path}/`, handle(['POST', 'OPTIONS']));
+  router.all([`${path}/`, path], handle(['POST', 'OPTIONS']));
   router.all(`${path}/:id`, handle(methods.filter((method) => method !== 'POST')));
   return router;
 }
@@ -93,7 +97,7 @@ async function handleRequest(handling: Handling): Promise<void> {
 /** @throws Refusal, an error of the library, ClientGone, or the failure of a dependency */
 async function respond(tus: TusRequest, { request, response, method, server, deps }: Handling): Promise<void> {
   requireProtocol(request, method);
-  const headers = new Headers(headersOf(request));
+  const headers = new Headers(tusHeaders(request.headers));
   // The protocol has no GET. Like HEAD, it publishes an upload whose last request died.
   const isGet = method === 'GET';
   if (isGet) headers.set('Tus-Resumable', version);
@@ -117,13 +121,19 @@ function outcomeOf({ context, published }: TusRequest): UploadOutcome | 'ok' {
 function requireProtocol(request: ExpressRequest, method: string): void {
   if (method === 'OPTIONS' || method === 'GET') return;
   if (request.get('Tus-Resumable') !== version) throw new Refusal('tus_version');
-  const hasBytes = method === 'PATCH' || (method === 'POST' && hasBody(request));
-  if (hasBytes && request.get('Content-Type') !== 'application/offset+octet-stream')
-    throw new Refusal('tus_content_type');
+  const hasBytes = method === 'PATCH' || (method === 'POST' && Number(request.get('Content-Length') ?? 0) > 0);
+  if (hasBytes && !hasBytesType(request.headers)) throw new Refusal('tus_content_type');
 }
 
-function hasBody(request: ExpressRequest): boolean {
-  return request.get('Transfer-Encoding') !== undefined || Number(request.get('Content-Length') ?? 0) > 0;
+/** Reads a chunked body of another type, which must be empty. @throws Refusal, ClientGone */
+async function requireNoBytes({ request, sendContinue }: UploadContext, forms: TusDeps['forms']): Promise<void> {
+  if (request.get('Transfer-Encoding') === undefined || hasBytesType(request.headers)) return;
+  const { minBytesPerSecond, maxUploadSeconds: maxSeconds } = forms;
+  sendContinue();
+  const body = readBody(request, { maxBytes: 0, minBytesPerSecond, maxSeconds }, () => {});
+  await body.ended.catch((error) => {
+    throw error instanceof Refusal && error.reason === 'media_too_large' ? new Refusal('tus_content_type') : error;
+  });
 }
 
 /** Every request proves its user, and has a slot. Only a new upload counts against the rates. @throws Refusal; VerifierUnavailable */
@@ -135,15 +145,21 @@ async function admit(tus: TusRequest, id: string, { admission, verifier, forms }
   const credentials = await credentialsFromHeaders(request.headers, verifier, forms.compatibility);
   const caller = requireCaller(await verifier.verify({ credentials, clientAddress }, signal));
   tus.caller = await admitted.admitCaller(caller, tus.method === 'POST');
+  if (tus.method === 'POST') await requireNoBytes(tus.context, forms);
 }
 
-/** The record, from the request that sends the last byte: 201 if it also created the upload, else 200. */
+/**
+ * The response to the request that sends the last byte. It has the status of the protocol and no body, because clients take another
+ * one for a failure and upload again. A client that asks for the record gets it, of PATCH with status 200 (RFC 7240).
+ */
 function responseOf(tus: TusRequest, path: string, publicSite: string) {
   const record = publicRecord(requirePublished(tus), publicSite);
-  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Record-Location': record.url };
   const isCreation = tus.method === 'POST';
-  const location = isCreation && { Location: path };
-  return { status_code: isCreation ? 201 : 200, headers: { ...headers, ...location }, body: recordToJson(record) };
+  const headers = { 'Record-Location': record.url, ...(isCreation && { Location: path }) };
+  if (!prefersRepresentation(tus.context.request.get('Prefer')))
+    return { status_code: isCreation ? 201 : 204, headers, body: '' };
+  const applied = { 'Content-Type': contentTypes.json, 'Preference-Applied': 'return=representation' };
+  return { status_code: isCreation ? 201 : 200, headers: { ...headers, ...applied }, body: recordToJson(record) };
 }
 
 /** @throws Refusal `upload_incomplete` */
@@ -188,11 +204,4 @@ function refusalOf(status: number, cause?: unknown): Refusal {
     413: 'media_too_large',
   } as const;
   return new Refusal(reasons[status as keyof typeof reasons] ?? 'unavailable', { cause });
-}
-
-/** Those of the protocol. The library refuses values of others that proxies send. */
-function headersOf({ headers }: ExpressRequest): [string, string][] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    /^(tus-|upload-|content-)/.test(name) ? [[name, `${value}`]] : [],
-  );
 }

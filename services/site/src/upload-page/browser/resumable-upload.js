@@ -104,7 +104,11 @@ async function create(upload, options) {
  */
 async function sendPiece(id, offset, upload, { signal, onProgress }) {
   const { file } = upload;
-  const headers = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) };
+  const headers = {
+    'Content-Type': 'application/offset+octet-stream',
+    'Upload-Offset': String(offset),
+    Prefer: 'return=representation',
+  };
   const onPiece = (/** @type {number} */ sent) => onProgress(offset + sent, file.size);
   const pieces = piecesOf.get(file) ?? { bytes: largestPieceBytes };
   let { bytes } = pieces;
