@@ -5,6 +5,7 @@ import { wasCutOff } from '@echodrop/service/http-server';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { acceptUpload, type UploadDeps } from './accept-upload.ts';
+import { spellForwardedFor } from './admit/forwarded-for.ts';
 import type { GatewayEvents } from './events.ts';
 import { serveOpenApi } from './openapi/openapi.ts';
 import { ownUploadRoutes } from './own-uploads/own-upload-routes.ts';
@@ -36,6 +37,7 @@ export function gatewayApp(gateway: Gateway): Express {
   app.set('trust proxy', trustedProxies);
   app.use((request, response, next) => {
     response.setHeader('X-Request-Id', randomUUID());
+    spellForwardedFor(request.headers);
     // Of clients that join an address with a final slash and a path.
     request.url = request.url.replace(/^\/[^?]*/, (path) => path.replace(/\/{2,}/g, '/'));
     next();

@@ -4,7 +4,7 @@ import type { Provider } from '@echodrop/identity-provider/provider';
 import { canHaveArrived, ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import { findMissing, readCaller } from '@echodrop/identity-provider/read-caller';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
-import { networkOf } from '@echodrop/service/network-of';
+import { networkOf } from '@echodrop/service/ip-address';
 import type { Secret } from '@echodrop/service/secret';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import { LRUCache } from 'lru-cache';

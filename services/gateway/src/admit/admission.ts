@@ -2,7 +2,7 @@ import type { ProbeClient, ProbeKind } from '@echodrop/contracts/probe';
 import type { Caller } from '@echodrop/contracts/verification';
 import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
 import { ConcurrencyLimit } from '@echodrop/service/concurrency-limit';
-import { networkOf } from '@echodrop/service/network-of';
+import { networkOf } from '@echodrop/service/ip-address';
 import { Refusal } from '../response/refusal-error.ts';
 import type { BlockList } from './block-list.ts';
 import { type Slot, type SlotLimit, type SlotLimits, Slots, type Standing } from './slots.ts';

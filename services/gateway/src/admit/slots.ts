@@ -1,5 +1,5 @@
 import { ConcurrencyLimit } from '@echodrop/service/concurrency-limit';
-import { networkOf } from '@echodrop/service/network-of';
+import { networkOf } from '@echodrop/service/ip-address';
 import { Refusal } from '../response/refusal-error.ts';
 import { FailedVerifications } from './failed-verifications.ts';
 

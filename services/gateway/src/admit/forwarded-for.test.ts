@@ -1,0 +1,57 @@
+import { isIP } from 'node:net';
+import express from 'express';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { spellForwardedFor } from './forwarded-for.ts';
+
+const app = express();
+app.set('trust proxy', ['127.0.0.1', '10.0.0.0/8', 'fc00::/7']);
+
+/** The address of a client according to Express, of a request that a trusted peer forwards. */
+function clientOf(header: string | undefined): string | undefined {
+  const headers = header === undefined ? {} : { 'x-forwarded-for': header };
+  spellForwardedFor(headers);
+  const request = Object.create(app.request, { app: { value: app } });
+  return Object.assign(request, { headers, socket: { remoteAddress: '127.0.0.1' } }).ip;
+}
+
+test.each([
+  [undefined, '127.0.0.1'],
+  ['203.0.113.8', '203.0.113.8'],
+  ['203.0.113.8:40001', '203.0.113.8'],
+  ['[2001:db8::1]:40001', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['::ffff:0102:0304', '1.2.3.4'],
+  ['::ffff:1.2.3.4', '1.2.3.4'],
+  ['64:ff9b::1.2.3.4', '1.2.3.4'],
+  ['203.0.113.8:1, 10.0.0.1:2', '203.0.113.8'],
+  ['203.0.113.8 ,, [fc00::1]:2,', '203.0.113.8'],
+  ['', '127.0.0.1'],
+  ['unknown', '127.0.0.1'],
+  ['_hidden', '127.0.0.1'],
+  ['203.0.113.8, unknown, 10.0.0.1', '10.0.0.1'],
+  ['[203.0.113.8]', '127.0.0.1'],
+  ['1.2.3', '127.0.0.1'],
+])('the client of %j is %s', (header, client) => {
+  expect(clientOf(header)).toBe(client);
+});
+
+test('whatever a trusted proxy sends, the client is an IP address', () => {
+  const port = fc.option(fc.nat(70_000)).map((number) => (number === null ? '' : `:${number}`));
+  const item = fc.oneof(
+    fc.tuple(fc.ipV4(), port).map((parts) => parts.join('')),
+    fc.tuple(fc.ipV6(), port).map(([address, suffix]) => `[${address}]${suffix}`),
+    fc.ipV6(),
+    fc.tuple(fc.ipV6(), fc.string()).map((parts) => parts.join('%')),
+    fc.constantFrom('unknown', '_x', '', '::', 'localhost'),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(fc.array(item), fc.constantFrom(',', ', ', ' , '), (items, comma) => {
+      expect(isIP(clientOf(items.join(comma)) ?? '')).toBeGreaterThan(0);
+    }),
+    { numRuns: 2000 },
+  );
+});
