@@ -75,9 +75,12 @@ test('a resumable upload has the documented responses', async () => {
   const path = await expectDocumented('/files/', 'post', 201, createTus(stack, photo.length));
   await expectDocumented('/files/{id}', 'patch', 204, patchTus(stack, path, 0, photo.subarray(0, 9)));
   await expectDocumented('/files/{id}', 'head', 200, sendTus(stack, 'HEAD', path));
-  await expectDocumented('/files/{id}', 'patch', 200, patchTus(stack, path, 9, photo.subarray(9)));
+  await expectDocumented('/files/{id}', 'patch', 204, patchTus(stack, path, 9, photo.subarray(9)));
   await expectDocumented('/files/{id}', 'get', 200, sendTus(stack, 'GET', path));
   const other = await expectDocumented('/files/', 'post', 201, createTus(stack, photo.length));
+  const asked = await expectDocumented('/files/', 'post', 201, createTus(stack, photo.length));
+  const Prefer = 'return=representation';
+  await expectDocumented('/files/{id}', 'patch', 200, patchTus(stack, asked, 0, photo, { Prefer }));
   await expectDocumented('/files/{id}', 'delete', 204, sendTus(stack, 'DELETE', other));
 });
 

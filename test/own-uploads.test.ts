@@ -77,6 +77,21 @@ test('a deleted upload is in no list, its page and pictures return 410, and its 
     );
 });
 
+test('finds an upload by its id, in both formats, until it is removed', async () => {
+  const record = await uploaded('by its id');
+  const found = await send(`/2/media/${record['id']}.json`);
+  expect([found.status, found.headers.get('cache-control'), await found.json()]).toEqual([200, 'no-store', record]);
+  const xml = await send(`/2/media/${record['id']}.xml`);
+  expect(xml.headers.get('content-type')).toBe('application/xml; charset=utf-8');
+  expect(await xml.text()).toContain('<text>by its id</text>');
+  const address = `/2/media/${record['id']}.json`;
+  expect(await reasonOf(await send(address, 'GET', anotherUser(stack)))).toEqual([403, 'not_yours']);
+  await send(`/2/media/${record['id']}`, 'DELETE');
+  expect(await reasonOf(await send(address))).toEqual([410, 'removed']);
+  expect(await reasonOf(await send(address, 'GET', anotherUser(stack)))).toEqual([404, 'not_found']);
+  expect(await (await send('/2/media/ZZZZZZZZZZ.xml')).text()).toContain('<code>404</code><reason>not_found</reason>');
+});
+
 test('a user cannot delete uploads of another user, even of one with the same id at another provider', async () => {
   const { id, url } = await uploaded('mine');
   expect(await reasonOf(await send(`/2/media/${id}`, 'DELETE', anotherUser(stack)))).toEqual([403, 'not_yours']);
@@ -88,6 +103,8 @@ test('a user cannot delete uploads of another user, even of one with the same id
 test.each([
   ['GET', '/2/media.json', 401, 'credentials_missing', {}],
   ['DELETE', '/2/media/ZZZZZZZZZZ', 401, 'credentials_missing', {}],
+  ['GET', '/2/media/ZZZZZZZZZZ.json', 401, 'credentials_missing', {}],
+  ['DELETE', '/2/media/ZZZZZZZZZZ.json', 405, 'method_not_allowed', undefined],
   ['POST', '/2/media.json', 405, 'method_not_allowed', undefined],
   ['GET', '/2/media/ZZZZZZZZZZ', 405, 'method_not_allowed', undefined],
   ['GET', '/1/media.json', 404, 'not_found', undefined],

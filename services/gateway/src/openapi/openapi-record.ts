@@ -67,7 +67,7 @@ export const tusHeader = {
 export const recordSchemas = { Image: image, ImagePage: imagePage, ImagePageXml: imagePageXml };
 
 export const recordResponses = {
-  Uploaded: responseWith('Uploaded: the record of the media.', 'Image', 'Image'),
+  Uploaded: responseWith('The record of the media.', 'Image', 'Image'),
   Listed: responseWith('A page of the records of the user, newest first.', 'ImagePage', 'ImagePageXml'),
   Removed: { description: 'Deleted: all its addresses respond with 410.', headers: requestIdHeader },
 };

@@ -76,6 +76,15 @@ function pathsOf(maxMediaBytes: number) {
         responses: { 200: { $ref: '#/components/responses/Listed' }, ...ownRefusals },
       },
     },
+    '/2/media/{id}.{format}': {
+      parameters: [ownParameters.id, format],
+      get: {
+        operationId: 'findOwn',
+        summary: 'Get the record of an upload of the user who signed the header.',
+        parameters: [verifyCredentials, authServiceProvider],
+        responses: { 200: { $ref: '#/components/responses/Uploaded' }, ...ownRefusals },
+      },
+    },
     '/2/media/{id}': {
       parameters: [ownParameters.id],
       delete: {

@@ -3,15 +3,18 @@ import { publicRecord } from '@echodrop/record';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Format } from '../response/format.ts';
 import { asRefusal, ClientGone, Refusal } from '../response/refusal-error.ts';
-import { methodNotAllowed, sendRecords, sendRefusal } from '../response/send-response.ts';
+import { methodNotAllowed, sendRecord, sendRecords, sendRefusal } from '../response/send-response.ts';
 import { createRequestContext, type RequestContext } from '../upload-context.ts';
 import type { OwnUploadEvents } from './own-upload-events.ts';
-import { listOwn, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
+import { findOwn, listOwn, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
 
 const defaultCount = 20;
 const maxCount = 100;
 
-/** Below `base`: GET `/2/media.xml` and `.json` list the uploads of the caller, DELETE `/2/media/<id>` removes one. */
+/**
+ * Below `base`: GET `/2/media.xml` and `.json` list the uploads of the caller, GET `/2/media/<id>.xml` and `.json` finds one, DELETE
+ * `/2/media/<id>` removes one.
+ */
 export function ownUploadRoutes(
   base: string,
   deps: OwnUploadDeps & { readonly events: OwnUploadEvents },
@@ -28,6 +31,14 @@ export function ownUploadRoutes(
         events.listed(context.requestId, records.length);
       });
     router.route(`${root}.${format}`).get(list).all(methodNotAllowed('GET, HEAD', format));
+    const find: RequestHandler<{ id: string }> = (request, response) =>
+      handle(request, response, format, async (context) => {
+        const record = await findOwn(context, request.params.id, deps);
+        response.set('Cache-Control', 'no-store');
+        sendRecord(response, format, publicRecord(record, publicSite));
+        events.listed(context.requestId, 1);
+      });
+    router.route(`${root}/:id.${format}`).get(find).all(methodNotAllowed('GET, HEAD', format));
   }
   const remove: RequestHandler<{ id: string }> = (request, response) =>
     handle(request, response, 'json', async (context) => {

@@ -6,7 +6,7 @@ import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { isMediaId, isTombstone, type RecordPage, type StoredRecord } from '@echodrop/record';
+import { isMediaId, isTombstone, type RecordPage, type StoredRecord, type Tombstone } from '@echodrop/record';
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
 import { Refusal } from '../response/refusal-error.ts';
@@ -38,10 +38,36 @@ export async function listOwn(
   return await listNewest(deps.store, { ...page, owner, signal, unreadable });
 }
 
+/** An upload of the caller. @throws Refusal `removed`, `not_yours`, `not_found` and others, ClientGone, or the failure of a dependency */
+export function findOwn(context: RequestContext, id: string, deps: OwnUploadDeps): Promise<StoredRecord> {
+  return withOwn(context, id, deps, async (found) => {
+    if (isTombstone(found)) throw new Refusal('removed');
+    return found;
+  });
+}
+
 /** Removes an upload of the caller. @throws Refusal `not_yours`, `not_found` and others, ClientGone, or the failure of a dependency */
-export async function removeOwn(context: RequestContext, id: string, deps: OwnUploadDeps): Promise<void> {
-  const { requestId, clientAddress, signal } = context;
-  const { admission, store, events } = deps;
+export function removeOwn(context: RequestContext, id: string, deps: OwnUploadDeps): Promise<void> {
+  const { store, events } = deps;
+  return withOwn(context, id, deps, async (found) => {
+    if (isTombstone(found)) {
+      await finishRemoval(store, found);
+      throw new Refusal('not_found');
+    }
+    events.removalStarted(context.requestId, found);
+    await removeMedia(store, found, { by: 'owner', at: new Date() });
+  });
+}
+
+/** Calls `use` with an upload of the caller, or with what remains of a removed one. */
+async function withOwn<T>(
+  context: RequestContext,
+  id: string,
+  deps: OwnUploadDeps,
+  use: (found: StoredRecord | Tombstone) => Promise<T>,
+): Promise<T> {
+  const { clientAddress, signal } = context;
+  const { admission, store } = deps;
   using slot = admission.admitOwnRequest(clientAddress);
   const caller = await callerOf(context, deps);
   // The search may take long: until it ends, the request counts against the limits of its address.
@@ -50,13 +76,8 @@ export async function removeOwn(context: RequestContext, id: string, deps: OwnUp
   if (!found) throw new Refusal('not_found');
   slot.markVerified();
   const isOwn = ownerHash(caller) === (isTombstone(found) ? found.owner : ownerHash(found));
-  if (isTombstone(found)) {
-    if (isOwn) await finishRemoval(store, found);
-    throw new Refusal('not_found');
-  }
-  if (!isOwn) throw new Refusal('not_yours');
-  events.removalStarted(requestId, found);
-  await removeMedia(store, found, { by: 'owner', at: new Date() });
+  if (!isOwn) throw new Refusal(isTombstone(found) ? 'not_found' : 'not_yours');
+  return await use(found);
 }
 
 // A node of MinIO that has just come back misses recent writes for a moment: a 404 would mislead the owner.

@@ -3,7 +3,7 @@ export type Format = 'xml' | 'json';
 
 /** The format that a path, or a request line, names (docs/reference/interface.md section 4); else JSON. */
 export function requestedFormat(path: string): Format {
-  return /^([A-Z]+ )?[^?\s]*\/([12]\/upload|2\/media)\.xml([?\s]|$)/.test(path) ? 'xml' : 'json';
+  return /^([A-Z]+ )?[^?\s]*\/([12]\/upload|2\/media(\/[^/?\s]+)?)\.xml([?\s]|$)/.test(path) ? 'xml' : 'json';
 }
 
 /** The `Content-Type` of each format. */
