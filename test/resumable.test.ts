@@ -339,6 +339,19 @@ describe('what clients write differently, and HTTP allows, is understood', () =>
   });
 });
 
+test('a gateway that knows its public address has it in Location', async () => {
+  const PUBLIC_UPLOAD_URL = 'https://up.example/api';
+  await using known = await startStack({ beside: stack, services: ['gateway'], settings: { PUBLIC_UPLOAD_URL } });
+  const target = { gateway: known.gateway, provider: stack.provider };
+  const address = (await createTus(target, photo.length)).headers.get('location') ?? '';
+  expect(address).toMatch(/^https:\/\/up\.example\/api\/files\/[0-9a-f]{32}$/);
+  const media = await samplePhoto('jpg', { width: 8, height: 8 });
+  const type = { 'Content-Type': 'application/offset+octet-stream' };
+  const whole = { ...type, 'Upload-Length': `${media.length}`, 'Upload-Metadata': tusMetadata() };
+  const published = await sendTus(target, 'POST', '/files/', whole, media as RequestInit['body']);
+  expect(published.headers.get('location')).toMatch(/^https:\/\/up\.example\/api\/files\/[0-9a-f]{32}$/);
+});
+
 describe('the protocol: a server', () => {
   test('says the version in every response, and the versions it has if the client has another', async () => {
     const unknown = await send('HEAD', `/files/${'0'.repeat(32)}`);

@@ -43,13 +43,14 @@ export function kustomizationOf(
 /** A setting goes into the ConfigMaps that have it already, else into those of the services that read it. */
 function settingPatches(
   { settings, ofServices }: OverlayFiles,
-  { PUBLIC_SITE_URL }: ClusterSettings,
+  { PUBLIC_SITE_URL, UPLOAD_URL }: ClusterSettings,
   base: readonly Manifest[],
 ) {
   const maps = base
     .filter(({ kind }) => kind === 'ConfigMap')
     .map(({ metadata, data = {} }) => ({ name: metadata.name.replace(/-[a-z0-9]{10}$/, ''), data }));
-  const ofAll = Object.entries({ CORS_ORIGINS: PUBLIC_SITE_URL, ...settings }).flatMap(([name, value]) => {
+  const addresses = { CORS_ORIGINS: PUBLIC_SITE_URL, PUBLIC_UPLOAD_URL: UPLOAD_URL };
+  const ofAll = Object.entries({ ...addresses, ...settings }).flatMap(([name, value]) => {
     const present = maps.filter(({ data }) => name in data).map((map) => map.name);
     return (present.length > 0 ? present : readersOf(name)).map((map) => ({ map, name, value }));
   });

@@ -86,6 +86,7 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     });
 
     test('a setting reaches every service that reads it, and pages of the site may upload', () => {
+      expect(mapsWith(manifests, 'PUBLIC_UPLOAD_URL')).toEqual({ gateway: 'https://up.town.example/media' });
       expect(mapsWith(manifests, 'MEDIA_TYPES_OFF')).toEqual({
         ...{ gateway: 'avif', 'probe-worker': 'avif', 'rendition-worker': 'avif' },
       });

@@ -105,6 +105,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
       lastStates: new LRUCache({ max: 10_000 }),
       leases: new WriterLeases(claimsRedis, failoverMsOf(queueRedisUrl(config))),
       publicSite: config.PUBLIC_SITE_URL,
+      publicUpload: config.PUBLIC_UPLOAD_URL,
     },
     ownUploads: {
       ...{ admission, verifier, store, compatibility: config.CLIENT_COMPATIBILITY },

@@ -3,7 +3,10 @@ import { resumableRefusals } from './openapi-refusals.ts';
 import { uploadParameters } from './openapi-requests.ts';
 
 const bytes = { type: 'integer', minimum: 0 };
-const location = { description: 'The address of the upload, relative to the server.', schema: { type: 'string' } };
+const location = {
+  description: 'The address of the upload; relative to the server unless it knows its public address.',
+  schema: { type: 'string' },
+};
 const offset = { description: 'Bytes that the server has.', schema: bytes };
 const expires = { description: 'When the upload expires.', schema: { type: 'string' } };
 const length = { description: 'Bytes of the whole file.', schema: bytes };

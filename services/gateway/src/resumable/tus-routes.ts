@@ -30,6 +30,8 @@ export interface TusDeps extends ResumableDeps {
   readonly events: Pick<GatewayEvents, 'resumableRequestEnded' | 'uploadStarted'>;
   /** The site's address, without a final slash. */
   readonly publicSite: string;
+  /** The address at which clients reach this service, with its base path and without a final slash; unknown unless set. */
+  readonly publicUpload?: string | undefined;
 }
 
 const version = '1.0.0';
@@ -38,15 +40,16 @@ const methods = ['POST', 'HEAD', 'PATCH', 'DELETE', 'OPTIONS', 'GET'];
 /** Below `base`: resumable uploads at `/files/` (tus 1.0.0, docs/integrate/resumable.md). `@tus/server` gets the head of each request. */
 export function tusRoutes(base: string, deps: TusDeps): Router {
   const path = `${base}/files`;
+  const addressOf = (id: string) => `${deps.publicUpload ? `${deps.publicUpload}/files` : path}/${id}`;
   const server = new Server({
     path,
     datastore: new TusStore(deps),
     locker: new TusLocker(deps.leases),
     maxSize: deps.forms.maxMediaBytes,
     namingFunction: newMediaKey,
-    generateUrl: (_request, { id }) => `${path}/${id}`,
+    generateUrl: (_request, { id }) => addressOf(id),
     onIncomingRequest: (_request, id) => admit(requireRequest(), id, deps),
-    onUploadFinish: async (_request, { id }) => responseOf(requireRequest(), `${path}/${id}`, deps.publicSite),
+    onUploadFinish: async (_request, { id }) => responseOf(requireRequest(), addressOf(id), deps.publicSite),
     onResponseError: (_request, failure) => {
       requireRequest().failure = failure;
       return undefined;
@@ -152,10 +155,10 @@ async function admit(tus: TusRequest, id: string, { admission, verifier, forms }
  * The response to the request that sends the last byte. It has the status of the protocol and no body, because clients take another
  * one for a failure and upload again. A client that asks for the record gets it, of PATCH with status 200 (RFC 7240).
  */
-function responseOf(tus: TusRequest, path: string, publicSite: string) {
+function responseOf(tus: TusRequest, address: string, publicSite: string) {
   const record = publicRecord(requirePublished(tus), publicSite);
   const isCreation = tus.method === 'POST';
-  const headers = { 'Record-Location': record.url, ...(isCreation && { Location: path }) };
+  const headers = { 'Record-Location': record.url, ...(isCreation && { Location: address }) };
   if (!prefersRepresentation(tus.context.request.get('Prefer')))
     return { status_code: isCreation ? 201 : 204, headers, body: '' };
   const applied = { 'Content-Type': contentTypes.json, 'Preference-Applied': 'return=representation' };
