@@ -7,7 +7,13 @@ import { cacheRedisSettings } from '@echodrop/service/redis/redis';
 /** The limit of a command to the cache. A slower cache is no help. */
 export const cacheTimeoutMs = 500;
 // With four requests to a hanging cache, this stays below the ten seconds that the gateway waits.
+const maxQueryMs = 7900;
 const maxProviderMs = 7000;
+
+/** How long a query may wait for its turn, if it may take `timeoutMs`. */
+export function queryWaitMs(timeoutMs: number): number {
+  return Math.min(timeoutMs, maxQueryMs - timeoutMs);
+}
 
 export const settings = {
   ...processSettings(9082),

@@ -3,7 +3,7 @@ import { verificationServer } from '@echodrop/contracts/verification-server';
 import { awaitFirstAttempt, cacheRedisUrl, connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
-import { cacheTimeoutMs, readConfig } from './config.ts';
+import { cacheTimeoutMs, queryWaitMs, readConfig } from './config.ts';
 import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/query-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -20,6 +20,8 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, res
   const redis = resources.use(
     connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log.child({ redis: 'cache' })),
   );
+  const { IDENTITY_PROVIDERS: known, PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
+  const waitMs = queryWaitMs(timeoutMs);
   const keys = new CacheKeys(config.CACHE_KEY_SECRET);
   const codec = new VerdictCodec(config.CACHE_KEY_SECRET, new Forgeries(log, metrics));
   const cache = new VerdictCache({
@@ -29,10 +31,9 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, res
     reuse: config.VERDICT_REUSE,
     verifiedSeconds: config.VERDICT_TTL_SECONDS,
     refusedSeconds,
-    leaseMs: config.PROVIDER_TIMEOUT_MS + leaseMarginMs,
+    leaseMs: waitMs + timeoutMs + leaseMarginMs,
   });
-  const { IDENTITY_PROVIDERS: known, PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
-  const providers = resources.use(new IdentityProviders({ timeoutMs, userIdSecret, events }));
+  const providers = resources.use(new IdentityProviders({ timeoutMs, waitMs, userIdSecret, events }));
   providers.registerCircuitMetrics(metrics, known);
   const verifier = resources.use(new Verifier({ known, cache, providers, events }));
   const server = verificationServer({

@@ -19,7 +19,12 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T12:00:00Z') });
   vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
   standIn = await startStandIn();
-  providers = new IdentityProviders({ timeoutMs: patienceMs, userIdSecret: new Secret('of this test'), events });
+  providers = new IdentityProviders({
+    timeoutMs: patienceMs,
+    waitMs: patienceMs,
+    userIdSecret: new Secret('of this test'),
+    events,
+  });
 });
 
 afterEach(async () => {

@@ -61,10 +61,15 @@ export class Replica implements AsyncDisposable {
     const codec = new VerdictCodec(secret, new Forgeries(log, this.metrics));
     const events = createVerifierEvents(log, this.metrics);
     const identityProviders = this.#resources.use(
-      new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), events }),
+      new IdentityProviders({
+        timeoutMs,
+        waitMs: timeoutMs,
+        userIdSecret: new Secret('a secret of this test'),
+        events,
+      }),
     );
     identityProviders.registerCircuitMetrics(this.metrics, providers);
-    const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
+    const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: 2 * timeoutMs + 500 };
     const redis = this.#observed(settings.slowMs);
     const cache = new VerdictCache({ redis, keys, codec, reuse, ...times });
     this.verifier = this.#resources.use(

@@ -109,7 +109,7 @@ export class Verifier implements AsyncDisposable {
     const isUnclear = received.outcome === 'refused' && found.isPending && isSingleUse(credentials, provider);
     const decided = { verdict: isUnclear ? unavailable() : received, since: found.since };
     if (decided.verdict.outcome === 'verified') decide(decided);
-    const hasNoVerdict = decided.verdict.outcome === 'provider_unavailable';
+    const hasNoVerdict = ['provider_unavailable', 'overloaded'].includes(decided.verdict.outcome);
     // The outcome is unknown, and repeats do not share a verdict.
     const mayBeUsedUp = hasNoVerdict && canHaveArrived && !proofKeys.isShared;
     const end = mayBeUsedUp ? '' : useEnd(decided.verdict, found.use);

@@ -43,8 +43,10 @@ export async function acceptUpload(context: UploadContext, deps: UploadDeps): Pr
   const verify = (credentials: Credentials) => {
     if (verification.isRequested) return;
     verification.isRequested = true;
-    const verified = verifier.verify({ credentials, clientAddress }, signal).then(requireCaller);
-    verified.then((caller) => admitted.admitCaller(caller)).then(verdict.resolve, verdict.reject);
+    const verified = verifier.verify({ credentials, clientAddress }, signal);
+    verified
+      .then((received) => admitted.admitCaller(requireCaller(received, admitted)))
+      .then(verdict.resolve, verdict.reject);
   };
   if (headerCredentials) verify(headerCredentials);
 

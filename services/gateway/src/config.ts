@@ -33,9 +33,7 @@ export const settings = {
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081').describe(
     "public address of the site: its own host, no path. A record's `url` is this, a slash and the id",
   ),
-  PUBLIC_UPLOAD_URL: httpAddress()
-    .optional()
-    .describe('public address with its base path; makes `Location` absolute'),
+  PUBLIC_UPLOAD_URL: httpAddress().optional().describe('public address with its base path; makes `Location` absolute'),
   VERIFIER_URL: httpAddress('http://127.0.0.1:8082').describe('URL of the auth-verifier'),
   API_KEYS: secret().describe('comma-separated `key` or `name=key` (`npm start`: `sandbox-key`)'),
   WEB_UPLOAD_API_KEY: apiKey()

@@ -7,35 +7,51 @@ import { IdentityProviders } from './query-providers.ts';
 
 const events = { providerFailed: () => {}, circuitOpened: () => {}, circuitClosed: () => {} };
 
+function providersWaiting(waitMs: number): IdentityProviders {
+  return new IdentityProviders({ timeoutMs: patienceMs, waitMs, userIdSecret: new Secret('of this test'), events });
+}
+
 test.each([
   ['an address', () => '192.0.2.66'],
   ['an IPv6 /64', (n: number) => `2001:db8:1:2::${n.toString(16)}`],
-])('%s with made-up tokens gets at most a quarter of the queries, and others are verified', async (_, addressOf) => {
-  await using standIn = await startStandIn();
-  await using providers = new IdentityProviders({
-    timeoutMs: patienceMs,
-    userIdSecret: new Secret('of this test'),
-    events,
-  });
-  const query = (token: string, address: string) =>
-    providers.query(standIn.provider, `OAuth oauth_token="${token}"`, address);
-  await query('mia', '192.0.2.66');
+])(
+  '%s with unknown tokens gets at most a quarter of the queries at once, the others wait, and other addresses do not',
+  async (_, addressOf) => {
+    await using standIn = await startStandIn();
+    await using providers = providersWaiting(patienceMs);
+    const query = (token: string, address: string) =>
+      providers.query(standIn.provider, `OAuth oauth_token="${token}"`, address);
+    await query('mia', '192.0.2.66');
 
+    const held = Promise.withResolvers<void>();
+    standIn.behaviour = (socket) => void held.promise.then(() => mia(socket));
+    const crowd = Array.from({ length: 256 }, (_, n) => query(`unknown ${n}`, addressOf(n)));
+    await waitUntil('the queries', async () => standIn.requests.length >= 1 + 64);
+
+    standIn.behaviour = mia;
+    expect((await query('noa', '198.51.100.1')).verdict.outcome).toBe('verified');
+    // A verified token counts for its user.
+    expect((await query('mia', addressOf(0))).verdict.outcome).toBe('verified');
+    expect(standIn.requests).toHaveLength(1 + 64 + 2);
+    held.resolve();
+    const outcomes = (await Promise.all(crowd)).map(({ verdict }) => verdict.outcome);
+    expect(new Set(outcomes)).toEqual(new Set(['verified']));
+  },
+);
+
+test('a query that gets no turn in time is overloaded, without a request, and leaves its place', async () => {
+  await using standIn = await startStandIn();
+  await using providers = providersWaiting(1);
+  const query = (token: number) => providers.query(standIn.provider, `OAuth oauth_token="${token}"`, '192.0.2.66');
   const held = Promise.withResolvers<void>();
   standIn.behaviour = (socket) => void held.promise.then(() => mia(socket));
-  const crowd = Array.from({ length: 256 }, (_, n) => query(`made up ${n}`, addressOf(n)));
-  await waitUntil('the queries', async () => standIn.requests.length >= 1 + 64);
-  const verdict = { outcome: 'provider_unavailable', retryAfterSeconds: 1 };
-  expect(await Promise.all(crowd.slice(64))).toEqual(
-    Array(192).fill({ verdict, source: 'busy', canHaveArrived: false }),
-  );
-  expect(standIn.requests).toHaveLength(1 + 64);
-
-  standIn.behaviour = mia;
-  expect((await query('noa', '198.51.100.1')).verdict.outcome).toBe('verified');
-  // A verified token counts for its user.
-  expect((await query('mia', addressOf(0))).verdict.outcome).toBe('verified');
+  const running = Array.from({ length: 64 }, (_, n) => query(n));
+  await waitUntil('the queries', async () => standIn.requests.length === 64);
+  const verdict = { outcome: 'overloaded', retryAfterSeconds: 1 };
+  expect(await query(64)).toEqual({ verdict, source: 'busy', canHaveArrived: false });
   held.resolve();
-  await Promise.all(crowd);
-  expect((await query('later', addressOf(0))).verdict.outcome).toBe('verified');
+  await Promise.all(running);
+  standIn.behaviour = mia;
+  expect((await query(65)).verdict.outcome).toBe('verified');
+  expect(standIn.requests).toHaveLength(65);
 });

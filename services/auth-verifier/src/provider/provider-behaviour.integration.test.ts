@@ -35,6 +35,7 @@ test.each(cases)('%s: %s', async (profile, _text, row) => {
   const failures: string[] = [];
   await using providers = new IdentityProviders({
     timeoutMs,
+    waitMs: timeoutMs,
     userIdSecret: new Secret('a secret of this test'),
     events: {
       providerFailed: (_, error) => failures.push((error as Error).message),

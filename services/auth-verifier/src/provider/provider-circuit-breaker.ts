@@ -1,18 +1,15 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { ResponseTooLarge } from '@echodrop/identity-provider/provider-connections';
-import { ConcurrencyLimit } from '@echodrop/service/concurrency-limit';
 import {
-  type BulkheadPolicy,
-  bulkhead,
   type CircuitBreakerPolicy,
   CircuitState,
   circuitBreaker,
   DelegateBackoff,
   handleWhen,
   type IHalfOpenAfterBackoffContext,
-  isBulkheadRejectedError,
 } from 'cockatiel';
 import type { NotQueried, VerifierEvents } from '../events.ts';
+import { QuerySlots } from './query-slots.ts';
 
 export type ProviderEvents = Pick<VerifierEvents, 'providerFailed' | 'circuitOpened' | 'circuitClosed'>;
 
@@ -24,6 +21,9 @@ interface Rejected {
 
 const maxConcurrent = 256;
 const maxConcurrentUnverified = maxConcurrent / 4;
+// More than a gateway has slots for one address.
+const maxWaitingOfOne = 1024;
+const maxWaiting = 4 * maxWaitingOfOne;
 const busyRetryMs = 1000;
 const failuresToOpen = 10;
 const openMs = 10_000;
@@ -46,25 +46,26 @@ export class TooManyRequests extends Error {
 }
 
 /**
- * A circuit breaker with a bulkhead: limits concurrent requests to a provider. After failures for ten senders without a success, opens the
- * circuit for ten seconds or the time of Retry-After (docs/decisions/009). Reaching a concurrency limit is not a failure.
+ * A circuit breaker with slots: limits concurrent requests to a provider; others wait for their turn. After failures for ten senders without a
+ * success, opens the circuit for ten seconds or the time of Retry-After (docs/decisions/009). A request without a slot is not a failure.
  */
 export class ProviderCircuitBreaker {
   readonly #breaker: CircuitBreakerPolicy;
-  readonly #bulkhead: BulkheadPolicy = bulkhead(maxConcurrent);
+  readonly #slots = new QuerySlots({ slots: maxConcurrent, maxWaiting, maxWaitingOfOne });
+  readonly #waitMs: number;
   readonly #provider: Provider;
   readonly #events: ProviderEvents;
   /** Senders whose requests failed since the last success. */
   readonly #failedFor = new Set<string>();
   /** Senders whose trial failed. Their next trial waits ten seconds longer, so that no sender alone keeps the circuit open. */
   readonly #failedTrials = new Set<string>();
-  /** Requests in flight of each unverified sender. */
-  readonly #unverified = new ConcurrencyLimit(maxConcurrentUnverified);
   /** By the clock of `performance.now`, which no change of the system's time moves. */
   #openUntil = 0;
 
-  constructor(provider: Provider, events: ProviderEvents) {
+  /** `waitMs`: the longest wait for a slot. */
+  constructor(provider: Provider, waitMs: number, events: ProviderEvents) {
     this.#provider = provider;
+    this.#waitMs = waitMs;
     this.#events = events;
     this.#breaker = circuitBreaker(handleWhen(isProviderFailure), {
       breaker: {
@@ -80,20 +81,22 @@ export class ProviderCircuitBreaker {
     });
   }
 
-  /** Runs `request`, unless the circuit is open or too many run. @throws what `request` throws */
+  /** Runs `request` in a slot, unless the circuit is open or no slot is free in time. @throws what `request` throws */
   async execute<T>(sender: string, isVerified: boolean, request: () => Promise<T>): Promise<T | Rejected> {
+    const limit = isVerified ? maxConcurrent : maxConcurrentUnverified;
+    using held = new DisposableStack();
+    const open = this.#rejection(sender);
+    if (open) return open;
+    if (!(await this.#slots.acquire(sender, limit, this.#waitMs, held))) return { cause: 'busy', retryMs: busyRetryMs };
+    // The circuit may have opened meanwhile.
+    return this.#rejection(sender) ?? (await this.#breaker.execute(() => this.#count(sender, request)));
+  }
+
+  #rejection(sender: string): Rejected | undefined {
     // Others do not wait for the running trial.
     if (this.#breaker.state === CircuitState.HalfOpen) return { cause: 'circuit_open', retryMs: busyRetryMs };
     const retryMs = this.#openUntil - performance.now() + (this.#failedTrials.has(sender) ? openMs : 0);
-    if (this.#breaker.state === CircuitState.Open && retryMs > 0) return { cause: 'circuit_open', retryMs };
-    using held = new DisposableStack();
-    if (!isVerified && !this.#unverified.acquire(sender, held)) return { cause: 'busy', retryMs: busyRetryMs };
-    try {
-      return await this.#bulkhead.execute(() => this.#breaker.execute(() => this.#count(sender, request)));
-    } catch (error) {
-      if (isBulkheadRejectedError(error)) return { cause: 'busy', retryMs: busyRetryMs };
-      throw error;
-    }
+    return this.#breaker.state === CircuitState.Open && retryMs > 0 ? { cause: 'circuit_open', retryMs } : undefined;
   }
 
   /** Open, or half open during a trial. */

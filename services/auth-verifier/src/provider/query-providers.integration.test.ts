@@ -32,6 +32,7 @@ beforeEach(async () => {
   };
   providers = new IdentityProviders({
     timeoutMs: patienceMs,
+    waitMs: patienceMs,
     userIdSecret: new Secret('a secret of this test'),
     events,
   });
@@ -255,13 +256,15 @@ test('too many concurrent requests are not a failure of the provider', async () 
   standIn.behaviour = (socket) => sockets.push(socket);
   await using slow = new IdentityProviders({
     timeoutMs: patienceMs,
+    waitMs: 1,
     userIdSecret: new Secret('of this test'),
     events: { providerFailed: () => {}, circuitOpened: () => {}, circuitClosed: () => {} },
   });
   const all = Array.from({ length: 300 }, (_, index) =>
     slow.query(standIn.provider, `OAuth oauth_token="${index}"`, `192.0.2.${index % 5}`),
   );
-  const crowded = { verdict: unavailable(1), source: 'busy', canHaveArrived: false };
+  const verdict = { outcome: 'overloaded', retryAfterSeconds: 1 };
+  const crowded = { verdict, source: 'busy', canHaveArrived: false };
   expect(await Promise.all(all.slice(256))).toEqual(Array(44).fill(crowded));
   await waitUntil('the requests', async () => sockets.length === 256);
   for (const socket of sockets) mia(socket);

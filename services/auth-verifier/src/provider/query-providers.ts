@@ -3,8 +3,8 @@ import type { Verdict } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { canHaveArrived, ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import { findMissing, readCaller } from '@echodrop/identity-provider/read-caller';
-import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { networkOf } from '@echodrop/service/ip-address';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
 import type { Secret } from '@echodrop/service/secret';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import { LRUCache } from 'lru-cache';
@@ -26,6 +26,8 @@ const knownMs = 60 * 60_000;
 interface ProviderOptions {
   /** For a whole request. */
   readonly timeoutMs: number;
+  /** For a slot before a request. */
+  readonly waitMs: number;
   readonly userIdSecret: Secret;
   readonly events: ProviderEvents;
 }
@@ -39,8 +41,10 @@ export interface QueryResult {
   readonly canHaveArrived: boolean;
 }
 
+type Unavailable = Extract<Verdict, { outcome: 'provider_unavailable' }>;
+
 /** The verdict if the provider has none, with the time to wait before a retry. */
-export function unavailable(afterMs = defaultRetryMs): Verdict {
+export function unavailable(afterMs = defaultRetryMs): Unavailable {
   return { outcome: 'provider_unavailable', retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1000)) };
 }
 
@@ -126,14 +130,20 @@ export class IdentityProviders implements AsyncDisposable {
   }
 
   #breakerOf(provider: Provider): ProviderCircuitBreaker {
-    const breaker = this.#breakers.get(provider) ?? new ProviderCircuitBreaker(provider, this.#options.events);
+    const breaker =
+      this.#breakers.get(provider) ?? new ProviderCircuitBreaker(provider, this.#options.waitMs, this.#options.events);
     this.#breakers.set(provider, breaker);
     return breaker;
   }
 }
 
 function notQueried(source: NotQueried, retryMs: number): QueryResult {
-  return { verdict: unavailable(retryMs), source, canHaveArrived: false };
+  const verdict = unavailable(retryMs);
+  return {
+    verdict: source === 'busy' ? { ...verdict, outcome: 'overloaded' } : verdict,
+    source,
+    canHaveArrived: false,
+  };
 }
 
 /** Milliseconds from a Retry-After header (RFC 9110 section 10.2.3: seconds or a date); undefined if it is missing or invalid. */

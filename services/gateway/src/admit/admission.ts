@@ -77,7 +77,7 @@ export class AdmittedUpload implements Disposable {
 
   /** `isNew`: counts as an upload. @returns the verified caller. @throws Refusal `caller_blocked`, `too_many_requests` */
   readonly admitCaller = async (caller: Caller, isNew = true): Promise<Caller> => {
-    this.#slot.markProven();
+    this.#slot.excuse();
     this.#deps.blocks.refuseBlockedUser(caller);
     this.#caller = caller;
     const name = JSON.stringify([caller.provider, caller.subject]);
@@ -87,6 +87,9 @@ export class AdmittedUpload implements Disposable {
     this.#slot.markVerified();
     return caller;
   };
+
+  /** See Slot. */
+  readonly excuse = (): void => this.#slot.excuse();
 
   /** Opens memory for media that precedes the credentials. `crowdOut` must close it before it returns. */
   readonly openMemory = (crowdOut: (reason: Refusal) => void): MemoryShare =>

@@ -32,8 +32,8 @@ export function credentialsFromFields(fields: ReadonlyMap<string, string>): Cred
   return { version: 1, consumerToken, consumerSecret, oauthToken, oauthSecret };
 }
 
-/** The verified user. @throws Refusal for every other verdict */
-export function requireCaller(verdict: Verdict): Caller {
+/** The verified user. Without a verdict, `excuse` is called: the request is no failure of its address. @throws Refusal for every other verdict */
+export function requireCaller(verdict: Verdict, { excuse }: { readonly excuse: () => void }): Caller {
   switch (verdict.outcome) {
     case 'verified':
       return verdict.caller;
@@ -43,6 +43,9 @@ export function requireCaller(verdict: Verdict): Caller {
       throw new Refusal('provider_unknown');
     case 'provider_unavailable':
       throw new Refusal('provider_unavailable', { retryAfterSeconds: verdict.retryAfterSeconds });
+    case 'overloaded':
+      excuse();
+      throw new Refusal('overloaded', { retryAfterSeconds: verdict.retryAfterSeconds });
   }
 }
 

@@ -31,8 +31,8 @@ export type Standing = 'anonymous' | 'unverified';
 
 /** The slot of one request. Disposing releases it. */
 export interface Slot extends Disposable {
-  /** The caller is known, but may be refused: the request counts against the limits of its address, and is no failure. */
-  readonly markProven: () => void;
+  /** The request is no failure of its address: its caller is known, if refused, or there was no way to ask. */
+  readonly excuse: () => void;
   /** The caller is admitted: the request no longer counts against the limits of its address. */
   readonly markVerified: () => void;
 }
@@ -78,18 +78,18 @@ export class Slots {
     }
     if (!this.#unverifiedPerAddress.acquire(network, unverified)) throw this.#refusal('address_unverified');
     if (!this.#unverified.acquire(allNetworks, unverified)) throw this.#refusal('unverified');
-    let isProven = false;
-    const markProven = () => {
-      isProven = true;
+    let isExcused = false;
+    const excuse = () => {
+      isExcused = true;
     };
     const untilVerified = held.use(unverified.move());
-    held.defer(() => isProven || this.#failures.count(network));
+    held.defer(() => isExcused || this.#failures.count(network));
     const slot = held.move();
     const markVerified = () => {
-      markProven();
+      excuse();
       untilVerified.dispose();
     };
-    return { markProven, markVerified, [Symbol.dispose]: () => slot.dispose() };
+    return { excuse, markVerified, [Symbol.dispose]: () => slot.dispose() };
   }
 
   #refusal(limit: SlotLimit, retryAfterSeconds?: number): Refusal {

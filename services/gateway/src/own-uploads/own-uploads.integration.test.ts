@@ -100,7 +100,7 @@ test('each request holds a slot until it ends, unverified until its caller is ve
   const states: string[] = [];
   const admitOwnRequest = () =>
     ({
-      markProven: () => {},
+      excuse: () => {},
       markVerified: () => states.push('verified'),
       [Symbol.dispose]: () => states.push('released'),
     }) as unknown as Slot;

@@ -9,6 +9,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isMediaId, isTombstone, type RecordPage, type StoredRecord, type Tombstone } from '@echodrop/record';
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
+import type { Slot } from '../admit/slots.ts';
 import { Refusal } from '../response/refusal-error.ts';
 import type { RequestContext } from '../upload-context.ts';
 import type { OwnUploadEvents } from './own-upload-events.ts';
@@ -32,7 +33,7 @@ export async function listOwn(
 ): Promise<RecordPage<StoredRecord>> {
   const { requestId, clientAddress, signal } = context;
   using slot = deps.admission.admitOwnRequest(clientAddress);
-  const owner = ownerHash(await callerOf(context, deps));
+  const owner = ownerHash(await callerOf(context, slot, deps));
   slot.markVerified();
   const unreadable = (mediaId: string) => deps.events.recordUnreadable(requestId, mediaId);
   return await listNewest(deps.store, { ...page, owner, signal, unreadable });
@@ -69,9 +70,9 @@ async function withOwn<T>(
   const { clientAddress, signal } = context;
   const { admission, store } = deps;
   using slot = admission.admitOwnRequest(clientAddress);
-  const caller = await callerOf(context, deps);
+  const caller = await callerOf(context, slot, deps);
   // The search may take long: until it ends, the request counts against the limits of its address.
-  slot.markProven();
+  slot.excuse();
   const found = (await findRecord(store, id, signal)) ?? (await findAgain(store, id, signal));
   if (!found) throw new Refusal('not_found');
   slot.markVerified();
@@ -88,7 +89,11 @@ async function findAgain(store: ObjectStore, id: string, signal: AbortSignal) {
   return findRecord(store, id, signal);
 }
 
-async function callerOf({ request, clientAddress, signal }: RequestContext, deps: OwnUploadDeps): Promise<Caller> {
+async function callerOf(
+  { request, clientAddress, signal }: RequestContext,
+  slot: Slot,
+  deps: OwnUploadDeps,
+): Promise<Caller> {
   const credentials = await credentialsFromHeaders(request.headers, deps.verifier, deps.compatibility);
-  return requireCaller(await deps.verifier.verify({ credentials, clientAddress }, signal));
+  return requireCaller(await deps.verifier.verify({ credentials, clientAddress }, signal), slot);
 }

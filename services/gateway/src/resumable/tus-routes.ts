@@ -146,7 +146,7 @@ async function admit(tus: TusRequest, id: string, { admission, verifier, forms }
   const admitted = admission.admitUpload(clientAddress, 'unverified');
   tus.admitted = admitted;
   const credentials = await credentialsFromHeaders(request.headers, verifier, forms.compatibility);
-  const caller = requireCaller(await verifier.verify({ credentials, clientAddress }, signal));
+  const caller = requireCaller(await verifier.verify({ credentials, clientAddress }, signal), admitted);
   tus.caller = await admitted.admitCaller(caller, tus.method === 'POST');
   if (tus.method === 'POST') await requireNoBytes(tus.context, forms);
 }
