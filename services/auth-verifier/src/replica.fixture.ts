@@ -69,7 +69,7 @@ export class Replica implements AsyncDisposable {
       }),
     );
     identityProviders.registerCircuitMetrics(this.metrics, providers);
-    const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: 2 * timeoutMs + 500 };
+    const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
     const redis = this.#observed(settings.slowMs);
     const cache = new VerdictCache({ redis, keys, codec, reuse, ...times });
     this.verifier = this.#resources.use(
