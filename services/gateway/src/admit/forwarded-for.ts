@@ -3,7 +3,7 @@ import { parseAddress } from '@echodrop/service/ip-address';
 
 /**
  * Spells `X-Forwarded-For` as Express reads it: IP addresses without ports. What precedes an item that is none (`unknown`) is dropped, because
- * nobody vouches for it: the client is then the peer that wrote it.
+ * no proxy vouches for it: the client is then the peer that wrote it.
  */
 export function spellForwardedFor(headers: IncomingHttpHeaders): void {
   const header = headers['x-forwarded-for']?.toString();

@@ -153,7 +153,7 @@ async function admit(tus: TusRequest, id: string, { admission, verifier, forms }
 
 /**
  * The response to the request that sends the last byte. It has the status of the protocol and no body, because clients take another
- * one for a failure and upload again. A client that asks for the record gets it, of PATCH with status 200 (RFC 7240).
+ * one for a failure and upload again. A client that prefers the record gets it, of PATCH with status 200 (RFC 7240).
  */
 function responseOf(tus: TusRequest, address: string, publicSite: string) {
   const record = publicRecord(requirePublished(tus), publicSite);
