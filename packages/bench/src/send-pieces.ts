@@ -37,9 +37,10 @@ export async function createResumable(port: number, size: number, proof: Proof):
   return location;
 }
 
-/** The headers of a PATCH request. */
+/** The headers of a PATCH request, whose last one gets the record. */
 export function pieceHeaders(offset: number, proof: Proof): Record<string, string> {
-  return { ...proof, 'Upload-Offset': `${offset}`, 'Content-Type': 'application/offset+octet-stream' };
+  const type = { 'Content-Type': 'application/offset+octet-stream', Prefer: 'return=representation' };
+  return { ...proof, ...type, 'Upload-Offset': `${offset}` };
 }
 
 async function sendOne(port: number, bytes: Buffer<ArrayBuffer>): Promise<HttpResponse> {
