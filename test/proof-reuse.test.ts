@@ -1,4 +1,5 @@
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { patientCache } from '@echodrop/testkit/servers/patient-cache';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -39,7 +40,8 @@ test('VERDICT_REUSE=off: a proof cannot be reused', async () => {
 });
 
 test('by default, 200 uploads with one proof at four verifiers cause one query to a provider that accepts each nonce once', async () => {
-  await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS_PER_USER: '200' }, 4);
+  const CACHE_REDIS_URL = patientCache(system.redis);
+  await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS_PER_USER: '200', CACHE_REDIS_URL }, 4);
   const headers = echoHeaders(stack);
   const responses = await Promise.all(Array.from({ length: 200 }, () => upload(stack, { media, headers })));
   expect(new Set(responses.map(({ status, text }) => (status === 200 ? 200 : text)))).toEqual(new Set([200]));

@@ -4,11 +4,11 @@ import { respondWith, startStandIn } from '@echodrop/identity-provider/stand-in-
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { patienceMs, patientSettings, patientSignal } from '@echodrop/testkit/patience';
+import { patientCache } from '@echodrop/testkit/servers/patient-cache';
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { patientCache } from './verifier-process.fixture.ts';
 
 test('the process verifies, works without its cache, logs no credentials and stops', async () => {
   await using redis = await startRedis();

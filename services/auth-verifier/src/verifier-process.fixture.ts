@@ -13,14 +13,6 @@ export interface VerifierProcess extends AsyncDisposable {
 
 const secret = 'a secret of this test';
 
-/**
- * The address of a cache that responds, however late. A verifier waits 500 ms for a command, but ioredis prefers options in the address,
- * and ignores a limit that is no number.
- */
-export function patientCache({ url }: { readonly url: string }): string {
-  return `${url}?commandTimeout=none&socketTimeout=${patienceMs}`;
-}
-
 /** Starts the service; `settings` override the common ones. `knows` is the client's secret, if different. */
 export async function startVerifier(settings: Record<string, string>, knows = secret): Promise<VerifierProcess> {
   const ports = await freePorts(['verifier', 'ops']);

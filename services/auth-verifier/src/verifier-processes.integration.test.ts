@@ -5,10 +5,11 @@ import {
   startStandIn,
 } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { patienceMs, patientSignal } from '@echodrop/testkit/patience';
+import { patientCache } from '@echodrop/testkit/servers/patient-cache';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { echo } from './replica.fixture.ts';
-import { patientCache, startVerifier, type VerifierProcess } from './verifier-process.fixture.ts';
+import { startVerifier, type VerifierProcess } from './verifier-process.fixture.ts';
 
 let parts: AsyncDisposableStack;
 let redis: RunningRedis;
