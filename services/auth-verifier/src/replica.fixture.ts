@@ -63,7 +63,7 @@ export class Replica implements AsyncDisposable {
     const identityProviders = this.#resources.use(
       new IdentityProviders({
         timeoutMs,
-        waitMs: timeoutMs,
+        waitMs: 0,
         userIdSecret: new Secret('a secret of this test'),
         events,
       }),

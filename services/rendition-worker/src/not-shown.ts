@@ -6,8 +6,8 @@ import { readStatus } from './stored-renditions.ts';
 export type NotShown = 'picture' | 'video';
 
 /**
- * What an upload lacks after a job that could not make all `recipes`: the sets of which nothing is stored. What an earlier job noted as impossible
- * was reported then. The picture in full size is extra. @throws StoreUnavailable
+ * What an upload lacks after a job for `recipes`: its pictures if none is stored, and its video. Renditions that an earlier job noted as
+ * impossible do not count again, and the picture in full size never counts. @throws StoreUnavailable
  */
 export async function findNotShown(
   mediaKey: string,

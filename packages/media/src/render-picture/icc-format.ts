@@ -6,7 +6,7 @@ export const d50 = [0.9642, 1, 0.8249] as const;
 // Samples of a curve that has no formula in ICC.
 const curveSamples = 4096;
 
-/** A curve from 0 to 1, of which values beyond 1 are cut off (section 10.6). */
+/** Samples of a curve over 0 to 1, clipped at 1 (section 10.6). */
 export function encodeTable(curve: (value: number) => number): Buffer {
   const table = Buffer.alloc(12 + curveSamples * 2);
   table.write('curv', 'latin1');

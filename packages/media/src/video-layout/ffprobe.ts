@@ -123,9 +123,9 @@ async function readTracks(
 // The guards of some types override these.
 const headerOnly = [...['-probesize', String(1024 * 1024)], ...['-analyzeduration', '0'], ...['-threads', '1']];
 
-// Names are in ffprobe's notation, and empty if unknown; numbers are 0 if unknown.
 type Stream = z.infer<typeof outputShape>['streams'][number];
 
+// Names are in ffprobe's notation, and empty if unknown; numbers are 0 if unknown.
 function toTrack(stream: Stream, type: VideoType, videoDuration: string) {
   return {
     /** ffprobe's stream index, from 0. */

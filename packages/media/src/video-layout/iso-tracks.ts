@@ -15,6 +15,7 @@ export interface IsoTrack {
 const maxDescriptionBytes = 1024 * 1024;
 // Tracks have some thirty boxes; a hostile file has millions.
 const maxHeaders = 16 * 1024;
+const nowhere = { content: 0, end: 0 };
 
 /** Reads the tracks of the first directory, at most 64. Only headers and descriptions are read: a directory may have 64 MiB. */
 export async function readIsoTracks(reader: SourceReader): Promise<readonly IsoTrack[]> {
@@ -30,8 +31,9 @@ export async function readIsoTracks(reader: SourceReader): Promise<readonly IsoT
   for await (const trak of readBoxes(reader, moov, headers)) {
     if (trak.type !== 'trak') continue;
     if (tracks.length === maxTracks) break;
-    const handler = await first(trak, 'mdia', 'hdlr');
-    const { content: offset, end } = (await first(trak, 'mdia', 'minf', 'stbl', 'stsd')) ?? { content: 0, end: 0 };
+    const media = (await first(trak, 'mdia')) ?? nowhere;
+    const handler = await first(media, 'hdlr');
+    const { content: offset, end } = (await first(media, 'minf', 'stbl', 'stsd')) ?? nowhere;
     tracks.push({
       handler: handler ? (await reader.at(handler.content + 8, 4)).toString('latin1') : '',
       descriptions: await reader.at(offset, Math.min(end - offset, maxDescriptionBytes)),

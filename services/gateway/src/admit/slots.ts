@@ -31,7 +31,7 @@ export type Standing = 'anonymous' | 'unverified';
 
 /** The slot of one request. Disposing releases it. */
 export interface Slot extends Disposable {
-  /** The request is no failure of its address: its caller is known, if refused, or there was no way to ask. */
+  /** The request is no failure of its address: its caller is known but refused, or no provider was queried. */
   readonly excuse: () => void;
   /** The caller is admitted: the request no longer counts against the limits of its address. */
   readonly markVerified: () => void;
