@@ -60,7 +60,8 @@ async function openHeic(path: string, maxPixels: number): Promise<OpenedPhoto | 
     ] as const;
   });
   if (typeof displayed === 'string') return displayed;
-  const { isPremultiplied } = displayed;
+  const { isPremultiplied, obstacle } = displayed;
+  if (obstacle) return obstacle;
   const input = await decodeHeic(path, { profile: profileOf(displayed), isPremultiplied }, maxPixels);
   return typeof input === 'string' ? input : { input, orientation };
 }

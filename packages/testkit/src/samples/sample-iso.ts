@@ -22,10 +22,9 @@ export function heifHeader(
     isoBox('ispe', u32(0, 64, 64)),
     isoBox('ispe', u32(0, width, height)),
     isoBox('irot', Buffer.from([quarterTurns])),
-    isoBox(brand === 'avif' ? 'av1C' : 'hvcC', Buffer.alloc(4)),
   );
   // Item 1 is a preview with the first extent; item 2, the primary one, has the second, and the rotation.
-  const associations = isoBox('ipma', u32(0, 2), Buffer.from([0, 1, 2, 0x81, 0x84, 0, 2, 3, 0x82, 0x83, 0x84]));
+  const associations = isoBox('ipma', u32(0, 2), Buffer.from([0, 1, 1, 0x81, 0, 2, 2, 0x82, 0x83]));
   const coded = Buffer.from(brand === 'avif' ? 'av01\0' : 'hvc1\0');
   const items = [1, 2].map((id) => isoBox('infe', Buffer.from([2, 0, 0, 0, 0, id, 0, 0]), coded));
   const meta = isoBox(
