@@ -1,5 +1,3 @@
-import { StateConflict } from '@echodrop/archive/resumable-uploads';
-import { isTemporary } from '@echodrop/contracts/refusal-statuses-and-messages';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import { isMediaKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { publicRecord, recordToJson, type StoredRecord } from '@echodrop/record';
@@ -19,6 +17,7 @@ import type { UploadOutcome } from '../upload-events.ts';
 import { checksumAlgorithms } from './incoming-bytes.ts';
 import type { ResumableDeps } from './resumable-deps.ts';
 import { hasBytesType, tusHeaders } from './tus-headers.ts';
+import { ofHead, refusalOf, toRefusal } from './tus-refusals.ts';
 import type { TusRequest } from './tus-request.ts';
 import { currentRequest, requireRequest, TusLocker, TusStore } from './tus-store.ts';
 import type { WriterLeases } from './writer-leases.ts';
@@ -183,28 +182,4 @@ async function send(
   if (method === 'HEAD') response.set('Upload-Expires', upload?.state.expires.toUTCString());
   if (method === 'OPTIONS') response.set('Tus-Checksum-Algorithm', checksumAlgorithms.join(','));
   sendBounded(request, response, result.status, {}, Buffer.from(await result.arrayBuffer()));
-}
-
-/** HEAD publishes an upload whose last request died. Tus clients begin again after any of its refusals but 423. */
-function ofHead(refusal: Refusal, method: string): Refusal {
-  return method === 'HEAD' && isTemporary(refusal.reason) ? new Refusal('upload_locked') : refusal;
-}
-
-// Errors of the library are objects with a status.
-function toRefusal(error: unknown): unknown {
-  if (error instanceof StateConflict) return new Refusal('upload_locked', { cause: error });
-  const { status_code: status } = error as { status_code?: number };
-  return status === undefined ? error : refusalOf(status, error);
-}
-
-function refusalOf(status: number, cause?: unknown): Refusal {
-  const reasons = {
-    400: 'tus_malformed',
-    403: 'tus_malformed',
-    404: 'not_found',
-    409: 'offset_conflict',
-    410: 'upload_expired',
-    413: 'media_too_large',
-  } as const;
-  return new Refusal(reasons[status as keyof typeof reasons] ?? 'unavailable', { cause });
 }
