@@ -91,6 +91,7 @@ describe.each(Object.entries(provocations))('%s', (reason, provoke) => {
     );
     for (const { version, response } of received) {
       expect(response.text).toContain(reason);
+      expect(response.text, 'a message without a value').not.toMatch(/\{\w+\}/);
       const responses = responsesTo(reason, version);
       expect(undocumented(document, responses, response)).toEqual([]);
     }

@@ -3,7 +3,8 @@ import { adminOf } from '@echodrop/testkit/admin-of';
 import { anotherUser } from '@echodrop/testkit/another-user';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { echoHeaders, upload } from '@echodrop/testkit/upload';
+import { tusMetadata } from '@echodrop/testkit/tus-requests';
+import { echoHeaders, secretParts, upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let stack: Stack;
@@ -187,4 +188,35 @@ test('CORS allows requests from configured origins only', async () => {
       'https://pages.example',
       'Origin',
     ]);
+});
+
+test('a bearer token alone, in Authorization, proves its user in every request', async () => {
+  const bearer = { Authorization: 'Bearer sandbox-bearer' };
+  const key = { name: 'key', content: sandbox.apiKey };
+  const parts = [key, { name: 'message', content: 'bearer' }, { name: 'media', filename: 'a.jpg', content: media }];
+  const own = await listed('', anotherUser(stack));
+  for (const version of [1, 2] as const) {
+    const nameless = { 'X-Auth-Service-Provider': '', 'X-Verify-Credentials-Authorization': '' };
+    const headers = { ...(version === 2 && nameless), ...bearer };
+    expect(await upload(stack, { version, parts, headers })).toMatchObject({ status: 200 });
+  }
+  const tus = { ...bearer, 'Tus-Resumable': '1.0.0', 'Upload-Metadata': tusMetadata() };
+  const resumable = await fetch(`${stack.gateway}/files/`, {
+    method: 'POST',
+    headers: { ...tus, 'Upload-Length': `${media.length}`, 'Content-Type': 'application/offset+octet-stream' },
+    body: media,
+  });
+  expect(resumable.status).toBe(201);
+  const after = await listed('', bearer);
+  expect(after.media).toHaveLength(own.media.length + 3);
+  expect(after).toEqual(await listed('', anotherUser(stack)));
+  const { id } = after.media[0] ?? {};
+  expect((await send(`/2/media/${id}.json`, 'GET', bearer)).status).toBe(200);
+  expect((await send(`/2/media/${id}`, 'DELETE', bearer)).status).toBe(204);
+
+  const wrong = await upload(stack, { version: 1, parts, headers: { Authorization: 'Bearer wrong' } });
+  expect(wrong).toMatchObject({ status: 401, text: expect.stringContaining('credentials_refused') });
+  expect(wrong.headers.get('www-authenticate')).toBe('Bearer');
+  const both = await upload(stack, { version: 1, parts: [...secretParts, ...parts], headers: bearer });
+  expect(both).toMatchObject({ status: 400, text: expect.stringContaining('Send one.') });
 });

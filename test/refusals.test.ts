@@ -168,7 +168,7 @@ describe.each(refusals)('%s', (_what, status, reason, options) => {
 
 test.each([
   [1, 'the fields consumer_token', { parts: [key, message] }],
-  [2, 'the headers X-Auth-Service-Provider', { headers: { 'X-Verify-Credentials-Authorization': '' } }],
+  [2, 'the header X-Verify-Credentials-Authorization', { headers: { 'X-Verify-Credentials-Authorization': '' } }],
 ] as const)('version %i: missing credentials are named as that version needs them', async (version, named, options) => {
   const { text } = await upload(stack, {
     version,

@@ -16,63 +16,117 @@ export const unsupportedSentences = {
   too_costly: 'The file is too complex to process. Re-encode it with another program.',
 } as const satisfies Record<UnsupportedReason, string>;
 
-const secretFields = 'consumer_token, consumer_secret, oauth_token and oauth_secret';
+type Messages = string | Readonly<Record<string, string>>;
 
-/** Media that precedes its credentials and exceeds what the gateway buffers without them. */
-export const secretsFirst = `Send the fields ${secretFields} before the file.`;
-
-/** Credentials of version 2 are headers, those of version 1 fields; the default is version 2. */
-export const credentialsMissingSentences = {
-  headers: 'Missing credentials: send the headers X-Auth-Service-Provider and X-Verify-Credentials-Authorization.',
-  fields: `Missing credentials: send the fields ${secretFields}.`,
-} as const;
-
-/** Why credentials are refused; the default is the provider's response. */
-export const credentialsRefusedSentences = {
-  provider: 'The identity provider rejected the credentials.',
-  unsupported_scheme:
-    'The identity provider does not support this authorization scheme. Send Bearer instead of OAuth, or OAuth instead of Bearer.',
-  replay:
-    'These credentials were used before, or the server cannot rule that out. Make a new signature for every request, also for a repeated one.',
-} as const;
-
-/** Why a parameter is missing; the default is the API key. */
-export const missingSentences = {
-  key: 'Missing parameter: key.',
-  message: 'Missing parameter: message.',
-  media: 'Missing parameter: media. It must be a file that is not empty.',
-} as const;
-
-/** Why a form is malformed; the default is a body that ends early or is not well-formed. */
-export const malformedSentences = {
-  incomplete: 'Malformed or incomplete multipart form.',
-  contentType: 'Content-Type must be multipart/form-data with a boundary.',
-  repeated: 'Duplicate parameter.',
-  tooLong: 'A field is too long: more than 65,536 bytes, or an `alt` of more than 1,500 characters.',
-  tooMany: 'Too many parameters.',
-  encoding: 'A parameter is not valid UTF-8.',
-} as const;
-
-/** Every error response to a client: its status and message. Messages never echo input. */
+/**
+ * Every error response: its status, and its message, or one for each cause. `{name}` is a placeholder. The first message is the default.
+ */
 export const refusals = {
-  parameter_missing: [400, missingSentences.key],
-  query_malformed: [400, "`count` must be 1 to 100; `after` must be a previous page's `next` cursor."],
+  parameter_missing: [
+    400,
+    {
+      absent: 'Missing parameter: {name}. Received: {received}.',
+      empty: 'Parameter {name} is empty.',
+      sentAsFile: 'Parameter {name} was sent as a file ({sign}); send it as text.',
+      sentAsText: 'Parameter {name} was sent as text; send it as a file, with a file name.',
+    },
+  ],
+  query_malformed: [
+    400,
+    { count: '`count` must be 1 to 100.', after: "`after` must be a previous page's `next` cursor." },
+  ],
   idempotency_key_malformed: [400, 'Idempotency-Key must be a quoted string of 1 to 255 printable ASCII characters.'],
-  request_malformed: [400, 'The request is not well-formed HTTP.'],
-  tus_malformed: [400, 'The headers of the resumable upload are missing or malformed.'],
-  checksum_unsupported: [400, 'Upload-Checksum must have one of the algorithms in Tus-Checksum-Algorithm.'],
-  form_malformed: [400, malformedSentences.incomplete],
-  credentials_missing: [401, credentialsMissingSentences.headers],
-  credentials_refused: [401, credentialsRefusedSentences.provider],
-  provider_unknown: [401, 'This server does not accept this identity provider.'],
+  request_malformed: [
+    400,
+    {
+      syntax: 'The request is not well-formed HTTP.',
+      host: 'The request must have one valid Host header.',
+      coding: 'Unsupported Transfer-Encoding; only chunked is supported.',
+      twoProofs: 'The request has two kinds of credentials: {first} and {second}. Send one.',
+    },
+  ],
+  tus_malformed: [
+    400,
+    {
+      header: 'The header {name} is missing or malformed.',
+      headers: 'A header of the tus protocol is missing or malformed.',
+      metadata: 'Upload-Metadata must be a list of names, each with a UTF-8 value in Base64.',
+    },
+  ],
+  checksum_unsupported: [
+    400,
+    'Upload-Checksum must be one of these algorithms, a space and a digest in Base64: {algorithms}.',
+  ],
+  form_malformed: [
+    400,
+    {
+      incomplete: 'Incomplete multipart form: its closing boundary is missing.',
+      boundary: 'Malformed multipart form: a boundary is not on a line of its own, or a part has no content.',
+      headers: 'Malformed multipart form: the headers of a part are malformed, repeated or longer than 16 KiB.',
+      disposition: 'Malformed multipart form: a part has no header Content-Disposition: form-data with a name.',
+      transferEncoding: 'Parameter {name} has an unsupported Content-Transfer-Encoding; send it as binary.',
+      charset: 'Parameter {name} has an unsupported charset; send UTF-8.',
+      encoding: 'Parameter {name} is not valid UTF-8.',
+      contentType: 'Content-Type must be multipart/form-data, but is {type}.',
+      noBoundary: 'Content-Type has no valid boundary. Let the HTTP library write this header.',
+      repeated: 'Duplicate parameter: {name}.',
+      tooLong: 'Parameter {name} is longer than {limit}.',
+      tooMany: 'The form has more than {limit} parts.',
+    },
+  ],
+  credentials_missing: [
+    401,
+    {
+      headers:
+        'Missing credentials: send the headers X-Auth-Service-Provider and X-Verify-Credentials-Authorization, or Authorization with a bearer token.',
+      header: 'Missing credentials: send the header {name}, too.',
+      provider:
+        'Missing credentials: send the header X-Auth-Service-Provider, too. Several identity providers of this server accept bearer tokens.',
+      fields: 'Missing credentials: send the fields {names}.',
+      sentAsFile: 'Parameter {name} was sent as a file ({sign}); send it as text.',
+    },
+  ],
+  credentials_refused: [
+    401,
+    {
+      provider: 'The identity provider rejected the credentials.',
+      unsupported_scheme:
+        'The identity provider does not support this authorization scheme. Send Bearer instead of OAuth, or OAuth instead of Bearer.',
+      replay:
+        'These credentials were used before, or the server cannot rule that out. Make a new signature for every request, also for a repeated one.',
+    },
+  ],
+  provider_unknown: [
+    401,
+    {
+      header: 'This server does not accept this identity provider.',
+      listed:
+        'This server does not accept this identity provider. X-Auth-Service-Provider must be exactly {providers}.',
+      secrets: 'No identity provider of this server accepts OAuth secrets. Use version 2 of the interface.',
+    },
+  ],
   provider_unavailable: [401, 'The identity provider is unavailable. Try again later.'],
   api_key_unknown: [401, 'This server does not accept this API key. Check the parameter `key`.'],
   not_yours: [403, 'This upload belongs to another user.'],
   caller_blocked: [403, 'This user is blocked from uploading.'],
   application_blocked: [403, 'This application is blocked from uploading.'],
-  not_found: [404, 'Not found.'],
-  method_not_allowed: [405, 'Method not allowed.'],
-  too_slow: [408, 'The upload was too slow.'],
+  not_found: [
+    404,
+    {
+      path: "This address does not exist. The site's page /documentation describes the API.",
+      upload: 'No upload has this id.',
+      resumable: 'This user has no resumable upload at this address.',
+    },
+  ],
+  method_not_allowed: [405, 'Method not allowed. Use {methods}.'],
+  too_slow: [
+    408,
+    {
+      pace: 'The upload was too slow: no data for 30 seconds, or less than {rate} bytes per second.',
+      total: 'The request took longer than {seconds} seconds.',
+      headers: 'The headers of the request took longer than 30 seconds.',
+    },
+  ],
   idempotency_key_in_use: [409, 'An upload with this Idempotency-Key may still be in progress.'],
   offset_conflict: [409, 'Upload-Offset is not the number of bytes received so far. Send HEAD to get the offset.'],
   upload_incomplete: [409, 'This upload is not complete yet.'],
@@ -80,20 +134,39 @@ export const refusals = {
   removed: [410, 'This upload was removed.'],
   upload_expired: [410, 'This resumable upload has expired.'],
   tus_version: [412, 'Send the header Tus-Resumable: 1.0.0.'],
-  media_too_large: [413, 'The file exceeds the size limit.'],
-  media_unsupported: [415, unsupportedSentences.unknown_type],
-  tus_content_type: [415, 'Content-Type must be application/offset+octet-stream.'],
+  media_too_large: [
+    413,
+    {
+      size: 'The file exceeds the size limit of {limit}.',
+      declared: 'The body has more bytes than are left of Upload-Length.',
+      secretsFirst: 'Send the fields consumer_token, consumer_secret, oauth_token and oauth_secret before the file.',
+    },
+  ],
+  media_unsupported: [415, unsupportedSentences],
+  tus_content_type: [415, 'Content-Type must be application/offset+octet-stream, but is {type}.'],
   expectation_failed: [417, 'Unsupported Expect header; only 100-continue is supported.'],
   idempotency_key_reused: [422, 'This Idempotency-Key was used for another upload.'],
   upload_locked: [423, 'Another request is sending this upload. Try again later.'],
-  too_many_requests: [429, 'Upload rate or concurrency limit exceeded.'],
-  headers_too_large: [431, 'The headers of the request are too large.'],
+  too_many_requests: [
+    429,
+    {
+      userRate: 'Upload rate limit of this user exceeded: {limit} uploads per minute.',
+      keyRate: 'Upload rate limit of this API key exceeded: {limit} uploads per minute.',
+      userUploads: 'Concurrency limit of this user exceeded.',
+      addressRate: 'Rate limit of this IP address exceeded: too many requests without valid credentials.',
+      addressUploads: 'Concurrency limit of this IP address exceeded: too many requests without verified credentials.',
+    },
+  ],
+  headers_too_large: [431, 'The headers of the request exceed 16 KiB.'],
   checksum_mismatch: [460, 'The bytes differ from Upload-Checksum.'],
   overloaded: [503, 'The server is overloaded. Try again later.'],
   unavailable: [503, 'The service is temporarily unavailable. Try again later.'],
-} as const satisfies Record<string, readonly [status: number, sentence: string]>;
+} as const satisfies Record<string, readonly [status: number, messages: Messages]>;
 
 export type Reason = keyof typeof refusals;
+
+/** The names of the messages of a reason; never if it has one message. */
+export type MessageName<R extends Reason> = Exclude<keyof (typeof refusals)[R][1] & string, keyof string>;
 
 const temporary: ReadonlySet<Reason> = new Set<Reason>([
   'provider_unavailable',
@@ -110,12 +183,8 @@ export function isTemporary(reason: Reason): boolean {
   return temporary.has(reason);
 }
 
-/** All messages of a reason. */
-export function sentencesOf(reason: Reason): readonly string[] {
-  if (reason === 'media_unsupported') return Object.values(unsupportedSentences);
-  if (reason === 'credentials_missing') return Object.values(credentialsMissingSentences);
-  if (reason === 'credentials_refused') return Object.values(credentialsRefusedSentences);
-  if (reason === 'parameter_missing') return Object.values(missingSentences);
-  if (reason === 'form_malformed') return Object.values(malformedSentences);
-  return [refusals[reason][1], ...(reason === 'media_too_large' ? [secretsFirst] : [])];
+/** All messages of a reason, by their names, with their placeholders. The first is the default. */
+export function messagesOf(reason: Reason): Readonly<Record<string, string>> {
+  const messages: Messages = refusals[reason][1];
+  return typeof messages === 'string' ? { only: messages } : messages;
 }

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 
-/** A client's proof of its user (docs/reference/interface.md section 5). Version 2: the header value byte for byte, and the provider's address. */
+/**
+ * A client's proof of its user (docs/reference/interface.md section 5). Version 2: the header value byte for byte, and the provider's address;
+ * without an address, the only provider that accepts the scheme.
+ */
 export type Credentials = z.infer<typeof credentialsShape>;
 
 const credentialsShape = z.discriminatedUnion('version', [
-  z.object({ version: z.literal(2), provider: z.string(), authorization: z.string() }),
+  z.object({ version: z.literal(2), provider: z.string().optional(), authorization: z.string() }),
   z.object({
     version: z.literal(1),
     consumerToken: z.string(),

@@ -25,3 +25,13 @@ test('version 1 uses the first provider with OAuth 1.0a', () => {
 test('finds nothing if none is configured', () => {
   expect([find([], advertised), findProvider([], fourSecrets)]).toEqual([undefined, undefined]);
 });
+
+test.each<[string | undefined, string[]]>([
+  ['https://only.example/', [advertised, 'oidc https://only.example/']],
+  [undefined, ['mastodon https://one.example/', 'oidc https://two.example/']],
+  // Refused then, because it does not support the scheme.
+  [advertised, [advertised]],
+])('a bearer token without a provider belongs to %s of %j', (expected, entries) => {
+  const known = entries.map((entry) => readProvider(entry) as Provider);
+  expect(findProvider(known, { version: 2, authorization: 'Bearer t' })?.advertised).toBe(expected);
+});

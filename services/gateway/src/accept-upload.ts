@@ -1,13 +1,19 @@
-import { credentialsMissingSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import type { Caller, Credentials } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import type { Admission } from './admit/admission.ts';
 import type { ApiKeys } from './admit/api-keys.ts';
-import { credentialsFromFields, credentialsFromHeaders, requireCaller } from './admit/credentials.ts';
+import {
+  credentialsFromFields,
+  credentialsFromHeaders,
+  hasBearerToken,
+  requireCaller,
+  secretsMissing,
+  twoProofs,
+} from './admit/credentials.ts';
 import { idempotencyKeyOf, type OncePublisher, type Published } from './idempotency/idempotency.ts';
 import { requireParameters } from './receive/complete-upload.ts';
 import { type FormSettings, receiveForm, requireFittingBody } from './receive/receive-form.ts';
-import { Refusal } from './response/refusal-error.ts';
+import { mediaTooLarge } from './response/refusal-error.ts';
 import type { UploadContext } from './upload-context.ts';
 
 export interface UploadDeps {
@@ -21,17 +27,18 @@ export interface UploadDeps {
 /**
  * Receives and publishes one upload (docs/reference/interface.md sections 4.1, 4.2). The checks are in the order in which an upload passes them.
  * Version 2 has the credentials in its headers. Version 1 has them in fields, which may follow the media: until its caller is verified
- * it is anonymous, and with wrong credentials its form is still read to the end.
+ * it is anonymous, and with wrong credentials its form is still read to the end. A bearer token in a header counts as in version 2.
  * @throws Refusal, ClientGone, or the failure of a dependency
  */
 export async function acceptUpload(context: UploadContext, deps: UploadDeps): Promise<Published> {
   const { request, version, clientAddress, signal, log } = context;
   const { admission, verifier, forms, publisher, apiKeys } = deps;
 
-  using admitted = admission.admitUpload(clientAddress, version === 1 ? 'anonymous' : 'unverified');
+  const hasHeaderProof = version === 2 || hasBearerToken(request.headers);
+  using admitted = admission.admitUpload(clientAddress, hasHeaderProof ? 'unverified' : 'anonymous');
 
   const headerCredentials =
-    version === 2 && (await credentialsFromHeaders(request.headers, verifier, forms.compatibility));
+    hasHeaderProof && (await credentialsFromHeaders(request.headers, verifier, forms.compatibility));
   const idempotencyKey = idempotencyKeyOf(request.headers);
   requireFittingBody(request, forms.maxMediaBytes);
   context.sendContinue();
@@ -45,7 +52,7 @@ export async function acceptUpload(context: UploadContext, deps: UploadDeps): Pr
     verification.isRequested = true;
     const verified = verifier.verify({ credentials, clientAddress }, signal);
     verified
-      .then((received) => admitted.admitCaller(requireCaller(received, admitted)))
+      .then((received) => admitted.admitCaller(requireCaller(received, credentials, admitted)))
       .then(verdict.resolve, verdict.reject);
   };
   if (headerCredentials) verify(headerCredentials);
@@ -53,23 +60,23 @@ export async function acceptUpload(context: UploadContext, deps: UploadDeps): Pr
   await using form = await receiveForm(request, forms, {
     onField(fields) {
       const credentials = credentialsFromFields(fields);
+      if (credentials && version === 1 && hasHeaderProof) throw twoProofs('the fields of version 1');
       if (credentials) verify(credentials);
     },
     verdict: verdict.promise,
-    stopOnRefusal: version === 2,
+    stopOnRefusal: hasHeaderProof,
     openMemory: (crowdOut) => (verification.isRequested ? undefined : admitted.openMemory(crowdOut)),
     admitMedia: admitted.admitMedia,
   });
 
-  // Only of version 1: the headers of version 2 were read above.
-  if (!verification.isRequested)
-    throw new Refusal('credentials_missing', { sentence: credentialsMissingSentences.fields });
+  // Only of version 1 without a bearer token: headers were read above.
+  if (!verification.isRequested) throw secretsMissing(form);
   const { message, alt, application, media } = requireParameters(form, apiKeys, forms.compatibility);
   log.mediaKey = media.key;
   const caller = await verdict.promise;
   await admitted.admitApplication(application);
   const stored = await media.awaitStored();
-  if (!stored) throw new Refusal('media_too_large');
+  if (!stored) throw mediaTooLarge(forms.maxMediaBytes);
 
   // `return await`: else the form would be disposed of, and its media discarded, before the upload is published.
   return await publisher.publish({ message, alt, application, caller, media, stored }, idempotencyKey, context);

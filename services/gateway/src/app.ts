@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Reason } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { publicRecord } from '@echodrop/record';
 import { wasCutOff } from '@echodrop/service/http-server';
 import cors from 'cors';
@@ -45,7 +44,7 @@ export function gatewayApp(gateway: Gateway): Express {
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use((request, response, next) => {
     const fault = faultOf(request);
-    if (fault) sendRefusal(request, response, requestedFormat(request.url), new Refusal(fault));
+    if (fault) sendRefusal(request, response, requestedFormat(request.url), fault);
     else next();
   });
   for (const root of basePaths.map((base) => base.replace(/\/+$/, ''))) {
@@ -94,13 +93,15 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
 }
 
 // RFC 9112 sections 3.2 and 6.1, RFC 9110 section 10.1.1.
-function faultOf({ headers, rawHeaders, httpVersion }: Request): Reason | undefined {
+function faultOf({ headers, rawHeaders, httpVersion }: Request): Refusal | undefined {
   const hosts = rawHeaders.filter((name, n) => n % 2 === 0 && /^host$/i.test(name)).length;
-  if (hosts > 1 || (httpVersion === '1.1' && hosts === 0)) return 'request_malformed';
-  if (!/^[^\s/?#@]*$/.test(headers.host ?? '')) return 'request_malformed';
-  if (!/^(chunked)?$/i.test(headers['transfer-encoding'] ?? '')) return 'request_malformed';
+  const hasHost = hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
+  if (!hasHost || !/^[^\s/?#@]*$/.test(headers.host ?? ''))
+    return new Refusal('request_malformed', { message: 'host' });
+  if (!/^(chunked)?$/i.test(headers['transfer-encoding'] ?? ''))
+    return new Refusal('request_malformed', { message: 'coding' });
   if (httpVersion !== '1.0' && headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
-    return 'expectation_failed';
+    return new Refusal('expectation_failed');
   return undefined;
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Reason } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { trackRequests } from '@echodrop/service/http-server';
 import { encodeRefusal } from './response/encode-refusal.ts';
 import { type Format, requestedFormat } from './response/format.ts';
@@ -38,11 +37,13 @@ interface ParserError extends Error {
 // The client's time to read the response.
 const readingMs = 1000;
 
-const reasons: Record<string, Reason> = {
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'headers_too_large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'too_slow',
-};
+function refusalOf({ code }: ParserError): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW' || code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
+    return new Refusal('headers_too_large');
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    ? new Refusal('too_slow', { message: 'headers' })
+    : new Refusal('request_malformed');
+}
 
 /** Responds to malformed HTTP with a refusal, instead of Node's response without a body. */
 function refuseBrokenRequests(server: Server): void {
@@ -65,7 +66,7 @@ function refuseBrokenRequests(server: Server): void {
     else if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
     else {
       const format = requestedFormat(first?.req.url ?? requestLine(error.rawPacket));
-      endSoon(socket, new Refusal(reasons[error.code ?? ''] ?? 'request_malformed'), format);
+      endSoon(socket, refusalOf(error), format);
     }
   });
   server.on('connect', (_request, socket) => {

@@ -1,4 +1,4 @@
-import { isTemporary, type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusal-statuses-and-messages';
+import { isTemporary, messagesOf, type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { table } from './table.ts';
 
 /** Every error response, one row for each message. */
@@ -7,7 +7,7 @@ export function errorTable(): string {
   return table(
     ['Status', 'Reason', 'Message', 'Retry'],
     reasons.flatMap((reason) =>
-      sentencesOf(reason).map((sentence) => [
+      Object.values(messagesOf(reason)).map((sentence) => [
         String(refusals[reason][0]),
         `\`${reason}\``,
         sentence,

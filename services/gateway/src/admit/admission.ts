@@ -81,7 +81,8 @@ export class AdmittedUpload implements Disposable {
     this.#deps.blocks.refuseBlockedUser(caller);
     this.#caller = caller;
     const name = JSON.stringify([caller.provider, caller.subject]);
-    if (!this.#deps.perUser.acquire(name, this.#held)) throw new Refusal('too_many_requests');
+    if (!this.#deps.perUser.acquire(name, this.#held))
+      throw new Refusal('too_many_requests', { message: 'userUploads' });
     if (isNew) await this.#deps.rates.countUser(caller);
     // Last: a form of version 1 is read on after its caller was refused, and must then count against the limits of its address.
     this.#slot.markVerified();

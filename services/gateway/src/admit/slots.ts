@@ -94,7 +94,9 @@ export class Slots {
 
   #refusal(limit: SlotLimit, retryAfterSeconds?: number): Refusal {
     this.#onRefused(limit);
-    return new Refusal(limit.startsWith('address_') ? 'too_many_requests' : 'overloaded', { retryAfterSeconds });
+    if (!limit.startsWith('address_')) return new Refusal('overloaded', { retryAfterSeconds });
+    const message = limit === 'address_rate' ? 'addressRate' : 'addressUploads';
+    return new Refusal('too_many_requests', { message, retryAfterSeconds });
   }
 }
 

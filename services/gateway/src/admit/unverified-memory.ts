@@ -1,4 +1,3 @@
-import { secretsFirst } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { Refusal } from '../response/refusal-error.ts';
 
 /** The memory of one upload. Disposing returns it. */
@@ -56,7 +55,7 @@ export class UnverifiedMemory {
   }
 
   #makeSpace(share: MemoryShare, bytes: number): void {
-    if (share.bytes + bytes > this.#maxBytes) throw new Refusal('media_too_large', { sentence: secretsFirst });
+    if (share.bytes + bytes > this.#maxBytes) throw new Refusal('media_too_large', { message: 'secretsFirst' });
     while (this.#heldBytes + bytes > this.#maxBytes) {
       const networks = Map.groupBy(this.#shares, ({ network }) => network);
       const heldBy = (network = '') => (networks.get(network) ?? []).reduce((sum, each) => sum + each.bytes, 0);

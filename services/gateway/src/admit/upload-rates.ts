@@ -33,20 +33,21 @@ export class UploadRates {
 
   /** @throws Refusal `too_many_requests` */
   async countUser({ provider, subject }: Pick<Caller, 'provider' | 'subject'>): Promise<void> {
-    await this.#count(this.#users, hash('sha256', JSON.stringify([provider, subject])));
+    await this.#count(this.#users, hash('sha256', JSON.stringify([provider, subject])), 'userRate');
   }
 
   /** @throws Refusal `too_many_requests` */
   async countKey(application: string): Promise<void> {
-    await this.#count(this.#keys, application);
+    await this.#count(this.#keys, application, 'keyRate');
   }
 
-  async #count(limiter: RateLimiterRedis | undefined, name: string): Promise<void> {
+  async #count(limiter: RateLimiterRedis | undefined, name: string, message: 'userRate' | 'keyRate'): Promise<void> {
     try {
       await limiter?.consume(name);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) return this.#onBypass(error);
-      throw new Refusal('too_many_requests', { retryAfterSeconds: Math.max(1, Math.ceil(error.msBeforeNext / 1000)) });
+      const retryAfterSeconds = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
+      throw new Refusal('too_many_requests', { message, values: { limit: limiter?.points ?? 0 }, retryAfterSeconds });
     }
   }
 }

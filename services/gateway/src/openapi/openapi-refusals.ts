@@ -1,4 +1,4 @@
-import { type Reason, refusals, sentencesOf } from '@echodrop/contracts/refusal-statuses-and-messages';
+import { messagesOf, type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { encodeRefusal } from '../response/encode-refusal.ts';
 import type { Format } from '../response/format.ts';
 import { Refusal } from '../response/refusal-error.ts';
@@ -50,7 +50,9 @@ function responseOf(status: number, reasons: readonly Reason[]) {
   const examples = (format: Format) =>
     Object.fromEntries(reasons.map((reason) => [reason, { value: example(reason, format) }]));
   return {
-    description: reasons.map((reason) => `\`${reason}\`: ${sentencesOf(reason).join(' Or: ')}`).join('\n\n'),
+    description: reasons
+      .map((reason) => `\`${reason}\`: ${Object.values(messagesOf(reason)).join(' Or: ')}`)
+      .join('\n\n'),
     headers: { ...requestIdHeader, ...tusHeader, ...headersOf(status) },
     content: {
       'application/json': {
@@ -70,7 +72,7 @@ function headersOf(status: number): Record<string, object> {
   switch (status) {
     case 401:
       return {
-        'WWW-Authenticate': { required: true, schema: { type: 'string', const: 'OAuth' } },
+        'WWW-Authenticate': { required: true, schema: { type: 'string', enum: ['OAuth', 'Bearer'] } },
         'Retry-After': { description: 'With `provider_unavailable`: seconds until a retry.', schema: seconds },
       };
     case 405:

@@ -9,7 +9,7 @@ export const uploadParameters = {
   verifyCredentials: parameter(
     'header',
     'X-Verify-Credentials-Authorization',
-    "The OAuth 1.0a Authorization header that the user would send with a GET to the identity provider's credential check. Sign it again for each attempt.",
+    "The OAuth 1.0a Authorization header that the user would send with a GET to the identity provider's credential check. Sign it again for each attempt. Required, unless the request has a bearer token.",
     nonEmpty,
     'OAuth realm="https://provider.example/", oauth_consumer_key="...", oauth_signature_method="HMAC-SHA1", ' +
       'oauth_token="...", oauth_timestamp="1290350000", oauth_nonce="...", oauth_version="1.0", oauth_signature="..."',
@@ -17,7 +17,7 @@ export const uploadParameters = {
   authServiceProvider: parameter(
     'header',
     'X-Auth-Service-Provider',
-    "The address of that credential check, byte for byte one of the operator's list.",
+    "The address of that credential check, byte for byte one of the operator's list. Required, unless the request has a bearer token and one provider accepts such.",
     nonEmpty,
     'https://provider.example/1/account/verify_credentials.json',
   ),
@@ -49,7 +49,7 @@ function parameter(
   schema: object,
   example?: string,
 ) {
-  const required = where !== 'query' && name !== 'Idempotency-Key';
+  const required = where === 'path';
   return { name, in: where, required, description, schema, example };
 }
 

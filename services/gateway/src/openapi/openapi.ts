@@ -34,13 +34,22 @@ function openApiDocument(base: string, maxMediaBytes: number) {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: base || '/' }],
+    // The alternative without a scheme has the proof in the parameters of the operation.
+    security: [{}, { bearer: [] }],
     paths: pathsOf(maxMediaBytes),
     components: {
+      securitySchemes: { bearer },
       schemas: recordSchemas,
       responses: { ...recordResponses, ...resumableResponses, ...refusalResponses },
     },
   };
 }
+
+const bearer = {
+  type: 'http',
+  scheme: 'bearer',
+  description: "A token of the user's identity provider, if the request has no other proof of its user.",
+};
 
 function pathsOf(maxMediaBytes: number) {
   const responses = { 200: { $ref: '#/components/responses/Uploaded' }, ...uploadRefusals };

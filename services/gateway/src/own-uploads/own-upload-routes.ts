@@ -74,6 +74,7 @@ function pageOf({ query }: Request): { after?: string; limit: number } {
   const { after, count = String(defaultCount) } = query;
   const limit = typeof count === 'string' && /^[1-9]\d{0,2}$/.test(count) ? Number(count) : 0;
   const isCursorOrAbsent = after === undefined || (typeof after === 'string' && isCursor(after));
-  if (limit < 1 || limit > maxCount || !isCursorOrAbsent) throw new Refusal('query_malformed');
+  if (limit < 1 || limit > maxCount) throw new Refusal('query_malformed', { message: 'count' });
+  if (!isCursorOrAbsent) throw new Refusal('query_malformed', { message: 'after' });
   return { limit, ...(after !== undefined && { after }) };
 }

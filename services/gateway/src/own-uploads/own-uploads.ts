@@ -53,7 +53,7 @@ export function removeOwn(context: RequestContext, id: string, deps: OwnUploadDe
   return withOwn(context, id, deps, async (found) => {
     if (isTombstone(found)) {
       await finishRemoval(store, found);
-      throw new Refusal('not_found');
+      throw new Refusal('not_found', { message: 'upload' });
     }
     events.removalStarted(context.requestId, found);
     await removeMedia(store, found, { by: 'owner', at: new Date() });
@@ -74,10 +74,10 @@ async function withOwn<T>(
   // The search may take long: until it ends, the request counts against the limits of its address.
   slot.excuse();
   const found = (await findRecord(store, id, signal)) ?? (await findAgain(store, id, signal));
-  if (!found) throw new Refusal('not_found');
+  if (!found) throw new Refusal('not_found', { message: 'upload' });
   slot.markVerified();
   const isOwn = ownerHash(caller) === (isTombstone(found) ? found.owner : ownerHash(found));
-  if (!isOwn) throw new Refusal(isTombstone(found) ? 'not_found' : 'not_yours');
+  if (!isOwn) throw isTombstone(found) ? new Refusal('not_found', { message: 'upload' }) : new Refusal('not_yours');
   return await use(found);
 }
 
@@ -95,5 +95,5 @@ async function callerOf(
   deps: OwnUploadDeps,
 ): Promise<Caller> {
   const credentials = await credentialsFromHeaders(request.headers, deps.verifier, deps.compatibility);
-  return requireCaller(await deps.verifier.verify({ credentials, clientAddress }, signal), slot);
+  return requireCaller(await deps.verifier.verify({ credentials, clientAddress }, signal), credentials, slot);
 }

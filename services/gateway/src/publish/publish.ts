@@ -12,7 +12,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
 import type { GatewayEvents } from '../events.ts';
 import type { CompleteMedia, CompleteUpload } from '../receive/complete-upload.ts';
-import { mediaUnsupported, Refusal } from '../response/refusal-error.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import type { UploadContext } from '../upload-context.ts';
 import {
   commitMs,
@@ -129,7 +129,7 @@ export class Publisher {
     const { type } = media;
     const toRefusal = (why: UnsupportedReason, detected?: MediaType): Refusal => {
       log.cause = why;
-      return mediaUnsupported(why, detected);
+      return new Refusal('media_unsupported', { message: why, values: { type: detected ?? 'such' } });
     };
     if (type === undefined) throw toRefusal('unknown_type');
     const probe = await this.#probe(media, type, { owner: ownerHash(caller), signal });

@@ -1,4 +1,3 @@
-import { missingSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { Secret } from '@echodrop/service/secret';
 import { expect, test } from 'vitest';
 import { ApiKeys } from '../admit/api-keys.ts';
@@ -9,14 +8,15 @@ import type { ReceivedMedia } from './received-media.ts';
 const apiKeys = new ApiKeys(new Secret('web=first, second'));
 const media = {} as ReceivedMedia;
 
-function form(fields: Partial<Record<FieldName, string>>, files: readonly FieldName[] = []) {
+function form(fields: Partial<Record<FieldName, string>>, misplaced: Readonly<Record<string, string>> = {}) {
   const given = new Map(Object.entries(fields) as [FieldName, string][]);
-  return { fields: given, files: new Set(files), media };
+  const received = new Set([...given.keys(), ...Object.keys(misplaced)]);
+  return { fields: given, misplaced: new Map(Object.entries(misplaced)), received, media };
 }
 
 test('historic mode accepts a form without a message, but not a file as message', () => {
   expect(requireParameters(form({ key: 'first' }), apiKeys, 'historic')).toMatchObject({ message: '' });
-  const asFile = form({ key: 'first' }, ['message']);
+  const asFile = form({ key: 'first' }, { message: 'Content-Type application/json' });
   expect(() => requireParameters(asFile, apiKeys, 'historic')).toThrow('parameter_missing');
   expect(() => requireParameters(form({ key: 'first' }), apiKeys, 'strict')).toThrow('parameter_missing');
 });
@@ -30,13 +30,24 @@ test.each<[string, string | undefined]>([
   expect(requireParameters(content, apiKeys, 'strict').alt).toBe(alt);
 });
 
-test('the message names the missing parameter', () => {
-  const check = (content: Parameters<typeof requireParameters>[0]) => () =>
-    requireParameters(content, apiKeys, 'strict');
-  expect(check(form({ message: '' }))).toThrow(expect.objectContaining({ sentence: missingSentences.key }));
-  expect(check(form({ key: 'first' }))).toThrow(expect.objectContaining({ sentence: missingSentences.message }));
-  const noMedia = { ...form({ key: 'first', message: '' }), media: undefined };
-  expect(check(noMedia)).toThrow(expect.objectContaining({ sentence: missingSentences.media }));
+const typed = 'Content-Type application/json';
+const noMedia = { ...form({ key: 'first', message: '' }), media: undefined };
+
+test.each([
+  ['Missing parameter: key. Received: message.', form({ message: '' })],
+  ['Missing parameter: key. Received: none.', { ...form({}), media: undefined }],
+  ['Parameter key is empty.', form({ key: '', message: '' })],
+  [`Parameter key was sent as a file (${typed}); send it as text.`, form({ message: '' }, { key: typed })],
+  ['Missing parameter: message. Received: key.', form({ key: 'first' })],
+  [`Parameter message was sent as a file (${typed}); send it as text.`, form({ key: 'first' }, { message: typed })],
+  ['Missing parameter: media. Received: key, message.', noMedia],
+  [
+    'Parameter media was sent as text; send it as a file, with a file name.',
+    { ...form({ key: 'first', message: '' }, { media: '' }), media: undefined },
+  ],
+  ['Parameter media is empty.', { ...noMedia, received: new Set([...noMedia.received, 'media']) }],
+])('%s', (sentence, content) => {
+  expect(() => requireParameters(content, apiKeys, 'strict')).toThrow(expect.objectContaining({ sentence }));
 });
 
 test('an application has its configured name, or one from the hash of its key', () => {

@@ -1,4 +1,4 @@
-import { formMalformed } from '../response/refusal-error.ts';
+import { isPlain, Refusal } from '../response/refusal-error.ts';
 import { type FieldName, isFieldName, type PartKind } from './part-headers.ts';
 import type { ReceivedMedia } from './received-media.ts';
 
@@ -7,6 +7,8 @@ export const maxFieldBytes = 64 * 1024;
 /** The longest alternative text, in Unicode characters: that of Mastodon. */
 export const maxAltCharacters = 1500;
 const maxParts = 100;
+const maxNames = 10;
+const maxNameLength = 40;
 
 /** Called after each field with all fields so far. */
 export type OnField = (fields: ReadonlyMap<FieldName, string>) => void;
@@ -14,8 +16,10 @@ export type OnField = (fields: ReadonlyMap<FieldName, string>) => void;
 /** The content of a form so far: decoded text fields, and the media. Other parts are dropped. Disposing disposes of the media. */
 export class FormContent implements AsyncDisposable {
   readonly fields = new Map<FieldName, string>();
-  /** Text parameters that came as files, and are dropped. */
-  readonly files = new Set<FieldName>();
+  /** Parameters of the wrong kind, which are dropped: text that came as a file, with the sign of that, or media that came as text. */
+  readonly misplaced = new Map<string, string>();
+  /** Names of parts: all parameters, and for messages the first short ones of others. */
+  readonly received = new Set<string>();
   media: ReceivedMedia | undefined;
   readonly #receiveMedia: () => ReceivedMedia;
   readonly #onField: OnField | undefined;
@@ -33,16 +37,20 @@ export class FormContent implements AsyncDisposable {
 
   /** @throws Refusal `form_malformed` for a repeated parameter, and for too many parts */
   begin(part: PartKind): void {
-    const { name, content } = part;
+    const { name, content, sign = '' } = part;
     const isFile = content === 'file';
     const isParameter = isFieldName(name) ? !isFile : name === 'media';
     this.#part = part;
     this.#parts += 1;
     this.#text = '';
-    if (this.#parts > maxParts) throw formMalformed('tooMany');
-    if (isParameter && this.#seen.has(name)) throw formMalformed('repeated');
+    if (this.#parts > maxParts)
+      throw new Refusal('form_malformed', { message: 'tooMany', values: { limit: maxParts } });
+    if (isParameter && this.#seen.has(name))
+      throw new Refusal('form_malformed', { message: 'repeated', values: { name } });
     if (isParameter) this.#seen.add(name);
-    if (isFile && isFieldName(name)) this.files.add(name);
+    if (isFile ? isFieldName(name) : name === 'media') this.misplaced.set(name, sign);
+    if (isParameter || (this.received.size < maxNames && isPlain(name) && name.length <= maxNameLength))
+      this.received.add(name);
   }
 
   /** @throws Refusal `form_malformed` for a text that is too long */
@@ -52,7 +60,9 @@ export class FormContent implements AsyncDisposable {
       this.media ??= this.#receiveMedia();
       this.media.write(bytes);
     }
-    if (this.#text.length > maxFieldBytes) throw formMalformed('tooLong');
+    if (this.#text.length <= maxFieldBytes) return;
+    const { name } = this.#part;
+    throw name === 'media' ? mediaSentAsText() : tooLong(name, '65,536 bytes');
   }
 
   /** @throws Refusal `form_malformed` for a text that cannot be read, or an alternative text that is too long */
@@ -61,7 +71,7 @@ export class FormContent implements AsyncDisposable {
     if (content === 'file') {
       if (name === 'media') this.media?.end();
     } else if (isFieldName(name)) {
-      const text = decode(this.#text, content);
+      const text = decode(name, this.#text, content);
       if (name === 'alt') requireFittingAlt(text);
       this.fields.set(name, text);
       this.#onField?.(this.fields);
@@ -80,19 +90,28 @@ export class FormContent implements AsyncDisposable {
   }
 }
 
-function decode(latin1: string, charset: 'utf-8' | 'ascii'): string {
+function decode(name: string, latin1: string, charset: 'utf-8' | 'ascii'): string {
   try {
     if (charset === 'ascii' && /[\x80-\xff]/.test(latin1)) throw new TypeError('not ASCII');
     return utf8.decode(Buffer.from(latin1, 'latin1'));
   } catch (cause) {
-    throw formMalformed('encoding', cause);
+    throw new Refusal('form_malformed', { message: 'encoding', values: { name }, cause });
   }
 }
 
 /** @throws Refusal `form_malformed` for an alternative text that is too long */
 export function requireFittingAlt(text: string): void {
   // Browsers send each line break as CRLF, and count one character.
-  if ([...text.replaceAll('\r\n', '\n')].length > maxAltCharacters) throw formMalformed('tooLong');
+  if ([...text.replaceAll('\r\n', '\n')].length > maxAltCharacters) throw tooLong('alt', '1,500 characters');
+}
+
+/** 400 for media without a file name. */
+export function mediaSentAsText(): Refusal {
+  return new Refusal('parameter_missing', { message: 'sentAsText', values: { name: 'media' } });
+}
+
+function tooLong(name: string, limit: string): Refusal {
+  return new Refusal('form_malformed', { message: 'tooLong', values: { name, limit } });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -21,3 +21,8 @@ export function parametersOf(value: string): ReadonlyMap<string, readonly string
   }
   return found;
 }
+
+/** The media type of a header in lower case, without parameters; empty if there is none. */
+export function mediaTypeOf(header = ''): string {
+  return /^[^;,\s]*/.exec(header.trim())?.[0].toLowerCase() ?? '';
+}

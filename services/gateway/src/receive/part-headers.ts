@@ -1,4 +1,5 @@
-import { parametersOf } from './header-parameters.ts';
+import { Refusal } from '../response/refusal-error.ts';
+import { mediaTypeOf, parametersOf } from './header-parameters.ts';
 
 /** The credentials of version 1. */
 export const secretNames = ['consumer_token', 'consumer_secret', 'oauth_token', 'oauth_secret'] as const;
@@ -6,10 +7,13 @@ export const secretNames = ['consumer_token', 'consumer_secret', 'oauth_token', 
 const fieldNames = ['key', 'message', 'alt', ...secretNames] as const;
 export type FieldName = (typeof fieldNames)[number];
 
-/** A part of a form. `ascii`: text in a charset that shares only ASCII with UTF-8. */
+/** A part of a form. */
 export interface PartKind {
   readonly name: string;
+  /** `ascii`: text in a charset that shares only ASCII with UTF-8. */
   readonly content: 'file' | 'utf-8' | 'ascii';
+  /** What made it a file: a file name, or the media type in `Content-Type`. */
+  readonly sign?: string;
 }
 
 const plainEncodings = ['', '7bit', '8bit', 'binary'];
@@ -22,23 +26,32 @@ const single = ['content-disposition', 'content-type', 'content-transfer-encodin
  * paths or unescaped quotes. A part with another type than text is a file even without a file name.
  * @param block the header lines, each but the last ended by CRLF
  * @param isHistoric whether media may be of disposition `file` instead of `form-data`
- * @returns undefined if it is no part of a form, or has an unsupported encoding
+ * @throws Refusal `form_malformed` if it is no part of a form, or has an unsupported encoding
  */
-export function partKind(block: string, isHistoric: boolean): PartKind | undefined {
+export function partKind(block: string, isHistoric: boolean): PartKind {
   const lines = block.replace(/\r\n[ \t]+/g, ' ').split('\r\n');
-  if (!areHeaders(lines)) return undefined;
+  if (!areHeaders(lines)) throw new Refusal('form_malformed', { message: 'headers' });
+  const { name, isForgiven, hasFileName } = readDisposition(lines, isHistoric);
+  const [type, typeParameters] = header(lines, 'content-type');
+  const isFile = isForgiven || hasFileName || !isText(type);
+  // Other parts are dropped, whatever their encoding.
+  if (name !== 'media' && !isFieldName(name)) return { name, content: isFile ? 'file' : 'utf-8' };
+  if (!plainEncodings.includes(header(lines, 'content-transfer-encoding')[0]))
+    throw new Refusal('form_malformed', { message: 'transferEncoding', values: { name } });
+  if (isFile) return { name, content: 'file', sign: isText(type) ? 'it has a file name' : `Content-Type ${type}` };
+  const content = textContent(typeParameters.get('charset') ?? []);
+  if (!content) throw new Refusal('form_malformed', { message: 'charset', values: { name } });
+  return { name, content };
+}
+
+/** `isForgiven`: media of disposition `file`. @throws Refusal `form_malformed` */
+function readDisposition(lines: readonly string[], isHistoric: boolean) {
   const [disposition, parameters] = header(lines, 'content-disposition');
   const name = parameters.get('name')?.[0];
   const isForgiven = isHistoric && disposition === 'file' && name === 'media';
-  if (name === undefined || (disposition !== 'form-data' && !isForgiven)) return undefined;
-  const [type, typeParameters] = header(lines, 'content-type');
-  const isFile = isForgiven || parameters.has('filename') || parameters.has('filename*') || !isText(type);
-  // Other parts are dropped, whatever their encoding.
-  if (name !== 'media' && !isFieldName(name)) return { name, content: isFile ? 'file' : 'utf-8' };
-  if (!plainEncodings.includes(header(lines, 'content-transfer-encoding')[0])) return undefined;
-  if (isFile) return { name, content: 'file' };
-  const content = textContent(typeParameters.get('charset') ?? []);
-  return content && { name, content };
+  if (name === undefined || (disposition !== 'form-data' && !isForgiven))
+    throw new Refusal('form_malformed', { message: 'disposition' });
+  return { name, isForgiven, hasFileName: parameters.has('filename') || parameters.has('filename*') };
 }
 
 export function isFieldName(name: string): name is FieldName {
@@ -65,5 +78,5 @@ function textContent([charset = '', ...others]: readonly string[]): 'utf-8' | 'a
 function header(lines: readonly string[], name: string): [word: string, parameters: ReturnType<typeof parametersOf>] {
   const line = lines.find((each) => each.toLowerCase().startsWith(`${name}:`)) ?? '';
   const value = line.slice(name.length + 1).trim();
-  return [/^[^;,\s]*/.exec(value)?.[0].toLowerCase() ?? '', parametersOf(value)];
+  return [mediaTypeOf(value), parametersOf(value)];
 }

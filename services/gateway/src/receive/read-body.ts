@@ -7,13 +7,15 @@ const maxUnverifiedBytes = 256 * 1024;
 
 interface BodyLimits {
   readonly maxBytes: number;
+  /** The refusal of a longer body. */
+  readonly tooLarge: () => Refusal;
   readonly minBytesPerSecond: number;
   readonly maxSeconds: number;
 }
 
 /** The reading of a body. The sender's time does not count while it is paused. */
 export interface BodyReading {
-  /** Resolves at the end of the body. Rejects with Refusal `media_too_large` or `too_slow`, ClientGone, or the argument of `stop`. */
+  /** Resolves at the end of the body. Rejects with `limits.tooLarge`, Refusal `too_slow`, ClientGone, or the argument of `stop`. */
   readonly ended: Promise<void>;
   /** Stops reading the connection. Bytes that it has read, at most 64 KiB, are still taken: in the request, each chunk would take 400 bytes. */
   readonly pause: () => void;
@@ -32,7 +34,7 @@ export function readBody(
   verdict?: Promise<unknown>,
 ): BodyReading {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
-  const isTooSlow = slownessOf(limits);
+  const slownessAt = slownessOf(limits);
   let [isOver, isPaused, read, maxRead] = [false, false, 0, verdict ? maxUnverifiedBytes : Number.POSITIVE_INFINITY];
   const { socket } = request;
   const pauseSocket = () => socket?.pause();
@@ -62,7 +64,7 @@ export function readBody(
   };
   const takeNext = (chunk: Buffer) => {
     read += chunk.length;
-    if (read > limits.maxBytes) return stop(new Refusal('media_too_large'));
+    if (read > limits.maxBytes) return stop(limits.tooLarge());
     try {
       take(chunk);
     } catch (error) {
@@ -71,7 +73,8 @@ export function readBody(
     if (read >= maxRead) pause();
   };
   const seconds = setInterval(() => {
-    if (isTooSlow(read, isPaused)) stop(new Refusal('too_slow'));
+    const slowness = slownessAt(read, isPaused);
+    if (slowness) stop(new Refusal('too_slow', slowness));
   }, 1000);
   verdict?.then(() => {
     maxRead = Number.POSITIVE_INFINITY;
@@ -89,19 +92,21 @@ export function readBody(
 }
 
 /** Decides once a second whether the sender is too slow, by the bytes so far. Paused seconds count only against `maxSeconds`. */
-function slownessOf({ minBytesPerSecond, maxSeconds }: BodyLimits): (read: number, isPaused: boolean) => boolean {
+function slownessOf({ minBytesPerSecond, maxSeconds }: BodyLimits) {
+  const tooLong = { message: 'total', values: { seconds: maxSeconds } } as const;
+  const tooSlow = { message: 'pace', values: { rate: minBytesPerSecond } } as const;
   let [seconds, waited, silent, lastRead, windowStart] = [0, 0, 0, 0, 0];
-  return (read, isPaused) => {
+  return (read: number, isPaused: boolean) => {
     seconds += 1;
-    if (seconds >= maxSeconds) return true;
-    if (isPaused) return false;
+    if (seconds >= maxSeconds) return tooLong;
+    if (isPaused) return undefined;
     waited += 1;
     silent = read > lastRead ? 0 : silent + 1;
     lastRead = read;
-    if (silent === paceSeconds) return true;
-    if (waited < paceSeconds) return false;
+    if (silent === paceSeconds) return tooSlow;
+    if (waited < paceSeconds) return undefined;
     const isTooSlow = read - windowStart < paceSeconds * minBytesPerSecond;
     [waited, windowStart] = [0, read];
-    return isTooSlow;
+    return isTooSlow ? tooSlow : undefined;
   };
 }

@@ -1,4 +1,3 @@
-import { malformedSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { multipartForm } from '@echodrop/testkit/multipart-form';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -266,12 +265,46 @@ test('the length of an alternative text is in characters; a line break counts as
 });
 
 test.each([
-  ['repeated', Buffer.from(`--b${'\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--b'.repeat(2)}--\r\n`)],
-  ['tooLong', part('Content-Disposition: form-data; name="key"', 'x'.repeat(maxFieldBytes + 1))],
-  ['tooLong', altPart('x'.repeat(maxAltCharacters + 1))],
-  ['encoding', part('Content-Disposition: form-data; name="key"', '\xe4\xf6')],
-] as const)('the message names the cause: %s', async (cause, body) => {
-  await expect(read(body, 'b')).rejects.toMatchObject({ sentence: malformedSentences[cause] });
+  [
+    'Duplicate parameter: key.',
+    Buffer.from(`--b${'\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--b'.repeat(2)}--\r\n`),
+  ],
+  [
+    'Parameter key is longer than 65,536 bytes.',
+    part('Content-Disposition: form-data; name="key"', 'x'.repeat(maxFieldBytes + 1)),
+  ],
+  ['Parameter alt is longer than 1,500 characters.', altPart('x'.repeat(maxAltCharacters + 1))],
+  ['Parameter key is not valid UTF-8.', part('Content-Disposition: form-data; name="key"', '\xe4\xf6')],
+  [
+    'Parameter key has an unsupported charset; send UTF-8.',
+    part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=utf-16'),
+  ],
+  [
+    'Parameter key has an unsupported Content-Transfer-Encoding; send it as binary.',
+    part('Content-Disposition: form-data; name="key"\r\nContent-Transfer-Encoding: base64'),
+  ],
+  [
+    'Malformed multipart form: a part has no header Content-Disposition: form-data with a name.',
+    part('Content-Type: text/plain'),
+  ],
+  [
+    'Incomplete multipart form: its closing boundary is missing.',
+    part('Content-Disposition: form-data; name="key"').subarray(0, -4),
+  ],
+  [
+    'Malformed multipart form: the headers of a part are malformed, repeated or longer than 16 KiB.',
+    part('Content-Disposition: form-data; name="k\0y"'),
+  ],
+  [
+    'Parameter media was sent as text; send it as a file, with a file name.',
+    part('Content-Disposition: form-data; name="media"', 'x'.repeat(maxFieldBytes + 1)),
+  ],
+  [
+    'The form has more than 100 parts.',
+    Buffer.from(`--b${'\r\nContent-Disposition: form-data; name="x"\r\n\r\nx\r\n--b'.repeat(101)}--\r\n`),
+  ],
+])('the message names the cause: %s', async (sentence, body) => {
+  await expect(read(body, 'b')).rejects.toMatchObject({ sentence });
 });
 
 describe('historic', () => {
@@ -325,10 +358,15 @@ test.each([
 });
 
 test.each([
-  [undefined],
-  ['text/plain; boundary=abc'],
-  ['multipart/mixed; boundary=abc'],
-  ['application/x-www-form-urlencoded'],
+  [undefined, 'Content-Type must be multipart/form-data, but is missing.'],
+  ['Text/plain; boundary=abc', 'Content-Type must be multipart/form-data, but is text/plain.'],
+  ['multipart/mixed; boundary=abc', 'Content-Type must be multipart/form-data, but is multipart/mixed.'],
+  ['<b>&amp;[x]</b>', 'Content-Type must be multipart/form-data, but is malformed.'],
+])('%s is no form', (contentType, sentence) => {
+  expect(() => boundaryOf(contentType)).toThrow(expect.objectContaining({ sentence }));
+});
+
+test.each([
   ['multipart/form-data'],
   ['multipart/form-data; boundary='],
   ['multipart/form-data; boundary=""'],
@@ -336,5 +374,6 @@ test.each([
   ['multipart/form-data; boundary="a\u0001b"'],
   ['multipart/form-data; boundary=B; boundary=C'],
 ])('%s has no boundary', (contentType) => {
-  expect(() => boundaryOf(contentType)).toThrow(expect.objectContaining({ sentence: malformedSentences.contentType }));
+  const sentence = 'Content-Type has no valid boundary. Let the HTTP library write this header.';
+  expect(() => boundaryOf(contentType)).toThrow(expect.objectContaining({ sentence }));
 });

@@ -64,7 +64,7 @@ export class FormReader {
     const lastLine = this.#headers.toString('latin1', 0, this.#headersLength);
     const isForgiven = this.#isHistoric && this.#parts > 0 && /^(\r\n)?$/.test(lastLine);
     const isAtEnd = this.#state === 'headers' && (isForgiven || /^--[ \t]*\r?$/.test(lastLine));
-    if (this.#state !== 'epilogue' && !isAtEnd) throw new Refusal('form_malformed');
+    if (this.#state !== 'epilogue' && !isAtEnd) throw new Refusal('form_malformed', { message: 'incomplete' });
   }
 
   #take(bytes: Buffer): void {
@@ -79,7 +79,7 @@ export class FormReader {
 
   #delimit(): void {
     if (this.#state === 'epilogue') return;
-    if (this.#state === 'headers') throw new Refusal('form_malformed');
+    if (this.#state === 'headers') throw new Refusal('form_malformed', { message: 'boundary' });
     if (this.#state === 'content') this.#sink.end();
     this.#state = 'headers';
     this.#headersLength = 0;
@@ -91,10 +91,10 @@ export class FormReader {
     if (this.#headersBegin === 0 && !this.#endsLine(bytes)) return false;
     if (this.#state === 'epilogue') return true;
     const end = bytes.indexOf(endOfHeaders, Math.max(this.#headersBegin, known - 3));
-    if ((end < 0 ? bytes.length : end + 4) > maxHeaderBytes) throw new Refusal('form_malformed');
+    if ((end < 0 ? bytes.length : end + 4) > maxHeaderBytes)
+      throw new Refusal('form_malformed', { message: 'headers' });
     if (end < 0) return false;
     const part = partKind(bytes.toString('latin1', this.#headersBegin, end), this.#isHistoric);
-    if (!part) throw new Refusal('form_malformed');
     this.#parts += 1;
     this.#state = 'content';
     this.#headers = empty;
@@ -110,7 +110,7 @@ export class FormReader {
     const line = bytes.toString('latin1', 0, end < 0 ? maxPaddingBytes : end);
     const isLine =
       end < 0 ? line.length < maxPaddingBytes && /^-{0,2}[ \t]*\r?$/.test(line) : /^(--)?[ \t]*$/.test(line);
-    if (!isLine) throw new Refusal('form_malformed');
+    if (!isLine) throw new Refusal('form_malformed', { message: 'boundary' });
     if (line.startsWith('--') && end >= 0) this.#state = 'epilogue';
     else if (end >= 0) this.#headersBegin = end + crlf.length;
     return end >= 0;

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { bindTrace } from '@echodrop/service/tracing/trace';
-import { formMalformed, Refusal } from '../response/refusal-error.ts';
+import { mediaTooLarge, Refusal } from '../response/refusal-error.ts';
 import { FormContent, type OnField } from './form-content.ts';
-import { parametersOf } from './header-parameters.ts';
+import { mediaTypeOf, parametersOf } from './header-parameters.ts';
 import { type BodyReading, readBody } from './read-body.ts';
 import { FormReader } from './read-form.ts';
 import { type MediaOptions, ReceivedMedia } from './received-media.ts';
@@ -33,7 +33,7 @@ export interface FormOptions extends MediaOptions {
 /** Refuses a body that is announced as larger than any form. @throws Refusal `media_too_large` */
 export function requireFittingBody(request: IncomingMessage, maxMediaBytes: number): void {
   const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > maxMediaBytes + formOverheadBytes) throw new Refusal('media_too_large');
+  if (announced > maxMediaBytes + formOverheadBytes) throw mediaTooLarge(maxMediaBytes);
 }
 
 /**
@@ -57,7 +57,8 @@ export async function receiveForm(
   );
   const read = async () => {
     const form = new FormReader(boundaryOf(request.headers['content-type']), settings.compatibility, content);
-    const limits = { maxBytes: maxBytes + formOverheadBytes, minBytesPerSecond, maxSeconds };
+    const tooLarge = () => mediaTooLarge(maxBytes);
+    const limits = { maxBytes: maxBytes + formOverheadBytes, tooLarge, minBytesPerSecond, maxSeconds };
     body = readBody(
       request,
       limits,
@@ -79,8 +80,10 @@ export async function receiveForm(
  */
 export function boundaryOf(contentType = ''): string {
   const [boundary = '', ...others] = parametersOf(contentType).get('boundary') ?? [];
-  const isForm = /^multipart\/form-data\s*[;,]/i.test(contentType);
-  if (!isForm || others.length > 0 || !/^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary))
-    throw formMalformed('contentType');
+  const type = mediaTypeOf(contentType);
+  if (type !== 'multipart/form-data')
+    throw new Refusal('form_malformed', { message: 'contentType', values: { type: type || 'missing' } });
+  if (others.length > 0 || !/^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary))
+    throw new Refusal('form_malformed', { message: 'noBoundary' });
   return boundary;
 }

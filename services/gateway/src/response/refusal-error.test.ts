@@ -1,22 +1,36 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
+  messagesOf,
   type Reason,
   refusals,
-  sentencesOf,
   unsupportedSentences,
 } from '@echodrop/contracts/refusal-statuses-and-messages';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { refusalResponses } from '../openapi/openapi-refusals.ts';
+import { Refusal } from './refusal-error.ts';
 
 const reasons = Object.keys(refusals) as Reason[];
 
 // Old clients split responses at brackets, or decode HTML entities before they parse.
 test.each(reasons)('%s has plain messages, the same in XML and JSON', (reason) => {
-  for (const sentence of sentencesOf(reason)) {
-    expect(sentence).toMatch(/^[A-Za-z`][A-Za-z0-9 ,.;:/{}_'`+-]+\.$/);
+  for (const sentence of Object.values(messagesOf(reason))) {
+    expect(sentence).toMatch(/^[A-Za-z`][A-Za-z0-9 ,.;:/{}()_'`+-]+\.$/);
     expect(sentence.length).toBeLessThan(200);
   }
+});
+
+test('a message repeats nothing of a request but plain text', () => {
+  const values = fc.record({ name: fc.string({ unit: 'binary', maxLength: 300 }), received: fc.string() });
+  fc.assert(
+    fc.property(values, (each) => {
+      const { sentence } = new Refusal('parameter_missing', { values: each });
+      expect(sentence).toMatch(
+        /^Missing parameter: [A-Za-z0-9 ,.;:/_'`+-]{1,200}\. Received: [A-Za-z0-9 ,.;:/_'`+-]{1,200}\.$/,
+      );
+    }),
+  );
 });
 
 test('each reason for unsupported media has its own message', () => {

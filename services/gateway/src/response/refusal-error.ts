@@ -1,17 +1,11 @@
-import {
-  credentialsRefusedSentences,
-  malformedSentences,
-  type Reason,
-  refusals,
-  unsupportedSentences,
-} from '@echodrop/contracts/refusal-statuses-and-messages';
-import type { MediaType } from '@echodrop/media/detect-media-type';
-import type { UnsupportedReason } from '@echodrop/media/outcomes';
+import { type MessageName, messagesOf, type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { CrowdedOut } from '@echodrop/object-store/object-store';
 
-interface RefusalOptions {
-  /** For a reason with several messages. */
-  readonly sentence?: string;
+interface RefusalOptions<R extends Reason> {
+  /** Of a reason with several messages; the default is the first. */
+  readonly message?: MessageName<R>;
+  /** For the placeholders of the message. Values may come from the request. */
+  readonly values?: Readonly<Record<string, string | number>>;
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
@@ -19,41 +13,45 @@ interface RefusalOptions {
 const retryAfterSeconds = 5;
 
 /** An error response to the client. */
-export class Refusal extends Error {
+export class Refusal<R extends Reason = Reason> extends Error {
   override readonly name = 'Refusal';
-  readonly reason: Reason;
+  readonly reason: R;
   /** Sent as `Retry-After` if a retry may help; by default with 423, 429 and 503. */
   readonly retryAfterSeconds: number | undefined;
   readonly sentence: string;
 
   readonly status: number;
 
-  constructor(reason: Reason, options: RefusalOptions = {}) {
+  constructor(reason: R, options: RefusalOptions<R> = {}) {
     super(reason, { cause: options.cause });
     this.reason = reason;
-    const [status, sentence] = refusals[reason];
+    const [status] = refusals[reason];
+    const messages = messagesOf(reason);
+    const [name = ''] = options.message === undefined ? Object.keys(messages) : [options.message];
     this.status = status;
-    this.sentence = options.sentence ?? sentence;
+    this.sentence = fill(messages[name] ?? '', options.values ?? {});
     const isTemporary = status === 423 || status === 429 || status === 503;
     this.retryAfterSeconds = options.retryAfterSeconds ?? (isTemporary ? retryAfterSeconds : undefined);
   }
 }
 
-/** 415 with the reason. `type` is the detected type, undefined if unknown. */
-export function mediaUnsupported(why: UnsupportedReason, type: MediaType | undefined): Refusal {
-  const sentence = unsupportedSentences[why].replace('{type}', type ?? 'such');
-  return new Refusal('media_unsupported', { sentence });
+/** Whether text of a request can be part of a message: old clients split responses at brackets, or decode entities before they parse. */
+export function isPlain(text: string): boolean {
+  return /^[A-Za-z0-9 ,.;:/_'`+-]{1,200}$/.test(text);
 }
 
-/** 401 with the reason. With another `cause` or none, the provider rejected the credentials. */
-export function credentialsRefused(cause?: string): Refusal {
-  const why = cause === 'unsupported_scheme' || cause === 'replay' ? cause : 'provider';
-  return new Refusal('credentials_refused', { sentence: credentialsRefusedSentences[why] });
+/** 413 for a file of more than `maxBytes`. */
+export function mediaTooLarge(maxBytes: number): Refusal {
+  const limit = maxBytes % 2 ** 20 === 0 ? `${maxBytes / 2 ** 20} MiB` : `${maxBytes} bytes`;
+  return new Refusal('media_too_large', { values: { limit } });
 }
 
-/** 400 with the reason. */
-export function formMalformed(why: keyof typeof malformedSentences, cause?: unknown): Refusal {
-  return new Refusal('form_malformed', { sentence: malformedSentences[why], cause });
+function fill(template: string, values: Readonly<Record<string, string | number>>): string {
+  return template.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => {
+    const value = values[name];
+    if (value === undefined) return placeholder;
+    return isPlain(`${value}`) ? `${value}` : 'malformed';
+  });
 }
 
 /** The client disconnected; no response is possible. */

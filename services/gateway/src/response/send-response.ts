@@ -7,6 +7,7 @@ import {
   recordToJson,
   recordToXml,
 } from '@echodrop/record';
+import { hasBearerToken } from '../admit/credentials.ts';
 import { encodeRefusal } from './encode-refusal.ts';
 import { contentTypes, type Format } from './format.ts';
 import { Refusal } from './refusal-error.ts';
@@ -39,7 +40,8 @@ export function sendRefusal(
     response.destroy();
     return;
   }
-  const { headers, body } = encodeRefusal(refusal, format);
+  const scheme = hasBearerToken(request.headers) ? 'Bearer' : 'OAuth';
+  const { headers, body } = encodeRefusal(refusal, format, scheme);
   sendBounded(request, response, refusal.status, headers, body);
 }
 
@@ -82,7 +84,7 @@ function drainRest(request: IncomingMessage, done: () => void): void {
 export function methodNotAllowed(allowed: string, format: Format): RequestListener {
   return (request, response) => {
     response.setHeader('Allow', allowed);
-    sendRefusal(request, response, format, new Refusal('method_not_allowed'));
+    sendRefusal(request, response, format, new Refusal('method_not_allowed', { values: { methods: allowed } }));
   };
 }
 

@@ -1,6 +1,7 @@
 import { newTailKey, type ResumableState } from '@echodrop/archive/resumable-uploads';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
 import type { StagedWrite } from '@echodrop/object-store/staged-write';
+import { mediaTooLarge, Refusal } from '../response/refusal-error.ts';
 import { announcedDigest, readIncomingBytes } from './incoming-bytes.ts';
 import type { ResumableDeps } from './resumable-deps.ts';
 import type { LeasedRequest } from './tus-request.ts';
@@ -22,6 +23,10 @@ export async function appendBytes(request: LeasedRequest, deps: ResumableDeps): 
   };
   const limits = {
     maxBytes: length - write.size,
+    tooLarge: () =>
+      upload.state.length === undefined
+        ? mediaTooLarge(forms.maxMediaBytes)
+        : new Refusal('media_too_large', { message: 'declared' }),
     minBytesPerSecond: forms.minBytesPerSecond,
     maxSeconds: forms.maxUploadSeconds,
   };

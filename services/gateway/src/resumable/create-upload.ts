@@ -25,11 +25,9 @@ export async function createUpload(
   const fields = parametersOfMetadata(metadata);
   requireFittingAlt(fields.get('alt') ?? '');
   const media = length === 0 ? undefined : true;
-  const { message, alt, application } = requireParameters(
-    { fields, media, files: new Set() },
-    apiKeys,
-    forms.compatibility,
-  );
+  const received = new Set([...fields.keys(), ...(media ? [] : ['media'])]);
+  const parameters = { fields, media, misplaced: new Map(), received };
+  const { message, alt, application } = requireParameters(parameters, apiKeys, forms.compatibility);
   const idempotencyKey = idempotencyKeyOf(headers);
   await admitted.admitApplication(application);
   const mediaKey = newMediaKey();

@@ -11,7 +11,8 @@ export async function findOwnUpload(
   { store, lastStates }: Pick<ResumableDeps, 'store' | 'lastStates'>,
 ): Promise<ResumableUpload> {
   const upload = await findResumable(store, id, lastStates.get(id));
-  if (upload?.state.provider !== provider || upload.state.subject !== subject) throw new Refusal('not_found');
+  if (upload?.state.provider !== provider || upload.state.subject !== subject)
+    throw new Refusal('not_found', { message: 'resumable' });
   if (upload.state.expires.getTime() < Date.now()) throw new Refusal('upload_expired');
   lastStates.set(id, upload.number);
   return upload;
@@ -20,6 +21,6 @@ export async function findOwnUpload(
 /** The record of a published upload. @throws Refusal `removed`; StoreUnavailable */
 export async function findPublished({ state }: ResumableUpload, { records }: ResumableDeps): Promise<Published> {
   const record = await records.find(state.mediaId ?? '', state);
-  if (!record) throw new Refusal('not_found');
+  if (!record) throw new Refusal('not_found', { message: 'resumable' });
   return { record, isRepeat: true };
 }

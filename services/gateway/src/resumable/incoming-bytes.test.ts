@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
-import { ClientGone } from '../response/refusal-error.ts';
+import { ClientGone, mediaTooLarge } from '../response/refusal-error.ts';
 import { readIncomingBytes } from './incoming-bytes.ts';
 
-const limits = { maxBytes: 1000, minBytesPerSecond: 1, maxSeconds: 60 };
+const limits = { maxBytes: 1000, tooLarge: () => mediaTooLarge(1000), minBytesPerSecond: 1, maxSeconds: 60 };
 
 test('a client that disconnects before its bytes are read ends their reading, not the process', async () => {
   const request = new PassThrough();

@@ -59,7 +59,8 @@ export function announcedDigest(
   if (header === undefined) return undefined;
   const [, name = '', digest = ''] = /^(\w+)[ \t]+([\w+/]+={0,2})$/.exec(header) ?? [];
   const algorithm = checksumAlgorithms.find((each) => each === name);
-  if (algorithm === undefined) throw new Refusal('checksum_unsupported');
+  if (algorithm === undefined)
+    throw new Refusal('checksum_unsupported', { values: { algorithms: checksumAlgorithms.join(', ') } });
   const hash = createHash(algorithm);
   const verify = () => {
     if (hash.digest('base64') !== padBase64(digest)) throw new Refusal('checksum_mismatch');

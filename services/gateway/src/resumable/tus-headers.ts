@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { mediaTypeOf } from '../receive/header-parameters.ts';
 
 const bytesType = 'application/offset+octet-stream';
 
 /** Whether a body has the type of the protocol (tus 1.0.0, "PATCH"). */
 export function hasBytesType(headers: IncomingHttpHeaders): boolean {
-  return mediaType(headers['content-type']) === bytesType;
+  return mediaTypeOf(headers['content-type']) === bytesType;
 }
 
 /**
@@ -33,10 +34,6 @@ export function padBase64(text: string): string {
 }
 
 function spell(name: string, value: string): string {
-  if (name === 'content-type') return mediaType(value);
+  if (name === 'content-type') return mediaTypeOf(value);
   return name === 'upload-metadata' ? spellMetadata(value) : value;
-}
-
-function mediaType(header = ''): string {
-  return header.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }

@@ -10,19 +10,23 @@ export function ofHead(refusal: Refusal, method: string): Refusal {
 /** What a request of the protocol is refused with. Errors of the library are objects with a status; others are returned as they are. */
 export function toRefusal(error: unknown): unknown {
   if (error instanceof StateConflict) return new Refusal('upload_locked', { cause: error });
-  const { status_code: status } = error as { status_code?: number };
-  return status === undefined ? error : refusalOf(status, error);
+  const { status_code: status, body } = error as { status_code?: number; body?: string };
+  return status === undefined ? error : refusalOf(status, body, error);
 }
 
-/** The refusal for a status of the library. */
-export function refusalOf(status: number, cause?: unknown): Refusal {
+const headers = ['Upload-Offset', 'Upload-Length', 'Upload-Defer-Length', 'Upload-Metadata', 'Upload-Concat'];
+
+/** The refusal for a status of the library, and its text. */
+export function refusalOf(status: number, text = '', cause?: unknown): Refusal {
+  if (status === 400 || status === 403) {
+    const name = headers.find((each) => text.toLowerCase().includes(each.toLowerCase()));
+    return new Refusal('tus_malformed', { ...(name ? { values: { name } } : { message: 'headers' }), cause });
+  }
   const reasons = {
-    400: 'tus_malformed',
-    403: 'tus_malformed',
-    404: 'not_found',
     409: 'offset_conflict',
     410: 'upload_expired',
     413: 'media_too_large',
   } as const;
+  if (status === 404) return new Refusal('not_found', { message: 'resumable', cause });
   return new Refusal(reasons[status as keyof typeof reasons] ?? 'unavailable', { cause });
 }

@@ -7,6 +7,7 @@ import { type Request as ExpressRequest, type Response as ExpressResponse, Route
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
 import type { GatewayEvents } from '../events.ts';
+import { mediaTypeOf } from '../receive/header-parameters.ts';
 import { readBody } from '../receive/read-body.ts';
 import { contentTypes } from '../response/format.ts';
 import { prefersRepresentation } from '../response/preferences.ts';
@@ -105,7 +106,8 @@ async function respond(tus: TusRequest, { request, response, method, server, dep
   if (isGet) headers.set('Tus-Resumable', version);
   const head = new Request(`http://gateway${request.originalUrl}`, { method: isGet ? 'HEAD' : method, headers });
   const result = await currentRequest.run(tus, () => server.handleWeb(head));
-  if (tus.failure !== undefined || result.status >= 400) throw tus.failure ?? refusalOf(result.status);
+  if (tus.failure !== undefined || result.status >= 400)
+    throw tus.failure ?? refusalOf(result.status, await result.text());
   if (isGet) sendRecord(response, 'json', publicRecord(requirePublished(tus), deps.publicSite));
   else await send(result, tus, request, response);
 }
@@ -124,7 +126,11 @@ function requireProtocol(request: ExpressRequest, method: string): void {
   if (method === 'OPTIONS' || method === 'GET') return;
   if (request.get('Tus-Resumable') !== version) throw new Refusal('tus_version');
   const hasBytes = method === 'PATCH' || (method === 'POST' && Number(request.get('Content-Length') ?? 0) > 0);
-  if (hasBytes && !hasBytesType(request.headers)) throw new Refusal('tus_content_type');
+  if (hasBytes && !hasBytesType(request.headers)) throw tusContentType(request);
+}
+
+function tusContentType({ headers }: ExpressRequest): Refusal {
+  return new Refusal('tus_content_type', { values: { type: mediaTypeOf(headers['content-type']) || 'missing' } });
 }
 
 /** Reads a chunked body of another type, which must be empty. @throws Refusal, ClientGone */
@@ -132,20 +138,18 @@ async function requireNoBytes({ request, sendContinue }: UploadContext, forms: T
   if (request.get('Transfer-Encoding') === undefined || hasBytesType(request.headers)) return;
   const { minBytesPerSecond, maxUploadSeconds: maxSeconds } = forms;
   sendContinue();
-  const body = readBody(request, { maxBytes: 0, minBytesPerSecond, maxSeconds }, () => {});
-  await body.ended.catch((error) => {
-    throw error instanceof Refusal && error.reason === 'media_too_large' ? new Refusal('tus_content_type') : error;
-  });
+  const limits = { maxBytes: 0, tooLarge: () => tusContentType(request), minBytesPerSecond, maxSeconds };
+  await readBody(request, limits, () => {}).ended;
 }
 
 /** Every request proves its user, and has a slot. Only a new upload counts against the rates. @throws Refusal; VerifierUnavailable */
 async function admit(tus: TusRequest, id: string, { admission, verifier, forms }: TusDeps): Promise<void> {
-  if (!isMediaKey(id)) throw new Refusal('not_found');
+  if (!isMediaKey(id)) throw new Refusal('not_found', { message: 'resumable' });
   const { request, clientAddress, signal } = tus.context;
   const admitted = admission.admitUpload(clientAddress, 'unverified');
   tus.admitted = admitted;
   const credentials = await credentialsFromHeaders(request.headers, verifier, forms.compatibility);
-  const caller = requireCaller(await verifier.verify({ credentials, clientAddress }, signal), admitted);
+  const caller = requireCaller(await verifier.verify({ credentials, clientAddress }, signal), credentials, admitted);
   tus.caller = await admitted.admitCaller(caller, tus.method === 'POST');
   if (tus.method === 'POST') await requireNoBytes(tus.context, forms);
 }

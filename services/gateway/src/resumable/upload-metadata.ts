@@ -18,6 +18,6 @@ export function parametersOfMetadata(header: string): Map<FieldName, string> {
       ),
     );
   } catch (cause) {
-    throw new Refusal('tus_malformed', { cause });
+    throw new Refusal('tus_malformed', { message: 'metadata', cause });
   }
 }
