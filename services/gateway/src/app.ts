@@ -92,7 +92,7 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
   };
 }
 
-// RFC 9112 sections 3.2 and 6.1, RFC 9110 section 10.1.1.
+// RFC 9112 sections 3.2 and 6.1, RFC 9110 section 10.1.1. A list of codings is refused: proxies may frame such a body differently.
 function faultOf({ headers, rawHeaders, httpVersion }: Request): Refusal | undefined {
   const hosts = rawHeaders.filter((name, n) => n % 2 === 0 && /^host$/i.test(name)).length;
   const hasHost = hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
@@ -100,7 +100,8 @@ function faultOf({ headers, rawHeaders, httpVersion }: Request): Refusal | undef
     return new Refusal('request_malformed', { message: 'host' });
   if (!/^(chunked)?$/i.test(headers['transfer-encoding'] ?? ''))
     return new Refusal('request_malformed', { message: 'coding' });
-  if (httpVersion !== '1.0' && headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
+  const expectations = headers.expect?.split(',').map((each) => each.trim().toLowerCase()) ?? [];
+  if (httpVersion !== '1.0' && expectations.some((each) => each !== '' && each !== '100-continue'))
     return new Refusal('expectation_failed');
   return undefined;
 }

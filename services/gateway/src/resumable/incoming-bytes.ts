@@ -58,7 +58,7 @@ export function announcedDigest(
   const header = headers['upload-checksum']?.toString();
   if (header === undefined) return undefined;
   const [, name = '', digest = ''] = /^(\w+)[ \t]+([\w+/]+={0,2})$/.exec(header) ?? [];
-  const algorithm = checksumAlgorithms.find((each) => each === name);
+  const algorithm = checksumAlgorithms.find((each) => each === name.toLowerCase());
   if (algorithm === undefined)
     throw new Refusal('checksum_unsupported', { values: { algorithms: checksumAlgorithms.join(', ') } });
   const hash = createHash(algorithm);
