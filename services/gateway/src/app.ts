@@ -92,7 +92,7 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
   };
 }
 
-// RFC 9112 sections 3.2 and 6.1, RFC 9110 section 10.1.1. A list of codings is refused: proxies may frame such a body differently.
+// RFC 9112 sections 3.2 and 6.1, RFC 9110 section 10.1.1. A list of encodings is refused: a proxy may read such a body differently.
 function faultOf({ headers, rawHeaders, httpVersion }: Request): Refusal | undefined {
   const hosts = rawHeaders.filter((name, n) => n % 2 === 0 && /^host$/i.test(name)).length;
   const hasHost = hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
