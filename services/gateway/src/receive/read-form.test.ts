@@ -26,7 +26,8 @@ async function read(
   const form = new FormReader(boundary, compatibility, content);
   for (const piece of pieces(body, cuts)) form.read(piece);
   form.end();
-  return { fields: Object.fromEntries(content.fields), media: isWhole ? Buffer.concat(media) : undefined };
+  const { fields, misplaced } = content;
+  return { fields: Object.fromEntries(fields), misplaced, media: isWhole ? Buffer.concat(media) : undefined };
 }
 
 function* pieces(body: Buffer, cuts: readonly number[]): Generator<Buffer> {
@@ -305,6 +306,17 @@ test.each([
   ],
 ])('the message names the cause: %s', async (sentence, body) => {
   await expect(read(body, 'b')).rejects.toMatchObject({ sentence });
+});
+
+test.each([
+  ['name="key"\r\nContent-Type: Application/JSON; charset=utf-8', 'key', 'Content-Type application/json'],
+  ['name="key"\r\nContent-Type: application/octet-stream', 'key', 'Content-Type application/octet-stream'],
+  ['name="key"; filename="key.txt"\r\nContent-Type: text/plain', 'key', 'it has a file name'],
+  ['name="media"', 'media', ''],
+  ['name="media"\r\nContent-Type: text/plain', 'media', ''],
+])('a part with %j is of the wrong kind', async (headers, name, sign) => {
+  const { misplaced } = await read(part(`Content-Disposition: form-data; ${headers}`), 'b');
+  expect([...misplaced]).toEqual([[name, sign]]);
 });
 
 describe('historic', () => {
