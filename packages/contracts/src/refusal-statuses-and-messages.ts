@@ -100,8 +100,7 @@ export const refusals = {
     401,
     {
       header: 'This server does not accept this identity provider.',
-      listed:
-        'This server does not accept this identity provider. X-Auth-Service-Provider must be exactly {providers}.',
+      listed: 'This server does not accept this identity provider. It accepts {providers}.',
       secrets: 'No identity provider of this server accepts OAuth secrets. Use version 2 of the interface.',
     },
   ],

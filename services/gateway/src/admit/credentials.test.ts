@@ -48,7 +48,7 @@ test.each([
   [
     { [named]: 'https://ID.example/verify', [echo]: 'Bearer t' },
     401,
-    /must be exactly https:\/\/id\.example\/verify or https:\/\/other\.example\/v\.$/,
+    /It accepts https:\/\/id\.example\/verify or https:\/\/other\.example\/v\.$/,
   ],
   [
     { [named]: provider, [echo]: 'OAuth x="y"', authorization: 'Bearer t' },
