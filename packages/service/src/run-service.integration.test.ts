@@ -1,3 +1,5 @@
+import { mkdtempDisposable, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -76,6 +78,15 @@ describe.concurrent('a service', () => {
     expect(await service.status('/readyz')).toBe(503);
     service.process.kill('SIGTERM');
     expect(await service.ended()).toEqual({ exitCode: 0, log: stopped });
+  });
+
+  test('the compile cache is written before anything is built, so that it delays no connection', async () => {
+    await using cache = await mkdtempDisposable(join(tmpdir(), 'compile-cache-'));
+    const service = await start({ START: 'never', NODE_COMPILE_CACHE: cache.path });
+    await service.becomes('/livez', 200);
+    expect((await readdir(cache.path, { recursive: true })).length).toBeGreaterThan(10);
+    service.process.kill('SIGKILL');
+    await service.process;
   });
 
   test('a failed start disposes of what was built: status 1', async () => {

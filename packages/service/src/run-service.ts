@@ -50,6 +50,9 @@ export async function runService<C extends ProcessSettings>(
   build: (service: Service<C>) => Promise<void>,
 ): Promise<void> {
   const config = configOrExit(name, readConfig);
+  // Writes NODE_COMPILE_CACHE now: the process may be killed before a regular end. On a busy machine this blocks for seconds. During or after
+  // `build`, connections to Redis would time out meanwhile.
+  flushCompileCache();
   const stopping = abortOnSignals();
   const stopped = once(stopping, 'abort');
   const log = createLog(name, config.LOG_LEVEL);
@@ -77,8 +80,6 @@ export async function runService<C extends ProcessSettings>(
     if (!stopping.aborted) {
       health.markServing();
       log.info({ opsPort }, 'Ready');
-      // Writes NODE_COMPILE_CACHE now: the process may be killed before a regular end.
-      flushCompileCache();
       await stopped;
       health.markStopping();
       log.info('Stopping');
