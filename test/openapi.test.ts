@@ -25,7 +25,7 @@ let document: OpenApi & { readonly paths: Record<string, Record<string, { readon
 
 beforeAll(async () => {
   photo = await samplePhoto('png', { width: 32, height: 32 });
-  stack = await startProvokedStack({ BASE_PATHS: '/,/api/' });
+  stack = await startProvokedStack({ BASE_PATHS: '/,/api/', SECURITY_CONTACT: 'mailto:security@media.example' });
   document = (await (await fetch(`${stack.gateway}/openapi.json`)).json()) as typeof document;
 });
 afterAll(async () => {
@@ -41,6 +41,28 @@ test('the document is valid OpenAPI 3.1, below every base path', async () => {
     expect(served).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./), servers: [{ url: base || '/' }] });
     expect(await new Validator().validate({ ...served })).toEqual({ valid: true });
   }
+});
+
+test.each(['/', '/api', '/api/'])(
+  "who opens %s gets to the site's page for developers, and other methods are refused",
+  async (path) => {
+    const visit = (method: string) => fetch(`${stack.gateway}${path}`, { method, redirect: 'manual' });
+    for (const method of ['GET', 'HEAD']) {
+      const response = await visit(method);
+      expect([response.status, response.headers.get('location')]).toEqual([302, `${stack.site}/documentation`]);
+    }
+    const { status, headers } = await visit('POST');
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  },
+);
+
+test('the gateway has what browsers and crawlers request by themselves', async () => {
+  const get = (path: string) => fetch(`${stack.gateway}${path}`, { redirect: 'manual' });
+  expect((await get('/favicon.ico')).headers.get('location')).toBe(`${stack.site}/favicon.svg`);
+  expect(await (await get('/robots.txt')).text()).toBe('User-agent: *\nDisallow: /\n');
+  const contact = await get('/.well-known/security.txt');
+  expect(contact.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(await contact.text()).toMatch(/^Contact: mailto:security@media\.example\nExpires: 20\d\d-/);
 });
 
 test.each([1, 2] as const)('version %i documents the optional alternative text', (version) => {

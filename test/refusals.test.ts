@@ -195,7 +195,7 @@ test.each([
   ['POST', '/2/upload.gif', 404, 'not_found'],
   ['POST', '/2/upload.JSON', 404, 'not_found'],
   ['POST', '/2/upload.json/', 404, 'not_found'],
-  ['GET', '/', 404, 'not_found'],
+  ['GET', '/2', 404, 'not_found'],
   ['GET', '/%', 404, 'not_found'],
 ])('%s %s is refused with %i %s', async (method, path, status, reason) => {
   const response = await fetch(`${stack.gateway}${path}`, { method });

@@ -13,6 +13,7 @@ import { asRefusal, ClientGone, Refusal } from './response/refusal-error.ts';
 import { methodNotAllowed, sendRecord, sendRefusal } from './response/send-response.ts';
 import { type TusDeps, tusRoutes } from './resumable/tus-routes.ts';
 import { createUploadContext } from './upload-context.ts';
+import { visitorRoutes } from './visitor-routes.ts';
 
 interface Gateway {
   readonly uploads: UploadDeps;
@@ -26,11 +27,13 @@ interface Gateway {
   readonly corsOrigins: readonly string[];
   /** Addresses and networks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
+  /** Address for reports of vulnerabilities. */
+  readonly securityContact: string | undefined;
 }
 
-/** The gateway's routes below each base path: uploads, own uploads, and the OpenAPI document. Everything else is 404 or 405. */
+/** The gateway's routes below each base path: uploads, own uploads, and the OpenAPI document; and what visitors request. Everything else is 404 or 405. */
 export function gatewayApp(gateway: Gateway): Express {
-  const { basePaths, publicSite, corsOrigins, trustedProxies } = gateway;
+  const { basePaths, publicSite, corsOrigins, trustedProxies, securityContact } = gateway;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', trustedProxies);
@@ -47,7 +50,9 @@ export function gatewayApp(gateway: Gateway): Express {
     if (fault) sendRefusal(request, response, requestedFormat(request.url), fault);
     else next();
   });
-  for (const root of basePaths.map((base) => base.replace(/\/+$/, ''))) {
+  const roots = basePaths.map((base) => base.replace(/\/+$/, ''));
+  app.use(visitorRoutes({ roots, publicSite, securityContact }));
+  for (const root of roots) {
     for (const version of [1, 2] as const) {
       for (const format of ['xml', 'json'] as const) {
         app

@@ -16,6 +16,7 @@ import {
 } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings, queueRedisSettings } from '@echodrop/service/redis/redis';
+import { securitySettings } from '@echodrop/service/security-txt';
 
 const MiB = 1024 * 1024;
 
@@ -29,6 +30,7 @@ export const settings = {
   ...verifierSecret,
   ...probeQueueSecret,
   ...renditionQueueSecret,
+  ...securitySettings,
   PORT: port(8080),
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081').describe(
     "public address of the site: its own host, no path. A record's `url` is this, a slash and the id",

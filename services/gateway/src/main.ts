@@ -116,6 +116,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
     publicSite: config.PUBLIC_SITE_URL,
     corsOrigins: config.CORS_ORIGINS,
     trustedProxies: config.TRUSTED_PROXIES,
+    securityContact: config.SECURITY_CONTACT,
   });
   registerBacklogMetrics(metrics, [probes, renditions]);
   registerQueueMemoryMetrics(metrics, claimsRedis);

@@ -1,8 +1,9 @@
 import { pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { UnreadableRecord } from '@echodrop/record';
+import { securityTxt } from '@echodrop/service/security-txt';
 import compression from 'compression';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
 import { mineRoutes } from './mine/mine-routes.ts';
 import { documentationPage } from './pages/documentation-page.ts';
 import { homePage } from './pages/home-page.ts';
@@ -42,6 +43,13 @@ export function siteApp(site: Site): Express {
   app.get('/style.css', fixedFile(style('frame'), style('media-page'), style('user-page'), style('text-pages')));
   app.get('/player.css', fixedFile(style('player')));
   app.get('/favicon.svg', fixedFile(new URL('./favicon.svg', import.meta.url)));
+  app.get('/favicon.ico', (_request, response) => redirect(response, '/favicon.svg'));
+  app.get('/robots.txt', (_request, response) => sendText(response, robotsTxt));
+  const { securityContact } = site;
+  if (securityContact !== undefined)
+    app.get('/.well-known/security.txt', (_request, response) =>
+      sendText(response, securityTxt(securityContact, new Date())),
+    );
   app.get('/by/:owner', showUser(site));
   app.get('/scripts/:name', fixedFiles(scriptFiles('/scripts', new URL('./scripts/', import.meta.url))));
   // Each router delays requests that it passes on.
@@ -54,6 +62,13 @@ export function siteApp(site: Site): Express {
   app.use(removeTrailingSlash);
   app.use((_request, response) => sendProblem(response, 'not_found', site));
   return app.use(handleErrors(site));
+}
+
+// A crawler that may not read a page never sees its `noindex`. Also, sites that show a preview of a link obey this file.
+const robotsTxt = 'User-agent: *\nDisallow:\n';
+
+function sendText(response: Response, text: string): void {
+  response.set('Cache-Control', 'public, max-age=3600').type('text/plain').send(text);
 }
 
 // Only characters of our own addresses: a redirect to a path with two leading slashes would lead to another site.

@@ -9,7 +9,8 @@ const env = {
 };
 
 test.each(['https://example.org/report?a=b', 'mailto:abuse@example.org'])('accepts the contact %s', (contact) => {
-  expect(readConfig({ ...env, ABUSE_CONTACT: contact }).ABUSE_CONTACT).toBe(contact);
+  for (const name of ['ABUSE_CONTACT', 'SECURITY_CONTACT'] as const)
+    expect(readConfig({ ...env, [name]: contact })[name]).toBe(contact);
 });
 
 test.each([
@@ -21,9 +22,8 @@ test.each([
   'mailto:',
   'https://example.org/ x',
 ])('rejects the contact %s', (contact) => {
-  expect(() => readConfig({ ...env, ABUSE_CONTACT: contact })).toThrow(
-    'ABUSE_CONTACT must be an https: or mailto: address',
-  );
+  for (const name of ['ABUSE_CONTACT', 'SECURITY_CONTACT'])
+    expect(() => readConfig({ ...env, [name]: contact })).toThrow(`${name} must be an https: or mailto: address`);
 });
 
 test.each(['https://example.org/photos', 'https://example.org/?a', 'https://example.org/#a', 'https://u@example.org'])(

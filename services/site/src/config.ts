@@ -2,6 +2,7 @@ import { renditionQueueSecret } from '@echodrop/contracts/secret-settings';
 import { uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { apiKey } from '@echodrop/service/api-key';
+import { contactAddress } from '@echodrop/service/contact-address';
 import {
   choice,
   httpAddress,
@@ -14,6 +15,7 @@ import {
 } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
+import { securitySettings } from '@echodrop/service/security-txt';
 import { signInProviders } from './sign-in/sign-in-providers.ts';
 import { fieldLabels, parsePrefill } from './upload-page/prefill.ts';
 
@@ -27,16 +29,11 @@ export const settings = {
   ...storeSettings,
   ...uploadSettings,
   ...renditionQueueSecret,
+  ...securitySettings,
   PORT: port(8081),
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081').describe("the same as the gateway's"),
   SITE_NAME: text('Echodrop').describe('name on pages, in previews, and at Mastodon instances where people sign in'),
-  ABUSE_CONTACT: text()
-    .refine(
-      (value) => /^(https:\/\/|mailto:)\S+$/.test(value) && URL.canParse(value),
-      'must be an https: or mailto: address',
-    )
-    .optional()
-    .describe('`https:` or `mailto:` link on every page'),
+  ABUSE_CONTACT: contactAddress().optional().describe('`https:` or `mailto:` link on every page'),
   ROBOTS: choice(['noindex', 'index'], 'noindex').describe(
     '`index` lets search engines list media pages and renditions',
   ),

@@ -36,6 +36,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
     publicSite: config.PUBLIC_SITE_URL,
     name: config.SITE_NAME,
     abuseContact: config.ABUSE_CONTACT,
+    securityContact: config.SECURITY_CONTACT,
     robots: config.ROBOTS,
     hasOembedDiscovery: config.OEMBED_DISCOVERY === '1',
     upload: webUpload(config),

@@ -13,7 +13,10 @@ let store: FilesystemObjectStore;
 let stack: Stack;
 
 beforeAll(async () => {
-  ({ stack, store } = await startSite(resources, { ABUSE_CONTACT: 'mailto:abuse@pictures.example' }));
+  ({ stack, store } = await startSite(resources, {
+    ABUSE_CONTACT: 'mailto:abuse@pictures.example',
+    SECURITY_CONTACT: 'https://pictures.example/security',
+  }));
 });
 afterAll(() => resources.disposeAsync());
 
@@ -76,6 +79,16 @@ test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is not allowed', async (meth
   const response = await get('/AAAAAAAAAA', {}, method);
   expect(response.status).toBe(405);
   expect(response.headers.get('allow')).toBe('GET, HEAD');
+});
+
+test('the site has what browsers and crawlers request by themselves', async () => {
+  const icon = await get('/favicon.ico');
+  expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml; charset=utf-8']);
+  // Crawlers must read a page to see its `noindex`.
+  expect(await (await get('/robots.txt')).text()).toBe('User-agent: *\nDisallow:\n');
+  const contact = await get('/.well-known/security.txt');
+  expect(contact.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(await contact.text()).toMatch(/^Contact: https:\/\/pictures\.example\/security\nExpires: 20\d\d-/);
 });
 
 test('a video plays in its page, in ranges, without metadata', async () => {

@@ -9,6 +9,8 @@ export interface Site extends RenditionSources {
   readonly name: string;
   /** The address of a link on every page. */
   readonly abuseContact?: string | undefined;
+  /** Address for reports of vulnerabilities. */
+  readonly securityContact?: string | undefined;
   readonly robots: 'index' | 'noindex';
   readonly hasOembedDiscovery: boolean;
   /** Undefined without an upload page. */
