@@ -27,13 +27,14 @@ beforeEach(async () => {
 afterEach(() => expect(npm.output).not.toMatch(/"level":"(error|fatal)"/));
 afterAll(() => parts.disposeAsync());
 
-const provider = () => `http://127.0.0.1:${npm.portOf('sandbox-provider', 'PORT')}/1/account/verify_credentials.json`;
+const provider = () => `http://127.0.0.1:${npm.portOf('sandbox-provider', 'PORT')}/api/v1/accounts/verify_credentials`;
 
 /** Runs all shell commands of a page in `cwd`. @returns what they printed */
 async function runPage(page: string, cwd = root): Promise<string> {
   const examples = await examplesOf(`host/${page}`, {
     Ab3dE6gH9j: id,
     'https://social.example/api/v1/accounts/verify_credentials': provider(),
+    'https://media.example': `http://127.0.0.1:${npm.portOf('site', 'PORT')}`,
     'https://upload.example': `http://127.0.0.1:${npm.portOf('gateway', 'PORT')}`,
     ' 109': ' 12345',
     '../export': join(folder, 'export'),

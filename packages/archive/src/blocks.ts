@@ -42,9 +42,16 @@ export async function listBlockKeys(store: ObjectStore): Promise<string[]> {
 /** @throws StoreUnavailable; Error if an object is not a block */
 export async function readBlocks(store: ObjectStore): Promise<Block[]> {
   const blocks = [];
-  for (const key of await listBlockKeys(store)) {
-    const reading = await store.read(key);
-    if (reading) blocks.push(blockShape.parse(JSON.parse((await buffer(reading.body)).toString())));
-  }
-  return blocks;
+  for (const key of await listBlockKeys(store)) blocks.push(await readBlock(store, key));
+  return blocks.filter((block) => block !== undefined);
+}
+
+/** Undefined if `who` is not blocked. @throws StoreUnavailable; Error if the object is not a block */
+export function findBlock(store: ObjectStore, who: Blockable): Promise<Block | undefined> {
+  return readBlock(store, blockKey(who));
+}
+
+async function readBlock(store: ObjectStore, key: string): Promise<Block | undefined> {
+  const reading = await store.read(key);
+  return reading && blockShape.parse(JSON.parse((await buffer(reading.body)).toString()));
 }

@@ -3,8 +3,6 @@ import { objectStoreFromSettings } from '@echodrop/object-store/object-store-fro
 import { InvalidArgumentError } from 'commander';
 import { readStoreConfig } from './config.ts';
 
-const maxQuoted = 80;
-
 /** What every command works with. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
@@ -55,10 +53,10 @@ export function parseUpTo(max: number): (text: string) => number {
   };
 }
 
-/** Untrusted text in JSON quotes: one line of at most 80 characters, without control sequences for a terminal. */
-export function quoteForTerminal(text: string): string {
+/** Untrusted text in JSON quotes: one line of at most `maxCharacters`, without control sequences for a terminal. */
+export function quoteForTerminal(text: string, maxCharacters = 80): string {
   const characters = Array.from(text);
-  const shown = characters.length > maxQuoted ? `${characters.slice(0, maxQuoted - 1).join('')}…` : text;
+  const shown = characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join('')}…` : text;
   return JSON.stringify(shown).replaceAll(
     /[\u007f-\u009f\p{Bidi_Control}\u2028\u2029]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { generatedSecretFile, localAddress, variableOf } from '@echodrop/client/local-system';
+import { generatedSecretFile, localAddress, localService, variableOf } from '@echodrop/client/local-system';
 import { verifierSecret } from '@echodrop/contracts/secret-settings';
 import { identityProviders } from '@echodrop/identity-provider/provider';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import type { TestUser } from '@echodrop/provider-doctor/test-user';
-import { httpAddress, InvalidSettings, readSettings, secret, wholeNumber } from '@echodrop/service/env';
+import { httpAddress, httpOrigin, InvalidSettings, readSettings, secret, wholeNumber } from '@echodrop/service/env';
 
 const forgetSettings = { VERIFIER_URL: httpAddress(), ...verifierSecret };
+
+/** The gateway's: where an address of an upload must be. Without one, any host will do. */
+const addressSettings = { PUBLIC_SITE_URL: httpOrigin().optional(), PUBLIC_UPLOAD_URL: httpAddress().optional() };
 
 const sweepSettings = {
   /** The gateway's. The default is the gateway's maximum. */
@@ -42,6 +45,7 @@ function providerTestSettings(hasSigning: boolean) {
 // These functions throw InvalidSettings.
 export const readForgetConfig = readerOf(forgetSettings);
 export const readSweepConfig = readerOf(sweepSettings);
+export const readAddressConfig = readerOf(addressSettings);
 
 const readStore = readerOf(storeSettings);
 
@@ -74,8 +78,8 @@ export function readProviderTestConfig(env: NodeJS.ProcessEnv) {
 }
 
 /**
- * Adds to `env` the settings of `npm start` with the same environment: `AUTH_VERIFIER_<NAME>` as `<NAME>`, the verifier's address, the store's
- * folder and the generated secrets. In a container only VERIFIER_URL gets a default, the same as the gateway's.
+ * Adds to `env` the settings of `npm start` with the same environment: `AUTH_VERIFIER_<NAME>` as `<NAME>`, the verifier's address, the public
+ * addresses, the store's folder and the generated secrets. In a container only VERIFIER_URL gets a default, the same as the gateway's.
  */
 function withLocalDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const prefix = variableOf('auth-verifier', '');
@@ -94,7 +98,12 @@ function withLocalDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return {
     VERIFIER_URL: localAddress('auth-verifier', env),
     ...Object.fromEntries(secretFiles),
-    ...(isLocal && { OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: store }),
+    ...(isLocal && {
+      OBJECT_STORE: 'filesystem',
+      OBJECT_STORE_DIR: store,
+      PUBLIC_SITE_URL: localAddress('site', env),
+      PUBLIC_UPLOAD_URL: localService(env),
+    }),
     ...settings,
   };
 }

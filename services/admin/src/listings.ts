@@ -28,7 +28,7 @@ export async function* listUploads(store: ObjectStore, { owner, after, limit }: 
 const columns = ['published', 'id', 'type', 'bytes', 'user', 'provider', 'subject', 'application', 'caption'];
 
 function rowOf({ id, timestamp, type, size, application, text, user, provider, subject }: StoredRecord): string[] {
-  const untrusted = [user.screenName, provider, subject, application, text].map(quoteForTerminal);
+  const untrusted = [user.screenName, provider, subject, application, text].map((each) => quoteForTerminal(each));
   return [timestamp.toISOString(), id, type, String(size), ...untrusted];
 }
 

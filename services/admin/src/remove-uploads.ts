@@ -11,23 +11,32 @@ import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { type Audit, CommandFailed } from './command-context.ts';
+import { type PublicAddresses, readMediaId } from './upload-address.ts';
 
-/** Removes uploads by id, or by the address of a page or picture. Yields a line for each. @throws StoreUnavailable; CommandFailed at the end if one does not exist or is unreadable */
+/** Removes uploads by id or address. Yields a line for each. @throws StoreUnavailable; CommandFailed at the end if one does not exist or is unreadable */
 export async function* removeUploads(
   store: ObjectStore,
   idsOrAddresses: readonly string[],
-  audit: Audit,
+  { audit, addresses }: { audit: Audit; addresses: PublicAddresses },
 ): AsyncGenerator<string> {
   let failed = 0;
-  for (const id of idsOrAddresses.map(idIn)) {
-    const found = await tryFindRecord(store, id);
-    if (found && !(found instanceof UnreadableRecord)) yield await remove(store, found, audit);
-    else {
+  for (const each of idsOrAddresses) {
+    try {
+      yield await removeUpload(store, readMediaId(each, addresses), audit);
+    } catch (error) {
+      if (!(error instanceof CommandFailed)) throw error;
       failed += 1;
-      yield `${id}: ${found ? 'record unreadable' : 'no such upload'}`;
+      yield error.message;
     }
   }
-  if (failed > 0) throw new CommandFailed(`Not found or unreadable: ${failed} of ${idsOrAddresses.length} uploads.`);
+  if (failed > 0) throw new CommandFailed(`Failed to delete ${failed} of ${idsOrAddresses.length} uploads.`);
+}
+
+async function removeUpload(store: ObjectStore, id: string, audit: Audit): Promise<string> {
+  const found = await tryFindRecord(store, id);
+  if (!found) throw new CommandFailed(`${id}: no such upload`);
+  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: record unreadable`);
+  return remove(store, found, audit);
 }
 
 interface PurgeOptions {
@@ -112,10 +121,4 @@ async function remove(store: ObjectStore, found: StoredRecord | Tombstone, audit
   audit({ action: 'remove', mediaId: id, mediaKey, provider, subject });
   await removeMedia(store, found, { by: 'operator', at: new Date() });
   return `${id}: deleted`;
-}
-
-/** The id in the address of a page or picture, or the id itself. */
-export function idIn(idOrAddress: string): string {
-  const path = URL.parse(idOrAddress)?.pathname ?? '';
-  return /^\/(?:show\/\w+\/)?(\w{10})(?=[./]|$)/.exec(path)?.[1] ?? idOrAddress;
 }

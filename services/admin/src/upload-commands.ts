@@ -6,13 +6,18 @@ import {
   providerArgument,
   subjectArgument,
 } from './command-context.ts';
+import { readAddressConfig } from './config.ts';
 import { exportUpload, exportUploads } from './export-uploads.ts';
 import { listUploads, rebuildListings } from './listings.ts';
-import { idIn, purge, removeUploads } from './remove-uploads.ts';
+import { purge, removeUploads } from './remove-uploads.ts';
+import { showUpload } from './show-upload.ts';
+import { readMediaId } from './upload-address.ts';
 
-/** Adds the commands for uploads: list, remove, export, export-upload, purge, rebuild-listings. */
+const uploadArgument = 'media id, or any address of the upload: of its page, a picture, its preview, or in the API';
+
+/** Adds the commands for uploads: list, show, remove, export, export-upload, purge, rebuild-listings. */
 export function addUploadCommands(admin: Command, context: CommandContext): void {
-  const { audit } = context;
+  const { audit, env } = context;
 
   admin
     .command('list')
@@ -28,11 +33,27 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
     });
 
   admin
+    .command('show')
+    .summary('show one upload: its record, user, blocks, listings and stored files')
+    .description(
+      'Show one upload: its record, its user, whether the user or the application is blocked, whether it is in the listings, and which files the store has.',
+    )
+    .argument('<upload>', uploadArgument)
+    .action((upload: string) => {
+      const addresses = readAddressConfig(env);
+      const id = readMediaId(upload, addresses);
+      return printFromStore(context, (store) => showUpload(store, id, addresses.PUBLIC_SITE_URL));
+    });
+
+  admin
     .command('remove')
     .summary('delete uploads: pages, renditions and media')
     .description('Delete uploads: pages, renditions and media. Takes effect at once; no dry run.')
-    .argument('<id...>', 'media ids, or URLs of pages or pictures')
-    .action((ids: string[]) => printFromStore(context, (store) => removeUploads(store, ids, audit)));
+    .argument('<upload...>', uploadArgument)
+    .action((uploads: string[]) => {
+      const addresses = readAddressConfig(env);
+      return printFromStore(context, (store) => removeUploads(store, uploads, { audit, addresses }));
+    });
 
   admin
     .command('export')
@@ -51,11 +72,12 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
     .command('export-upload')
     .summary('write one upload into a folder, for example to keep it as evidence')
     .description('Write one upload into a folder: the original file with all its metadata, and the record.')
-    .argument('<id>', 'media id, or URL of a page or picture')
+    .argument('<upload>', uploadArgument)
     .argument('<folder>', 'a new or empty folder')
-    .action((id: string, folder: string) =>
-      printFromStore(context, (store) => exportUpload(store, idIn(id), { folder, audit })),
-    );
+    .action((upload: string, folder: string) => {
+      const id = readMediaId(upload, readAddressConfig(env));
+      return printFromStore(context, (store) => exportUpload(store, id, { folder, audit }));
+    });
 
   admin
     .command('purge')

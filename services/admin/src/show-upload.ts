@@ -1,0 +1,87 @@
+import { findBlock } from '@echodrop/archive/blocks';
+import { listingEntryOf, listingKeys } from '@echodrop/archive/listing-keys';
+import { tryFindRecord } from '@echodrop/archive/records';
+import { listObjects } from '@echodrop/object-store/list-objects';
+import { mediaObjectKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
+import { CommandFailed, quoteForTerminal } from './command-context.ts';
+
+type Row = readonly [label: string, value: string];
+
+/** Describes one upload, a line for each property. @throws StoreUnavailable; CommandFailed if it does not exist or is unreadable */
+export async function* showUpload(
+  store: ObjectStore,
+  id: string,
+  publicSite: string | undefined,
+): AsyncGenerator<string> {
+  const found = await tryFindRecord(store, id);
+  if (!found) throw new CommandFailed(`${id}: no such upload`);
+  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: record unreadable (${found.message})`);
+  const rows: Row[] = [
+    ['id', id],
+    ...(publicSite === undefined ? [] : [['page', `${publicSite}/${id}`] as const]),
+    ['published', found.timestamp.toISOString()],
+    ...(isTombstone(found) ? await rowsOfDeleted(store, found) : await rowsOfPublished(store, found)),
+  ];
+  const width = Math.max(...rows.map(([label]) => label.length));
+  for (const [label, value] of rows) yield `${label.padEnd(width)}  ${value}`;
+}
+
+async function rowsOfDeleted(store: ObjectStore, { id, mediaKey, removed }: Tombstone): Promise<Row[]> {
+  const isLeft = await store.exists(mediaObjectKey(mediaKey));
+  return [
+    ['deleted', `by ${removed.by === 'owner' ? 'its owner' : 'an operator'} on ${removed.at.toISOString()}`],
+    ['media', isLeft ? `left by an unfinished deletion. Finish it: remove ${id}` : 'deleted'],
+  ];
+}
+
+async function rowsOfPublished(store: ObjectStore, record: StoredRecord): Promise<Row[]> {
+  const { type, width, height, size, text, alt, user, provider, subject, application } = record;
+  return [
+    ['file', `${type}, ${width}x${height}, ${size} bytes`],
+    ['caption', quote(text)],
+    ...(alt === undefined ? [] : [['alternative text', quote(alt)] as const]),
+    ['user', `${quote(user.screenName)}, user.id ${user.id}`],
+    ['provider', quote(provider)],
+    ['subject', quote(subject)],
+    ['application', quote(application)],
+    ['blocked', await describeBlocks(store, record)],
+    ['listings', await describeListings(store, record)],
+    ['media', await describeMedia(store, record)],
+    ['renditions', await listRenditions(store, record)],
+  ];
+}
+
+// The commands for its user need the whole of provider and subject.
+function quote(text: string): string {
+  return quoteForTerminal(text, Number.POSITIVE_INFINITY);
+}
+
+async function describeBlocks(store: ObjectStore, { provider, subject, application }: StoredRecord): Promise<string> {
+  const blockables = [
+    { kind: 'user', provider, subject } as const,
+    { kind: 'application', name: application } as const,
+  ];
+  const blocks = await Promise.all(blockables.map((each) => findBlock(store, each)));
+  const described = blocks.flatMap((block) => (block ? `the ${block.kind}, since ${block.since.toISOString()}` : []));
+  return described.join('; ') || 'no';
+}
+
+async function describeListings(store: ObjectStore, record: StoredRecord): Promise<string> {
+  const missing = await Promise.all(listingKeys(listingEntryOf(record)).map(async (key) => !(await store.exists(key))));
+  return missing.includes(true) ? 'incomplete. Run rebuild-listings' : 'complete';
+}
+
+async function describeMedia(store: ObjectStore, { mediaKey, size }: StoredRecord): Promise<string> {
+  const key = mediaObjectKey(mediaKey);
+  const media = await store.stat(key);
+  if (!media) return `${key} is missing. Restore it from a backup`;
+  return media.size === size ? key : `${key} has ${media.size} bytes. Restore it from a backup`;
+}
+
+async function listRenditions(store: ObjectStore, { mediaKey }: StoredRecord): Promise<string> {
+  const prefix = renditionsPrefixOf(mediaKey);
+  const stored = await Array.fromAsync(listObjects(store, prefix), ({ key }) => key.slice(prefix.length));
+  return stored.join(', ') || 'none';
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { CommandFailed } from './command-context.ts';
+import { readMediaId } from './upload-address.ts';
+
+const id = 'Ab3dE6gH9j';
+const known = { PUBLIC_SITE_URL: 'https://media.example', PUBLIC_UPLOAD_URL: 'https://upload.example/api' };
+const local = { PUBLIC_SITE_URL: 'http://127.0.0.1:8081', PUBLIC_UPLOAD_URL: 'http://127.0.0.1:8080' };
+
+test.each([
+  id,
+  `https://media.example/${id}`,
+  `http://MEDIA.example/${id}/?from=mail#top`,
+  `media.example/${id}`,
+  `/${id}/full.jpg`,
+  `https://media.example/${id}.jpg`,
+  `https://media.example/${id}/video.mp4`,
+  `https://media.example/${id}/player`,
+  `https://media.example/show/full/${id}.jpg`,
+  `https://media.example/oembed?format=json&url=${encodeURIComponent(`https://media.example/${id}`)}`,
+  `https://upload.example/api/2/media/${id}.json`,
+  `https://upload.example/api/2/media/${id}`,
+])('finds the id in %s', (address) => {
+  expect(readMediaId(address, known)).toBe(id);
+});
+
+test('localhost and 127.0.0.1 are the same host, but other ports are not', () => {
+  expect(readMediaId(`http://localhost:8081/${id}`, local)).toBe(id);
+  expect(readMediaId(`localhost:8081/${id}`, local)).toBe(id);
+  expect(() => readMediaId(`http://127.0.0.1:8080/${id}`, local)).toThrow('not at http://127.0.0.1:8081');
+});
+
+test('without the public address of the site, any host will do', () => {
+  expect(readMediaId(`https://other.example/${id}`, {})).toBe(id);
+});
+
+test.each([
+  '',
+  'Ab3dE6gH9',
+  '/',
+  'https://media.example/',
+  'https://media.example/mine',
+  'https://media.example/by/0123456789abcdef0123456789abcdef',
+  'https://media.example/documentation',
+  'https://media.example/oembed?url=x',
+  'https://upload.example/api/2/media.json',
+  'ftp://media.example/Ab3dE6gH9j',
+  'https://[/Ab3dE6gH9j',
+])('names no upload: %j', (text) => {
+  expect(() => readMediaId(text, known)).toThrow(
+    new CommandFailed(`${JSON.stringify(text)}: neither a media id nor the address of an upload`),
+  );
+});
+
+test.each([
+  [`https://media.example.evil.example/${id}`, 'PUBLIC_SITE_URL'],
+  [`https://media.example@evil.example/${id}`, 'PUBLIC_SITE_URL'],
+  [`https://media.example/2/media/${id}.json`, 'PUBLIC_UPLOAD_URL'],
+])('%s is at another host than %s', (address, setting) => {
+  expect(() => readMediaId(address, known)).toThrow(`(${setting}). If it is the right upload, pass its id: ${id}`);
+});

@@ -1,0 +1,53 @@
+import { isMediaId } from '@echodrop/record';
+import { CommandFailed, quoteForTerminal } from './command-context.ts';
+
+/** The public addresses of the system, as far as the settings say. */
+export interface PublicAddresses {
+  readonly PUBLIC_SITE_URL?: string | undefined;
+  readonly PUBLIC_UPLOAD_URL?: string | undefined;
+}
+
+/**
+ * The id in any public address of an upload (page, picture, player, oEmbed, API), with or without scheme and host; or the id itself.
+ * @throws CommandFailed if the text names no upload, or the host is another one than the settings say
+ */
+export function readMediaId(idOrAddress: string, known: PublicAddresses): string {
+  if (isMediaId(idOrAddress)) return idOrAddress;
+  const fault = (text: string) => new CommandFailed(`${quoteForTerminal(idOrAddress)}: ${text}`);
+  const address = parseAddress(idOrAddress);
+  const found = address && findId(address);
+  if (!found) throw fault('neither a media id nor the address of an upload');
+  const expected = known[found.setting];
+  if (address.host === noHost || expected === undefined || hostOf(new URL(expected)) === hostOf(address))
+    return found.id;
+  throw fault(`not at ${expected} (${found.setting}). If it is the right upload, pass its id: ${found.id}`);
+}
+
+// The host of a path without one.
+const noHost = 'path.invalid';
+
+function parseAddress(text: string): URL | undefined {
+  if (/^https?:\/\//i.test(text)) return URL.parse(text) ?? undefined;
+  if (!text.includes('/')) return undefined;
+  return URL.parse(text.startsWith('/') ? `https://${noHost}${text}` : `https://${text}`) ?? undefined;
+}
+
+interface FoundId {
+  readonly id: string;
+  /** The setting with the public address of the service at whose address it is. */
+  readonly setting: keyof PublicAddresses;
+}
+
+function findId({ pathname, searchParams }: URL): FoundId | undefined {
+  const [, inApi] = /\/2\/media\/([0-9A-Za-z]{10})(?:\.(?:json|xml))?$/.exec(pathname) ?? [];
+  if (inApi !== undefined) return { id: inApi, setting: 'PUBLIC_UPLOAD_URL' };
+  const isOembed = /^\/oembed\/?$/.test(pathname);
+  const path = isOembed ? (URL.parse(searchParams.get('url') ?? '')?.pathname ?? '') : pathname;
+  const [, onSite] = /^\/(?:show\/\w+\/)?([0-9A-Za-z]{10})(?=[./]|$)/.exec(path) ?? [];
+  return onSite === undefined ? undefined : { id: onSite, setting: 'PUBLIC_SITE_URL' };
+}
+
+// Browsers of the same machine may use either name.
+function hostOf({ host }: URL): string {
+  return host.replace(/^localhost(?=:|$)/, '127.0.0.1');
+}
