@@ -1,6 +1,7 @@
-import { localProvider } from '@echodrop/client/local-system';
+import { configuredProvider, sandboxSigningProvider } from '@echodrop/client/local-system';
 import { expect, test } from 'vitest';
 import { environmentOf, localEnvironments } from './default-settings.ts';
+import { sampleTarget } from './first-upload.ts';
 
 const dataDir = '/data';
 
@@ -88,12 +89,9 @@ test('derives addresses from ports and hosts', () => {
 test('the upload page gets the address of the gateway and only public values; the gateway gets the origins of the site', () => {
   const filled = (env: NodeJS.ProcessEnv) => JSON.parse(environments(env)('site')['WEB_UPLOAD_FILL'] ?? '');
   expect(filled({})).toEqual({
-    provider: 'http://127.0.0.1:8085/1/account/verify_credentials.json',
+    provider: 'http://127.0.0.1:8085/api/v1/accounts/verify_credentials',
     apiKey: 'sandbox-key',
-    consumerKey: 'sandbox-consumer',
-    consumerSecret: 'sandbox-consumer-secret',
-    token: '12345-sandbox',
-    tokenSecret: 'sandbox-token-secret',
+    bearer: 'sandbox-bearer',
   });
   expect(filled({ IDENTITY_PROVIDERS: 'https://id.example', GATEWAY_API_KEYS: 'a real one' })).toEqual({});
 
@@ -118,10 +116,13 @@ test('users sign in at the sandbox, and pages use its API key, unless configured
   });
 });
 
-test('clients sign for the first provider', () => {
+test('the sample belongs to the user of the first sign-in button; `npm run sign` signs for the first provider', () => {
   const env = { SANDBOX_PROVIDER_PORT: '3' };
-  const setting = environments(env)('auth-verifier')['IDENTITY_PROVIDERS'];
-  expect(localProvider({ IDENTITY_PROVIDERS: setting })).toBe(localProvider(env));
+  const of = environments(env);
+  const [button] = JSON.parse(of('site')['WEB_SIGN_IN'] ?? '[]');
+  expect(sampleTarget(env)?.provider).toBe(button.provider);
+  const providers = of('auth-verifier')['IDENTITY_PROVIDERS'];
+  expect(configuredProvider({ IDENTITY_PROVIDERS: providers })).toBe(sandboxSigningProvider(env));
 });
 
 test('keeps configured values and files, for all services or one', () => {

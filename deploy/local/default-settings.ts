@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import {
   generatedSecretFile,
   hasSandbox,
+  hasSandboxUser,
   localAddress,
-  localCredentials,
   localService,
   sandboxApiKey,
+  sandboxBearer,
   sandboxProvider,
   variableOf,
 } from '@echodrop/client/local-system';
@@ -97,7 +98,7 @@ function uploadFill(env: NodeJS.ProcessEnv): Record<string, string> {
   return {
     ...(hasSandbox(env) && { provider: validAddress(env, sandboxProvider) }),
     ...(!isSet('API_KEYS', environmentOf('gateway', env)) && { apiKey: sandboxApiKey }),
-    ...localCredentials(env),
+    ...(hasSandboxUser(env) && { bearer: sandboxBearer }),
   };
 }
 

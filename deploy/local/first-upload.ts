@@ -1,9 +1,9 @@
 import {
+  hasSandboxUser,
   isSandboxMisbehaving,
   localApiKey,
-  localCredentials,
   localService,
-  sandboxCredentials,
+  sandboxBearer,
   sandboxProvider,
 } from '@echodrop/client/local-system';
 import { EchodropClient, RequestRefused } from '@echodrop/client/node';
@@ -23,13 +23,13 @@ export interface Sample {
 
 /** The target of the sample; undefined if no user is known or the sandbox is configured to misbehave. */
 export function sampleTarget(env: NodeJS.ProcessEnv): Sample | undefined {
-  if (!localCredentials(env) || isSandboxMisbehaving(env)) return undefined;
+  if (!hasSandboxUser(env) || isSandboxMisbehaving(env)) return undefined;
   return { service: localService(env), provider: sandboxProvider(env), apiKey: localApiKey(env) };
 }
 
 /** Uploads the sample. @returns the record, or a refusal that follows from the settings @throws RequestRefused for 401 and 5xx; errors of EchodropClient */
 export async function uploadSample(target: Sample, signal: AbortSignal): Promise<{ response: string; page?: string }> {
-  const client = new EchodropClient({ ...target, credentials: sandboxCredentials });
+  const client = new EchodropClient({ ...target, credentials: { bearer: sandboxBearer } });
   try {
     const record = await client.upload(sample, {
       message,
@@ -42,13 +42,12 @@ export async function uploadSample(target: Sample, signal: AbortSignal): Promise
   }
 }
 
-/** The same upload as a command for a POSIX shell in the project's folder. It signs each time it runs. */
+/** The same upload as a command for a POSIX shell in the project's folder. */
 export function sampleAsCurl({ service, provider, apiKey }: Sample): string {
-  const sign = provider === sandboxProvider({}) ? 'sign' : `sign -- --provider ${quote(provider)}`;
   return [
     'curl',
-    `-H "X-Verify-Credentials-Authorization: $(npm run --silent ${sign})"`,
     `-H ${quote(`X-Auth-Service-Provider: ${provider}`)}`,
+    `-H ${quote(`X-Verify-Credentials-Authorization: Bearer ${sandboxBearer}`)}`,
     `-F ${quote(`key=${apiKey}`)} -F ${quote(`message=${message}`)} -F media=@${sample}`,
     quote(`${service}/2/upload.json`),
   ].join(' ');

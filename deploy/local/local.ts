@@ -58,10 +58,9 @@ async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise
 /** Waits until all services are ready, uploads a sample, prints how to use the system, and waits for `stopping`. */
 async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
   await awaitReady(plan.configs, stopping);
-  say('gateway', localAddress('gateway', env));
   const site = localAddress('site', env);
   say('site', site);
-  if (plan.environments.get('site')?.['WEB_UPLOAD'] === '1') say('upload page', `${site}/upload`);
+  say('gateway', localAddress('gateway', env));
   if (hasSandbox(env)) say('sandbox-provider', localAddress('sandbox-provider', env));
   const logs = relative('.', logDir(plan));
   say('logs', logs.startsWith('..') ? logDir(plan) : logs);
@@ -70,6 +69,7 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
   const reason = hasSandbox(env) ? 'SANDBOX_USERS_FILE or SANDBOX_BEHAVIOUR is set' : 'IDENTITY_PROVIDERS is set';
   if (target) await showSample(target, stopping);
   else say('sample', `skipped: ${reason}`);
+  if (plan.environments.get('site')?.['WEB_UPLOAD'] === '1') say('upload page', `${site}/upload`);
   say('echodrop', 'ready');
   if (!stopping.aborted) await once(stopping, 'abort');
 }

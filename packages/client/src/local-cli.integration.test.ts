@@ -85,4 +85,14 @@ test('uploads to the system of the same environment each time it runs, and print
   const second = await cli(['upload', 'sea.jpg', '--api-version', '1'], env);
   expect(JSON.parse(second.stdout)).toMatchObject({ text: '', width: 64 });
   expect(await stack.stored('records')).toHaveLength(2);
+
+  // A person who has signed in on the upload page sees the first. Version 1 has no bearer tokens, so the second belongs to another provider.
+  const own = await fetch(`${stack.gateway}/2/media.json`, {
+    headers: {
+      'X-Auth-Service-Provider': stack.bearerProvider,
+      'X-Verify-Credentials-Authorization': 'Bearer sandbox-bearer',
+    },
+  });
+  expect(await own.json()).toMatchObject({ media: [{ text: 'At the sea' }] });
+  expect((await cli(['upload', 'sea.jpg'], { ...env, ECHODROP_TOKEN: '12345-sandbox' })).exitCode).toBe(0);
 });

@@ -3,18 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
+  configuredProvider,
+  hasSandboxUser,
   isSandboxMisbehaving,
   localAddress,
   localApiKey,
-  localCredentials,
-  localProvider,
   localService,
+  sandboxProvider,
 } from './local-system.ts';
 
 test('an empty environment gives the default ports on loopback', () => {
   expect(localAddress('gateway', {})).toBe('http://127.0.0.1:8080');
   expect(localService({})).toBe('http://127.0.0.1:8080');
-  expect(localProvider({})).toBe('http://127.0.0.1:8085/1/account/verify_credentials.json');
+  expect(sandboxProvider({})).toBe('http://127.0.0.1:8085/api/v1/accounts/verify_credentials');
 });
 
 test('PORT applies to the gateway only, and GATEWAY_PORT overrides it', () => {
@@ -33,7 +34,7 @@ test('the address of a listener on all interfaces is loopback', () => {
 test('empty counts as unset', () => {
   expect(localAddress('gateway', { PORT: '', GATEWAY_PORT: '', HOST: '' })).toBe('http://127.0.0.1:8080');
   expect(localApiKey({ API_KEYS: '', API_KEYS_FILE: '' })).toBe('sandbox-key');
-  expect(localCredentials({ IDENTITY_PROVIDERS: '' })).toMatchObject({ token: '12345-sandbox' });
+  expect(hasSandboxUser({ IDENTITY_PROVIDERS: '' })).toBe(true);
 });
 
 test.each([
@@ -71,17 +72,17 @@ test.each([
   ['https://id.example/verify', 'https://id.example/verify'],
   ['https://id.example/verify=http://10.0.0.1/verify,https://other.example', 'https://id.example/verify'],
   ['oauth1 https://id.example/verify?a=b', 'https://id.example/verify?a=b'],
-])("clients sign for the first identity provider, which has no known user: '%s'", (list, address) => {
+])("clients use the first identity provider, which has no known user: '%s'", (list, address) => {
   for (const env of [{ IDENTITY_PROVIDERS: list }, { AUTH_VERIFIER_IDENTITY_PROVIDERS: list }]) {
-    expect(localProvider(env)).toBe(address);
-    expect(localCredentials(env)).toBeUndefined();
+    expect(configuredProvider(env)).toBe(address);
+    expect(hasSandboxUser(env)).toBe(false);
   }
 });
 
 test('a sandbox with a users file has no known user', () => {
   for (const env of [{ SANDBOX_USERS_FILE: 'users.json' }, { SANDBOX_PROVIDER_SANDBOX_USERS_FILE: 'users.json' }]) {
-    expect(localCredentials(env)).toBeUndefined();
-    expect(localProvider(env)).toBe(localProvider({}));
+    expect(hasSandboxUser(env)).toBe(false);
+    expect(configuredProvider(env)).toBeUndefined();
   }
 });
 

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 
 /** Credentials of the sandbox's user; not secret. */
-export const sandboxCredentials: OAuthCredentials = {
+export const sandboxBearer = 'sandbox-bearer';
+export const sandboxSigning: OAuthCredentials = {
   consumerKey: 'sandbox-consumer',
   consumerSecret: 'sandbox-consumer-secret',
   token: '12345-sandbox',
@@ -51,22 +52,25 @@ export function hasSandbox(env: NodeJS.ProcessEnv): boolean {
   return settingOf('auth-verifier', 'IDENTITY_PROVIDERS', env) === undefined;
 }
 
-/** The sandbox's address, for which clients sign. */
+/** Where the sandbox takes bearer tokens and people sign in, so that all uploads belong to one user: each address is a provider of its own. */
 export function sandboxProvider(env: NodeJS.ProcessEnv): string {
+  return `${localAddress('sandbox-provider', env)}/api/v1/accounts/verify_credentials`;
+}
+
+/** Where the sandbox takes OAuth 1.0a signatures. */
+export function sandboxSigningProvider(env: NodeJS.ProcessEnv): string {
   return `${localAddress('sandbox-provider', env)}/1/account/verify_credentials.json`;
 }
 
-/** The address for which clients sign: the first of IDENTITY_PROVIDERS, `[profile ]advertised[=upstream]`, or the sandbox. */
-export function localProvider(env: NodeJS.ProcessEnv): string {
-  if (hasSandbox(env)) return sandboxProvider(env);
-  const [first = ''] = entries(settingOf('auth-verifier', 'IDENTITY_PROVIDERS', env));
-  return first.replace(/^\S+ /, '').replace(/=https?:\/\/.*$/, '');
+/** The first of IDENTITY_PROVIDERS, `[profile ]advertised[=upstream]`; undefined with the sandbox. */
+export function configuredProvider(env: NodeJS.ProcessEnv): string | undefined {
+  const [first] = entries(settingOf('auth-verifier', 'IDENTITY_PROVIDERS', env));
+  return first?.replace(/^\S+ /, '').replace(/=https?:\/\/.*$/, '');
 }
 
-/** Credentials of a known user; undefined without the sandbox, or if it has a users file. */
-export function localCredentials(env: NodeJS.ProcessEnv): OAuthCredentials | undefined {
-  const isOwn = hasSandbox(env) && settingOf('sandbox-provider', 'SANDBOX_USERS_FILE', env) === undefined;
-  return isOwn ? sandboxCredentials : undefined;
+/** Whether the user with the credentials of this file exists: only in the sandbox, unless it has a users file. */
+export function hasSandboxUser(env: NodeJS.ProcessEnv): boolean {
+  return hasSandbox(env) && settingOf('sandbox-provider', 'SANDBOX_USERS_FILE', env) === undefined;
 }
 
 /** Whether the sandbox is configured to misbehave, so that uploads may fail. */

@@ -28,6 +28,7 @@ export interface ConnectionOptions {
   readonly consumerSecret?: string;
   readonly token?: string;
   readonly tokenSecret?: string;
+  readonly apiVersion?: '1' | '2';
 }
 
 /** Adds the options that name service and user. Each has a variable; together they replace a profile. */
@@ -150,20 +151,20 @@ function isHttpAllowed({ ECHODROP_ALLOW_HTTP: value }: NodeJS.ProcessEnv): boole
 }
 
 function directCredentials(provider: string, options: ConnectionOptions, env: NodeJS.ProcessEnv): UserCredentials {
-  const { consumerKey, consumerSecret, token, tokenSecret } = options;
-  const signs = consumerKey || consumerSecret || token || tokenSecret;
-  const bearer = options.bearer || (!signs && env['ECHODROP_BEARER']);
-  if (bearer) {
-    if (!isToken(bearer)) throw new UsageError('The bearer token contains spaces or other invalid characters.');
-    return { bearer };
-  }
-  const credentials = {
+  const { consumerKey, consumerSecret, token, tokenSecret, apiVersion } = options;
+  const signing = {
     consumerKey: consumerKey || env['ECHODROP_CONSUMER_KEY'],
     consumerSecret: consumerSecret || env['ECHODROP_CONSUMER_SECRET'],
     token: token || env['ECHODROP_TOKEN'],
     tokenSecret: tokenSecret || env['ECHODROP_TOKEN_SECRET'],
   };
-  if (isComplete(credentials)) return credentials;
+  const signs = consumerKey || consumerSecret || token || tokenSecret || (apiVersion === '1' && isComplete(signing));
+  const bearer = options.bearer || (!signs && env['ECHODROP_BEARER']);
+  if (bearer) {
+    if (!isToken(bearer)) throw new UsageError('The bearer token contains spaces or other invalid characters.');
+    return { bearer };
+  }
+  if (isComplete(signing)) return signing;
   throw new UsageError(
     `Missing credentials for ${provider}: pass a bearer token, or OAuth 1.0a consumer key, consumer secret, token and token secret. ` +
       'Their variables are ECHODROP_BEARER, ECHODROP_CONSUMER_KEY, ECHODROP_CONSUMER_SECRET, ECHODROP_TOKEN and ECHODROP_TOKEN_SECRET.',

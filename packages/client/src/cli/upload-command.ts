@@ -25,7 +25,6 @@ interface UploadCommandOptions extends ConnectionOptions {
   readonly output: Output;
   readonly jobs: number;
   readonly again: boolean;
-  readonly apiVersion: '1' | '2';
   readonly json?: boolean;
 }
 

@@ -13,9 +13,9 @@ const withFile = `async (base64, name, type) => {
 
 /**
  * Expects that a user of the sandbox provider can sign in, upload a dropped and a pasted file while a third is refused, copy a link, delete an upload in
- * "My uploads", see files for other programs, and sign out. Every page passes axe and has no field for credentials.
+ * "My uploads", see files for other programs, and sign out. Every page passes axe and has no field for credentials. `earlier` are the captions of earlier uploads of the user.
  */
-export async function expectJourney(browser: Browser, site: string): Promise<void> {
+export async function expectJourney(browser: Browser, site: string, earlier: readonly string[] = []): Promise<void> {
   await using opened = await openTab(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
   const { tab, problems } = opened;
 
@@ -46,13 +46,14 @@ export async function expectJourney(browser: Browser, site: string): Promise<voi
 
   await tab.getByRole('link', { name: 'My uploads' }).click();
   const items = tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('listitem');
-  await expect.poll(() => items.count()).toBe(2);
+  await expect.poll(() => items.count()).toBe(2 + earlier.length);
+  for (const caption of earlier) await items.filter({ hasText: caption }).waitFor();
   await expectAccessible(tab);
   const path = await items.filter({ hasText: 'The dropped one' }).getByRole('link').getAttribute('href');
   await tab.getByRole('button', { name: 'Delete The dropped one' }).click();
   await expectAccessible(tab);
   await tab.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await expect.poll(() => items.count()).toBe(1);
+  await expect.poll(() => items.count()).toBe(1 + earlier.length);
   await expectPage(tab, `${site}${path}`, 410);
   await tab.getByRole('link', { name: 'Upload from other programs' }).click();
   await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor();
