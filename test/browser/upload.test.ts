@@ -7,6 +7,7 @@ import { openSignedIn, signInSettings } from '@echodrop/testkit/browser/signed-i
 import { stopClock, type WatchedTab } from '@echodrop/testkit/browser/watched-tab';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
+import { startLimitingProxy } from '@echodrop/testkit/servers/limiting-proxy';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import type { BrowserContextOptions, Page, Route } from 'playwright-core';
@@ -509,7 +510,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
   });
 
   test('a proxy that refuses a piece for its size gets a smaller one, and one that blocks PATCH the file as a form', async () => {
-    const refusals = [413, 403];
+    const refusals = [413, 403, 403];
     await using proxy = await startCountingProxy(stack.gateway, ({ method, path }) => {
       if (path === '/2/upload.json' && refusals.length > 0) return 'cut';
       const status = method === 'PATCH' ? refusals.shift() : undefined;
@@ -528,9 +529,51 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
       'POST 201',
       'PATCH 413',
       'PATCH 403',
+      'PATCH 403',
       'POST 200',
     ]);
   });
+
+  test('a form that a proxy refuses goes in pieces at once; if these are refused too, the row says which size, and where to read about limits', async () => {
+    let limit = 3 * MiB;
+    await using proxy = await startCountingProxy(stack.gateway, ({ method, length }) => {
+      if (Number(length ?? 0) <= limit || method === 'OPTIONS') return 'passes';
+      const headers = { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'text/html' };
+      return { status: 413, headers, body: '<h1>Too large</h1>' };
+    });
+    await using watched = await openedThrough(proxy);
+    const { tab } = watched;
+    await choose(tab, file('large.jpg', big(5 * MiB)));
+    await submit(tab);
+    await expect.poll(() => published(tab).count()).toBe(1);
+    const sent = proxy.seen.filter(({ method, status }) => method !== 'OPTIONS' && status);
+    const [form, creation, ...pieces] = sent.slice(1).map(({ method, status }) => `${method} ${status}`);
+    expect([form, creation]).toEqual(['POST 413', 'POST 201']);
+    expect(pieces.slice(0, 2)).toEqual(['PATCH 413', 'PATCH 204']);
+    limit = MiB / 2;
+    await choose(tab, file('larger.jpg', big(6 * MiB)));
+    await submit(tab);
+    await row(tab, 'larger.jpg')
+      .getByText(
+        /refused one with 1048576 bytes of the file \(status 413, text\/html\).* docs\/host\/tls\.md#body-limits/,
+      )
+      .waitFor();
+  });
+
+  test.each(['as nginx', 'as HAProxy'] as const)(
+    'a file of 3 MB passes a proxy that limits bodies to 1 MiB, whose refusals a page cannot read (%s)',
+    async (refusal) => {
+      await using proxy = await startLimitingProxy(stack.gateway, { bytes: MiB, refusal });
+      await using watched = await openedThrough({ endpoint: proxy.origin });
+      const { tab } = watched;
+      const records = (await stack.stored('records')).length;
+      await choose(tab, file('middling.jpg', big(3 * MiB)));
+      await submit(tab);
+      await expect.poll(() => published(tab).count()).toBe(1);
+      expect(proxy.seen).toContain('POST refused');
+      expect((await stack.stored('records')).length).toBe(records + 1);
+    },
+  );
 
   test('offline, an upload waits, and continues when the connection is back', async () => {
     await using watched = await opened();

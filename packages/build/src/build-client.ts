@@ -35,7 +35,7 @@ export async function buildClient(folder: string, source = ''): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   const modules = await writeJavaScript(join(folder, 'lib'), external);
   await writeTypes(join(folder, 'lib'), external);
-  for (const file of modules.filter((id) => id.endsWith('.ts') && !id.includes('/node_modules/'))) {
+  for (const file of modules.filter((id) => /\.[jt]s$/.test(id) && !id.includes('/node_modules/'))) {
     const copy = join(folder, 'src', relative(packages, file).replace('/src/', '/'));
     await mkdir(dirname(copy), { recursive: true });
     await copyFile(file, copy);

@@ -1,3 +1,4 @@
+import { mayBePublished, type Refusal } from '@echodrop/contracts/client-rules/refused-uploads';
 import type { RefusalReason } from './refusal-reasons.ts';
 
 interface RefusalDetails {
@@ -42,7 +43,8 @@ export class UnreadableResponse extends RequestFailed {
 }
 
 /** The advice if another program may have responded, such as the site. */
-export const checkAddress = 'Check the address of the upload service: the option `service`, on the command line --url.';
+export const checkAddress =
+  'Check the address of the upload service: the option `service`, on the command line --url. The site with the pages has another address.';
 
 /** An UnreadableResponse from the address of the service: another program may have sent it. */
 export function notFromService(what: string): UnreadableResponse {
@@ -63,7 +65,8 @@ export function isUndone(error: unknown): boolean {
   return error.status < 500 || ['overloaded', 'provider_unavailable'].includes(error.reason);
 }
 
-function isUnsent(error: Error): boolean {
+/** Whether no connection was made. */
+export function isUnsent(error: unknown): boolean {
   return (
     obstacleOf(error) !== undefined ||
     causesOf(error).some((each) => unsentCodes.includes(String(Reflect.get(each, 'code'))))
@@ -95,8 +98,10 @@ function causesOf(error: unknown): Error[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
 }
 
-// Faults of the media or its texts, which earlier attempts had too; and a published upload that was removed.
-const settled = [400, 410, 413, 415, 422];
+/** As the rules of all clients see it. */
+export function refusalOf({ status, reason }: RequestRefused): Refusal {
+  return { status, reason: reason === 'unknown' ? undefined : reason };
+}
 
 /**
  * Notes on the error of an attempt to upload whether the upload may be published. `before`: whether an earlier attempt may have published it.
@@ -105,15 +110,7 @@ const settled = [400, 410, 413, 415, 422];
 export function noteDoubt(error: unknown, idempotencyKey: string, before: boolean): boolean {
   if (!(error instanceof RequestFailed)) return before;
   error.idempotencyKey = idempotencyKey;
-  error.mayBePublished = mayBePublished(error, before);
+  const isRefusal = error instanceof RequestRefused;
+  error.mayBePublished = isRefusal ? mayBePublished(refusalOf(error), before) : before || !isUnsent(error);
   return error.mayBePublished;
-}
-
-function mayBePublished(error: RequestFailed, before: boolean): boolean {
-  if (!(error instanceof RequestRefused)) return before || !isUnsent(error);
-  const { status, reason } = error;
-  // A proxy, whose refusals have no reason, knows nothing about earlier attempts.
-  if (settled.includes(status) && reason !== 'unknown') return false;
-  const isRefusal = status >= 400 && status < 500 && status !== 409;
-  return before || !(isRefusal || reason === 'overloaded');
 }

@@ -1,3 +1,5 @@
+import { describeProxyResponse } from '@echodrop/contracts/client-rules/refused-uploads';
+import { retryAfterSeconds } from '@echodrop/contracts/client-rules/retry-policy';
 import type { MediaRecord, RecordPage } from '@echodrop/record';
 import * as z from 'zod/mini';
 import { checkAddress, notFromService, RequestRefused } from './client-errors.ts';
@@ -44,27 +46,29 @@ export async function readPage(body: string): Promise<RecordPage> {
   return { records: media.map(asRecord), ...(next !== undefined && { next }) };
 }
 
-/** Reads the refusal of any other response; only the status if the body is not a refusal. */
-export async function readRefusal(format: Format, body: string, response: Response): Promise<RequestRefused> {
+/** Reads the refusal of any other response; only the status if the body is not a refusal. `sentBytes`: the size of the request's body. */
+export async function readRefusal(
+  format: Format,
+  body: string,
+  response: Response,
+  sentBytes?: number,
+): Promise<RequestRefused> {
   const { status, headers } = response;
   const { data } = refusalShape.safeParse(await parseBody(format, body));
   return new RequestRefused({
     status,
-    ...(data?.errors[0] ?? { reason: 'unknown', message: statusMessage(status) }),
-    retryAfterSeconds: secondsOf(headers.get('retry-after') ?? ''),
+    ...(data?.errors[0] ?? { reason: 'unknown', message: statusMessage(response, sentBytes) }),
+    retryAfterSeconds: retryAfterSeconds(headers.get('retry-after') ?? ''),
     requestId: headers.get('x-request-id') ?? undefined,
   });
 }
 
-function statusMessage(status: number): string {
-  return `The service responded with ${status}.${[404, 405].includes(status) ? ` ${checkAddress}` : ''}`;
-}
-
-// Retry-After is a number of seconds or a date (RFC 9110 section 10.2.3).
-function secondsOf(retryAfter: string): number | undefined {
-  if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter);
-  const at = retryAfter.endsWith(' GMT') ? Date.parse(retryAfter) : Number.NaN;
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));
+function statusMessage({ status, headers }: Response, bytes: number | undefined): string {
+  // A response to HEAD has no body, and a success is none of a proxy.
+  if (headers.has('tus-resumable') || status < 400) return `The service responded with ${status}.`;
+  const type = headers.get('content-type');
+  if ([404, 405].includes(status)) return `The service responded with ${status} (${type}). ${checkAddress}`;
+  return describeProxyResponse({ status, type, bytes });
 }
 
 function read<T>(shape: z.ZodMiniType<T>, value: unknown): T {

@@ -1,3 +1,4 @@
+import { browserScripts } from '@echodrop/contracts/browser-scripts';
 import { pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { UnreadableRecord } from '@echodrop/record';
@@ -51,7 +52,7 @@ export function siteApp(site: Site): Express {
       sendText(response, securityTxt(securityContact, new Date())),
     );
   app.get('/by/:owner', showUser(site));
-  app.get('/scripts/:name', fixedFiles(scriptFiles('/scripts', new URL('./scripts/', import.meta.url))));
+  app.get('/scripts/:name', fixedFiles(sharedScripts()));
   // Each router delays requests that it passes on.
   if (site.upload) app.use(uploadRoutes(site), signInRoutes(site), mineRoutes(site));
   // Scripts of other sites could not follow a redirect to it.
@@ -69,6 +70,12 @@ const robotsTxt = 'User-agent: *\nDisallow:\n';
 
 function sendText(response: Response, text: string): void {
   response.set('Cache-Control', 'public, max-age=3600').type('text/plain').send(text);
+}
+
+/** The scripts of several pages. The rules of upload clients are those of the npm package. */
+function sharedScripts(): Readonly<Record<string, URL>> {
+  const rules = Object.entries(browserScripts).map(([name, file]) => [`/scripts/${name}`, file]);
+  return { ...scriptFiles('/scripts', new URL('./scripts/', import.meta.url)), ...Object.fromEntries(rules) };
 }
 
 // Only characters of our own addresses: a redirect to a path with two leading slashes would lead to another site.

@@ -6,7 +6,10 @@ import { patienceMs } from '@echodrop/testkit/patience';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type CountingProxy, type Fate, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { startCuttingProxy } from '@echodrop/testkit/servers/cutting-proxy';
+import { startLimitingProxy } from '@echodrop/testkit/servers/limiting-proxy';
+import { nginx, startNginx } from '@echodrop/testkit/servers/start-nginx';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { EchodropClient } from '../node.ts';
@@ -62,6 +65,55 @@ test('a retry after a lost response leaves one record', async () => {
   expect(stdout.trim()).toMatch(new RegExp(`^${stack.site}/\\w{10}$`));
   expect(proxy.seen).toHaveLength(2);
   expect(await records()).toBe(before + 1);
+});
+
+/** Creates a photo of three megabytes, which goes as a form. */
+async function middlingPhoto(name: string): Promise<string> {
+  await writeFile(
+    join(folder, name),
+    Buffer.concat([await samplePhoto('jpg', { width: 64, height: 48 }), randomBytes(3e6)]),
+  );
+  return name;
+}
+
+test.each([
+  ['as nginx', 413],
+  ['as HAProxy', 413],
+  ['as HAProxy', 403],
+  ['reset', 413],
+] as const)(
+  'a photo of 3 MB passes a proxy that limits bodies to 1 MiB (%s, %i): one record',
+  async (refusal, status) => {
+    await using limiting = await startLimitingProxy(stack.gateway, { bytes: MiB, refusal, status });
+    const before = await records();
+    const env = { ...environment(), ECHODROP_URL: limiting.origin };
+    const { status: exit, stdout } = await echodrop(['upload', await middlingPhoto('a.jpg')], { env });
+    expect(exit).toBe(0);
+    expect(limiting.seen[0]).toBe('POST refused');
+    expect(limiting.seen.filter((each) => /^PATCH 2/.test(each))).toHaveLength(3);
+    expect(await records()).toBe(before + 1);
+    expect(stdout.trim()).toMatch(/\/\w{10}$/);
+  },
+);
+
+test('a photo of 3 MB passes nginx with its default limit', unlessMissing({ nginx: nginx !== undefined }), async () => {
+  await using proxy = await startNginx(stack.gateway);
+  const before = await records();
+  const env = { ...environment(), ECHODROP_URL: `${proxy.origin}/2/upload.json` };
+  const { status, stderr } = await echodrop(['upload', await middlingPhoto('a.jpg')], { env });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(await records()).toBe(before + 1);
+});
+
+test('a photo that was published as a form, whose response was lost, is not published again in pieces', async () => {
+  const before = await records();
+  fates = ['lost'];
+  const { status, stdout } = await echodrop(['upload', await middlingPhoto('a.jpg')]);
+  expect(status).toBe(0);
+  expect(proxy.seen.map(({ method }) => method)).toContain('PATCH');
+  expect(await records()).toBe(before + 1);
+  const list = await echodrop(['list', '--count', '1', '--json']);
+  expect(JSON.parse(list.stdout).media[0].url).toBe(stdout.trim());
 });
 
 test('the library, too, leaves one record after a lost response', async () => {

@@ -1,5 +1,5 @@
 import { recordToJson, recordToXml } from '@echodrop/record';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { EchodropClient, type UploadOptions } from '../node.ts';
 import { type FakeService, lose, refuse, respond, someRecord, startFakeService } from '../service.fixture.ts';
 import { heldStallMs, holdStalls } from '../stalls.fixture.ts';
@@ -115,7 +115,9 @@ test.each([
 
 test.each([
   ['a service without resumable uploads', [respond(404)]],
-  ['a proxy that blocks PATCH', [created, respond(403, '<h1>Forbidden</h1>')]],
+  ['a proxy that blocks PATCH', [created, respond(405, '<h1>Not Allowed</h1>')]],
+  ['a proxy that forbids PATCH', [created, ...Array(2).fill(respond(403, '<h1>Forbidden</h1>'))]],
+  ['a proxy that forbids the headers of a creation', [respond(400, '<h1>Bad Request</h1>')]],
 ])('%s gets a form', async (_, responses) => {
   service.responses = [lose, ...responses, published];
   expect(await upload()).toEqual(someRecord);
@@ -141,6 +143,77 @@ test('pieces are smaller after a piece that was refused for its size, or lost as
   expect(pieces.map(({ headers }) => headers['content-length'])).toEqual(sizes);
 });
 
+const page = (status: number) => respond(status, '<h1>Refused</h1>', { 'Content-Type': 'text/html; charset=utf-8' });
+const small = new Blob([new Uint8Array(1000)]);
+
+test.each([400, 403, 413])(
+  'a form that a proxy refuses with %i goes in pieces at once, with the same key',
+  async (status) => {
+    const onRetry = vi.fn();
+    service.responses = [page(status), created, last(small.size)];
+    expect(await upload({ onRetry }, small)).toEqual(someRecord);
+    expect(requests()).toEqual(['POST /2/upload.json', 'POST /files/', 'PATCH /files/first']);
+    expect(onRetry).not.toHaveBeenCalled();
+    const [form, creation] = service.received;
+    expect(creation?.headers['idempotency-key']).toBe(form?.headers['idempotency-key']);
+  },
+);
+
+test.each([408, 500, 502, 504, 507, 520])(
+  'a form that a proxy refuses with %i goes in pieces after a pause',
+  async (status) => {
+    const onRetry = vi.fn();
+    service.responses = [page(status), created, last()];
+    expect(await upload({ onRetry })).toEqual(someRecord);
+    expect(onRetry).toHaveBeenCalledOnce();
+  },
+);
+
+test.each([
+  ['the service', refuse(413, 'media_too_large')],
+  ['a proxy that wants a login', page(401)],
+  ['a captive portal', page(200)],
+])('a form that %s refuses does not go in pieces', async (_, response) => {
+  service.responses = [response];
+  await expect(upload()).rejects.toThrow();
+  expect(requests()).toEqual(['POST /2/upload.json']);
+});
+
+test('if a proxy refuses the smallest piece too, the error has its size, and says where to read about limits', async () => {
+  service.responses = [page(413), created, page(413), page(413)];
+  const failed = upload();
+  await expect(failed).rejects.toMatchObject({ status: 413, reason: 'unknown', mayBePublished: false });
+  await expect(failed).rejects.toThrow(
+    'A proxy limits the size of requests, and refused one with 1048576 bytes of the file (status 413, text/html). ' +
+      'Ask its operator to raise the limit: docs/host/tls.md#body-limits.',
+  );
+  expect(service.received.slice(2).map(({ headers }) => headers['content-length'])).toEqual([`${2 * MiB}`, `${MiB}`]);
+});
+
+test('if a firewall refuses everything, the form is sent once, and the error names no cause', async () => {
+  service.responses = [page(403)];
+  await expect(upload()).rejects.toThrow(
+    'Something other than the upload service responded (status 403, text/html). A proxy or firewall may be the cause: ask its operator.',
+  );
+  expect(requests()).toEqual(['POST /2/upload.json', 'POST /files/']);
+});
+
+test('an upload that may be published as a form stays in doubt when a proxy refuses its pieces', async () => {
+  service.responses = [lose, page(403), page(403)];
+  await expect(upload()).rejects.toMatchObject({ status: 403, mayBePublished: true });
+});
+
+test('a piece that a proxy lost, or waited for too long, is followed by a smaller one', async () => {
+  const big = new Blob([new Uint8Array(16 * MiB)]);
+  const found = offset(0, { 'Upload-Length': String(big.size) });
+  service.responses = [lose, created, page(502), found, page(408), found, offset(MiB), last(big.size)];
+  await upload({}, big);
+  const sizes = service.received
+    .filter(({ method }) => method === 'PATCH')
+    .map(({ headers }) => headers['content-length']);
+  expect(sizes.slice(0, 3)).toEqual([`${16 * MiB}`, `${4 * MiB}`, `${MiB}`]);
+});
+
 test('the proof goes to the service only, whatever address its response names', async () => {
   service.responses = [lose, respond(201, '', { Location: 'http://127.0.0.1:1/other/files/first' }), last()];
   await upload();
@@ -162,7 +235,7 @@ test.each([
 });
 
 test.each<[string, UploadOptions, Blob?]>([
-  ['small media', {}, new Blob([new Uint8Array(MiB)])],
+  ['small media', {}, new Blob([new Uint8Array(MiB / 2)])],
   ['a response in XML', { format: 'xml' }],
   ['a caption that is too long for a header', { message: 'a'.repeat(6000) }],
 ])('with %s, a form is sent again', async (_, options, source) => {

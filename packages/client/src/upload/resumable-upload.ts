@@ -1,5 +1,7 @@
+import { PieceSizes } from '@echodrop/contracts/client-rules/piece-sizes';
+import { needsForm } from '@echodrop/contracts/client-rules/refused-uploads';
 import type { MediaRecord } from '@echodrop/record';
-import { notFromService, RequestRefused } from '../client-errors.ts';
+import { notFromService, RequestRefused, refusalOf } from '../client-errors.ts';
 import { exchange } from '../exchange.ts';
 import type { MediaRequest, Platform } from '../platform/platform.ts';
 import { maxBodyBytes } from '../read-body.ts';
@@ -24,11 +26,6 @@ interface Upload extends Pick<MediaRequest, 'signal' | 'onProgress' | 'fetch' | 
 
 /** Each request with media ends after this time, which is also the service's limit. */
 export const maxMediaRequestMs = 6 * 3600 * 1000;
-// Proxies often refuse a request above 100 MB.
-const largestPieceBytes = 64 * 2 ** 20;
-const smallestPieceBytes = 2 ** 20;
-// Of proxies that block PATCH.
-const blockedStatuses = [403, 405, 501];
 // Another process may send the same upload.
 const maxTries = 3;
 
@@ -37,10 +34,7 @@ export class ResumableUpload {
   readonly #upload: Upload;
   #id: string | undefined;
   #offset = 0;
-  #pieceBytes = largestPieceBytes;
-  #hasSent = false;
-  /** The offset of a piece that got no response, or 413. */
-  #failedStart: number | undefined;
+  readonly #pieces = new PieceSizes();
 
   constructor(upload: Upload) {
     this.#upload = upload;
@@ -105,8 +99,9 @@ export class ResumableUpload {
       'Idempotency-Key': idempotencyHeader(idempotencyKey),
     };
     const result = await this.#request('POST', '/files/', headers);
-    if ([404, 405].includes(result.response.status)) return false;
-    await requireOk(result);
+    const refusal = await refusalIn(result);
+    if (refusal && needsForm(refusalOf(refusal))) return false;
+    if (refusal) throw refusal;
     // Only the id: the address could belong to another server, which must not get the proof.
     const [, id] = /([\w-]+)$/.exec(result.response.headers.get('location') ?? '') ?? [];
     if (!id) throw notFromService('No address of the upload in the response.');
@@ -120,11 +115,7 @@ export class ResumableUpload {
   async #sendPiece(): Promise<string | undefined> {
     const { service, send, proof, content, onProgress, signal, fetch, stallMs } = this.#upload;
     const start = this.#offset;
-    // A proxy refused the piece before, or lost all of it.
-    if (start === this.#failedStart)
-      this.#pieceBytes = Math.max(smallestPieceBytes, Math.ceil(Math.min(this.#pieceBytes, content.size - start) / 4));
-    this.#failedStart = start;
-    const piece = content.slice(start, start + this.#pieceBytes);
+    const piece = content.slice(start, start + this.#pieces.next(start, content.size));
     const { response, body } = await exchange(signal, maxBodyBytes, () =>
       send(service + this.#path, {
         method: 'PATCH',
@@ -138,15 +129,13 @@ export class ResumableUpload {
         ...{ signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]), fetch, stallMs },
       }),
     );
-    const refusal = response.ok ? undefined : await readRefusal('json', body, response);
-    // A refusal of the service has a reason.
-    const proxyStatus = refusal?.reason === 'unknown' ? refusal.status : undefined;
-    if (proxyStatus === 413 && this.#pieceBytes > smallestPieceBytes) return '';
-    this.#failedStart = undefined;
-    if (proxyStatus !== undefined && blockedStatuses.includes(proxyStatus) && !this.#hasSent) return undefined;
+    const refusal = await refusalIn({ response, body }, piece.size);
+    const effect = refusal && this.#pieces.refuse(refusalOf(refusal));
+    if (effect === 'smaller') return '';
+    if (effect === 'blocked') return undefined;
     if (refusal) throw refusal;
     this.#offset = offsetOf(response);
-    this.#hasSent = true;
+    this.#pieces.pass();
     if (this.#offset <= start) throw notFromService('The offset of the upload does not advance.');
     return body;
   }
@@ -181,9 +170,15 @@ interface Result {
 }
 
 /** @returns the body @throws RequestRefused */
-async function requireOk({ response, body }: Result): Promise<string> {
-  if (!response.ok) throw await readRefusal('json', body, response);
-  return body;
+async function requireOk(result: Result): Promise<string> {
+  const refusal = await refusalIn(result);
+  if (refusal) throw refusal;
+  return result.body;
+}
+
+/** `sentBytes`: the size of the request's body. */
+async function refusalIn({ response, body }: Result, sentBytes?: number): Promise<RequestRefused | undefined> {
+  return response.ok ? undefined : readRefusal('json', body, response, sentBytes);
 }
 
 function offsetOf({ headers }: Response): number {

@@ -1,5 +1,7 @@
+import { resumableBytes } from '@echodrop/contracts/client-rules/piece-sizes';
+import { isTemporary, mayPassInPieces } from '@echodrop/contracts/client-rules/refused-uploads';
 import type { MediaRecord } from '@echodrop/record';
-import { noteDoubt, ServiceUnreachable } from '../client-errors.ts';
+import { checkAddress, noteDoubt, RequestRefused, refusalOf, ServiceUnreachable } from '../client-errors.ts';
 import { exchange } from '../exchange.ts';
 import type { MediaRequest, Platform } from '../platform/platform.ts';
 import { maxBodyBytes } from '../read-body.ts';
@@ -25,14 +27,11 @@ interface Upload extends Pick<MediaRequest, 'media' | 'signal' | 'onProgress' | 
   readonly onResumable?: ((id: string) => void | Promise<void>) | undefined;
 }
 
-const resumableBytes = 32 * 2 ** 20;
-// Below this, to send all bytes again costs less than two more requests.
-const resumableAfterFailureBytes = 2 ** 20;
 // A caption can have 64 KiB, but proxies and Node refuse such headers.
 const maxMetadataLength = 6 * 1024;
 
 /**
- * Uploads media with retries: as a form, or in pieces if it is large or the connection of an attempt broke.
+ * Uploads media with retries: as a form, or in pieces if it is large, the connection of an attempt broke, or a proxy refused the form.
  * @throws what the last attempt throws, or the signal's reason
  */
 export async function uploadMedia(upload: Upload): Promise<MediaRecord> {
@@ -42,18 +41,29 @@ export async function uploadMedia(upload: Upload): Promise<MediaRecord> {
   const size = isRepeatable ? content.size : 0;
   let resumable = resumableOf(upload);
   let isResuming = resumeId !== undefined || size > resumableBytes;
+  let refusedForm: RequestRefused | undefined;
   let offset = 0;
   let mayBePublished = false;
-  const attempt = async () => {
+  const send = async () => {
+    const record = isResuming ? await resumable?.attempt() : undefined;
+    if (record) return record;
+    resumable = isResuming ? undefined : resumable;
+    if (refusedForm) throw refusedForm;
+    return await sendForm(upload);
+  };
+  const attempt = async (): Promise<MediaRecord> => {
     try {
-      const record = isResuming ? await resumable?.attempt() : undefined;
-      if (record) return record;
-      resumable = isResuming ? undefined : resumable;
-      return await sendForm(upload);
+      return await send();
     } catch (error) {
       mayBePublished = noteDoubt(error, key, mayBePublished);
-      isResuming ||= error instanceof ServiceUnreachable && size > resumableAfterFailureBytes;
-      throw error;
+      const refused = error instanceof RequestRefused ? error : undefined;
+      const hasFailed = refused !== undefined || error instanceof ServiceUnreachable;
+      if (isResuming || !hasFailed || !mayPassInPieces(refused && refusalOf(refused), size)) throw error;
+      isResuming = true;
+      // The same form would be refused again.
+      if (!resumable || !refused || isTemporary(refusalOf(refused))) throw error;
+      refusedForm = refused;
+      return attempt();
     }
   };
   const hasAdvanced = () => {
@@ -75,8 +85,16 @@ async function sendForm(upload: Upload): Promise<MediaRecord> {
       signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]),
     }),
   );
-  if (response.status !== 200) throw await readRefusal(format, body, response);
-  return readRecord(format, body);
+  if (response.status === 200) return readRecord(format, body);
+  const refusal = await readRefusal(
+    format,
+    body,
+    response,
+    media.content instanceof Blob ? media.content.size : undefined,
+  );
+  // The service knows no other path.
+  if (refusal.reason === 'not_found') refusal.message += ` ${checkAddress}`;
+  throw refusal;
 }
 
 /** undefined if only a form can carry the upload. Resumable uploads have the headers of version 2 and responses in JSON. */

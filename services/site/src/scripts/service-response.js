@@ -1,9 +1,11 @@
 // @ts-check
+import { describeProxyResponse } from './refused-uploads.js';
+import { retryAfterSeconds } from './retry-policy.js';
 
 /**
- * A response of the gateway.
+ * A response of the gateway, or of a proxy. `type` is its Content-Type, `sentBytes` what was sent of a file.
  *
- * @typedef {{ status: number, text: string, retryAfter: string | null }} ServiceResponse
+ * @typedef {{ status: number, text: string, retryAfter: string | null, type?: string | null, sentBytes?: number }} ServiceResponse
  */
 
 /**
@@ -17,41 +19,35 @@ export function reasonOf({ text }) {
 }
 
 /**
+ * The refusal in a response, as the rules of all clients see it.
+ *
+ * @param {ServiceResponse} response
+ */
+export function refusedBy(response) {
+  return { status: response.status, reason: reasonOf(response) };
+}
+
+/**
  * The message of a refusal.
  *
  * @param {ServiceResponse} response
  * @returns {string}
  */
-export function refusalOf({ status, text }) {
+export function refusalOf({ status, text, type = null, sentBytes: bytes }) {
   const message = parseJson(text)?.errors?.[0]?.message;
   if (typeof message === 'string') return message;
-  if (status === 413)
-    return 'The file is too large for a proxy in front of this server. Ask the operator to raise the limit of the proxy.';
+  if (status >= 400) return describeProxyResponse({ status, type, bytes });
   return `Unexpected response from the server (status ${status}).`;
 }
 
 /**
- * The seconds that a response asks to wait. Proxies may name a date instead (RFC 9110 section 10.2.3).
+ * The seconds that a response asks to wait.
  *
  * @param {ServiceResponse | undefined} response
  * @returns {number} 0 if it names none
  */
 export function retryAfterOf(response) {
-  const wait = response?.retryAfter ?? '';
-  const seconds = /^\d+$/.test(wait) ? Number(wait) : (Date.parse(wait) - Date.now()) / 1000;
-  return Math.max(0, Math.ceil(seconds)) || 0;
-}
-
-/**
- * Whether the same request may succeed later.
- *
- * @param {ServiceResponse} response
- */
-export function isTemporary(response) {
-  const { status } = response;
-  if (status === 401) return reasonOf(response) === 'provider_unavailable';
-  // Proxies also respond with unregistered statuses, such as 520 to 524.
-  return status >= 500 || [408, 409, 423, 429].includes(status);
+  return retryAfterSeconds(response?.retryAfter ?? '') ?? 0;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { fromTemplate, partOf, unseen } from '/scripts/elements.js';
 import { formatSize } from '/scripts/format.js';
 import { validateAlternativeText, validateCaption } from './caption.js';
-import { explainDoubt } from './may-be-published.js';
+import { explainDoubt } from './explain-doubt.js';
 import { showPreview } from './preview.js';
 
 /**
@@ -23,8 +23,10 @@ export class FileRow {
   sent = 0;
   /** Bytes of the file that the server is known to have, if it is sent in pieces. */
   offset = 0;
-  /** Whether an attempt to send it ended without a response. */
-  hasLostConnection = false;
+  /** Whether it goes in pieces, because an attempt as a form ended without a response, or at a proxy. */
+  needsPieces = false;
+  /** The response of a proxy that refused the form, since Upload was pressed. @type {import('./send-request.js').Response | undefined} */
+  refusedForm = undefined;
   /** Whether the whole upload was sent and its outcome is unknown. */
   mayBePublished = false;
   #cancelling = new AbortController();

@@ -1,18 +1,15 @@
 // @ts-check
 
-import { parseJson } from '/scripts/service-response.js';
+import { PieceSizes } from '/scripts/piece-sizes.js';
+import { needsForm } from '/scripts/refused-uploads.js';
+import { refusedBy } from '/scripts/service-response.js';
 import { sendRequest } from './send-request.js';
 import { findUnfinished, forgetUnfinished, keepUnfinished } from './unfinished-uploads.js';
 
-// Proxies often refuse a request above 100 MB.
-const largestPieceBytes = 64 * 2 ** 20;
-const smallestPieceBytes = 2 ** 20;
-/**
- * `bytes` is the size of pieces, `failedStart` the offset of one that got no response, or 413. `hasSent`: whether one has arrived.
- *
- * @type {WeakMap<File, { bytes: number, failedStart?: number, hasSent?: boolean, isBlocked?: boolean }>}
- */
-const piecesOf = new WeakMap();
+/** @type {WeakMap<File, PieceSizes>} */
+const sizesOf = new WeakMap();
+/** Files whose pieces a proxy blocks. @type {WeakSet<File>} */
+const blocked = new WeakSet();
 // Proxies refuse longer headers, and a caption can have 64 KiB.
 const maxMetadataLength = 6 * 1024;
 
@@ -41,7 +38,7 @@ const maxMetadataLength = 6 * 1024;
  */
 export async function sendResumable(upload, options) {
   const { file, fingerprint, onOffset } = upload;
-  if (piecesOf.get(file)?.isBlocked) return undefined;
+  if (blocked.has(file)) return undefined;
   const found = await find(upload, options);
   if (found && found.response.status !== 200) return found.response;
   const begun = found ?? (await create(upload, options));
@@ -50,7 +47,7 @@ export async function sendResumable(upload, options) {
   for (let offset = found ? Number(response.offset) : 0; offset < file.size; offset = Number(response.offset)) {
     onOffset(offset);
     response = await sendPiece(begun.id, offset, upload, options);
-    if (piecesOf.get(file)?.isBlocked) return void (await forgetUnfinished(fingerprint));
+    if (blocked.has(file)) return void (await forgetUnfinished(fingerprint));
     if (!(response.status <= 299 && Number(response.offset) > offset)) return response;
   }
   if (!response.text) response = await send('GET', begun.id, upload, options);
@@ -76,7 +73,7 @@ async function find(upload, options) {
 /**
  * @param {Upload} upload
  * @param {import('./send-request.js').Options} options
- * @returns without an id if the server refused it, and undefined if it has no resumable uploads
+ * @returns without an id if the server refused it, and undefined if only a form can carry the upload
  */
 async function create(upload, options) {
   const { file, fields, fingerprint, idempotencyKey } = upload;
@@ -88,7 +85,7 @@ async function create(upload, options) {
     'Idempotency-Key': idempotencyKey,
   };
   const response = await send('POST', '', upload, options, headers);
-  if ([404, 405].includes(response.status)) return undefined;
+  if (response.status >= 400 && needsForm(refusedBy(response))) return undefined;
   // Only the id: the address could belong to another server, which must not get the proof.
   const id = response.status === 201 ? /[\w-]+$/.exec(response.location ?? '')?.[0] : undefined;
   if (id) await keepUnfinished(fingerprint, id);
@@ -110,34 +107,15 @@ async function sendPiece(id, offset, upload, { signal, onProgress }) {
     Prefer: 'return=representation',
   };
   const onPiece = (/** @type {number} */ sent) => onProgress(offset + sent, file.size);
-  const pieces = piecesOf.get(file) ?? { bytes: largestPieceBytes };
-  let { bytes } = pieces;
-  // A proxy refused the piece before, or lost all of it.
-  if (pieces.failedStart === offset)
-    bytes = Math.max(smallestPieceBytes, Math.ceil(Math.min(bytes, file.size - offset) / 4));
-  piecesOf.set(file, { ...pieces, bytes, failedStart: offset });
-  const piece = file.slice(offset, offset + bytes);
+  const sizes = sizesOf.get(file) ?? new PieceSizes();
+  sizesOf.set(file, sizes);
+  const piece = file.slice(offset, offset + sizes.next(offset, file.size));
   const response = await send('PATCH', id, upload, { signal, onProgress: onPiece }, headers, piece);
-  if (response.status === 413 && isFromProxy(response) && bytes > smallestPieceBytes)
-    return await sendPiece(id, offset, upload, { signal, onProgress });
-  const hasSent = pieces.hasSent || response.status <= 299;
-  // A proxy that has passed one piece refuses this one for another reason.
-  piecesOf.set(file, { bytes, hasSent, isBlocked: !hasSent && isBlocked(response) });
-  return response;
-}
-
-/** @param {import('./send-request.js').Response} response */
-function isBlocked(response) {
-  return [403, 405, 501].includes(response.status) && isFromProxy(response);
-}
-
-/**
- * Whether a proxy has refused it: a refusal of the service has a reason.
- *
- * @param {import('./send-request.js').Response} response
- */
-function isFromProxy({ text }) {
-  return !parseJson(text)?.errors;
+  if (response.status <= 299) sizes.pass();
+  const effect = response.status >= 400 ? sizes.refuse(refusedBy(response)) : undefined;
+  if (effect === 'smaller') return await sendPiece(id, offset, upload, { signal, onProgress });
+  if (effect === 'blocked') blocked.add(file);
+  return { ...response, sentBytes: piece.size };
 }
 
 /**

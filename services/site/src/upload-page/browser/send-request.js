@@ -50,7 +50,7 @@ export function sendRequest(address, { method, headers, body }, { signal, onProg
       const { status, responseText: text } = request;
       const header = (/** @type {string} */ name) => request.getResponseHeader(name);
       const [offset, location] = [header('Upload-Offset'), header('Location')];
-      resolve({ status, text, retryAfter: header('Retry-After'), offset, location });
+      resolve({ status, text, type: header('Content-Type'), retryAfter: header('Retry-After'), offset, location });
     });
     request.addEventListener('abort', () => reject(signal.aborted ? new Cancelled() : new NoResponse()));
     for (const end of ['error', 'timeout']) request.addEventListener(end, () => reject(new NoResponse()));

@@ -1,11 +1,12 @@
 // @ts-check
 import { formatCount } from '/scripts/format.js';
-import { isTemporary, refusalOf, retryAfterOf } from '/scripts/service-response.js';
+import { isTemporary } from '/scripts/refused-uploads.js';
+import { maxRetryAfterMs, RetryPolicy } from '/scripts/retry-policy.js';
+import { refusalOf, refusedBy, retryAfterOf } from '/scripts/service-response.js';
 import { Cancelled, NoResponse } from './send-request.js';
 
-const maxAttempts = 8;
-const longestSeconds = 60;
-const longestRetryAfter = 120;
+const retries = 9;
+const offlineCheckMs = 60_000;
 
 /** The wait that the server requires is too long for a page. */
 export class LongWait extends Error {}
@@ -20,32 +21,37 @@ export class LongWait extends Error {}
  * @throws {Cancelled | NoResponse | LongWait}
  */
 export async function sendWithRetries(send, { signal, onWait, onOffline, hasAdvanced }) {
-  for (let attempt = 1; ; attempt += 1) {
+  const policy = new RetryPolicy(retries);
+  for (;;) {
     const response = await sendOnline(send, { signal, onOffline });
-    if (response && !isTemporary(response)) return response;
-    if (hasAdvanced()) attempt = 1;
-    if (attempt === maxAttempts) {
-      if (response) return response;
-      throw new NoResponse();
-    }
-    const retryAfter = requireShortWait(response);
-    const growing = Math.min(2 ** (attempt - 1), longestSeconds);
-    const seconds = Math.max(growing, retryAfter);
-    onWait(response ? refusalOf(response).replace(' Try again later.', '') : 'The connection was lost.', seconds);
-    await pause(seconds, { signal, endsOnline: retryAfter === 0 });
+    if (response && !mayPass(response)) return response;
+    if (hasAdvanced()) policy.restart();
+    const retryAfter = retryAfterOf(response);
+    const pauseMs = policy.nextPauseMs(retryAfter * 1000);
+    if (pauseMs === undefined) return lastResponse(response, retryAfter);
+    const why = response ? refusalOf(response).replace(' Try again later.', '') : 'The connection was lost.';
+    onWait(why, Math.ceil(pauseMs / 1000));
+    await pause(pauseMs, { signal, endsOnline: retryAfter === 0 });
   }
+}
+
+/** @param {import('/scripts/service-response.js').ServiceResponse} response */
+function mayPass(response) {
+  const refusal = refusedBy(response);
+  // The next attempt finds the new offset.
+  return isTemporary(refusal) || refusal.reason === 'offset_conflict';
 }
 
 /**
  * @param {import('/scripts/service-response.js').ServiceResponse | undefined} response
- * @returns {number} the seconds that the response requires to wait
- * @throws {LongWait}
+ * @param {number} retryAfter seconds
+ * @throws {NoResponse | LongWait}
  */
-function requireShortWait(response) {
-  const seconds = retryAfterOf(response);
-  if (response && seconds > longestRetryAfter)
-    throw new LongWait(`${refusalOf(response)} Try again in ${formatWait(seconds)}.`);
-  return seconds;
+function lastResponse(response, retryAfter) {
+  if (!response) throw new NoResponse();
+  if (retryAfter * 1000 > maxRetryAfterMs)
+    throw new LongWait(`${refusalOf(response)} Try again in ${formatWait(retryAfter)}.`);
+  return response;
 }
 
 /**
@@ -61,7 +67,7 @@ async function sendOnline(send, { signal, onOffline }) {
     if (response || navigator.onLine) return response;
     onOffline();
     // Some browsers are wrong about it.
-    await pause(longestSeconds, { signal, endsOnline: true });
+    await pause(offlineCheckMs, { signal, endsOnline: true });
   }
 }
 
@@ -86,11 +92,11 @@ function responseOrNothing(sending) {
 /**
  * Ends early when the browser is online again, if `endsOnline`.
  *
- * @param {number} seconds
+ * @param {number} ms
  * @param {{ signal: AbortSignal, endsOnline: boolean }} options
  * @returns {Promise<void>}
  */
-function pause(seconds, { signal, endsOnline }) {
+function pause(ms, { signal, endsOnline }) {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);
@@ -99,7 +105,7 @@ function pause(seconds, { signal, endsOnline }) {
       if (signal.aborted) reject(new Cancelled());
       else resolve();
     };
-    const timer = setTimeout(end, seconds * 1000);
+    const timer = setTimeout(end, ms);
     if (endsOnline) window.addEventListener('online', end);
     signal.addEventListener('abort', end);
     if (signal.aborted) end();

@@ -1,8 +1,9 @@
 // @ts-check
 import { copyButton } from '/scripts/copy-button.js';
+import { RetryPolicy } from '/scripts/retry-policy.js';
 
 const limitMs = 10_000;
-const pauseMs = 3000;
+const retries = 5;
 
 /** Ends when the page of the upload before has been read. */
 let before = Promise.resolve();
@@ -26,22 +27,30 @@ export async function addCopyButtons(place, page, title) {
  * The codes in the share section of a page; none if it cannot be read.
  *
  * @param {string} page
- * @param {number} [attempts]
  * @returns {Promise<[name: string, code: string][]>}
  */
-async function embedCodes(page, attempts = 3) {
-  try {
-    // The same page at this origin, which may be another name of the site.
-    const response = await fetch(`${new URL(page).pathname}?wait=0`, { signal: AbortSignal.timeout(limitMs) });
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    const { body } = new DOMParser().parseFromString(await response.text(), 'text/html');
-    return ['Markdown', 'HTML', 'BBCode'].flatMap((name) => {
-      const code = body.querySelector(`#share-${name.toLowerCase()}`)?.getAttribute('value');
-      return code ? [[name, code]] : [];
-    });
-  } catch {
-    if (attempts === 1) return [];
+async function embedCodes(page) {
+  const policy = new RetryPolicy(retries);
+  for (;;) {
+    const codes = await readCodes(page).catch(() => undefined);
+    const pauseMs = codes ? undefined : policy.nextPauseMs();
+    if (pauseMs === undefined) return codes ?? [];
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    return embedCodes(page, attempts - 1);
   }
+}
+
+/**
+ * @param {string} page
+ * @returns {Promise<[name: string, code: string][]>}
+ * @throws {Error} if the page cannot be read
+ */
+async function readCodes(page) {
+  // The same page at this origin, which may be another name of the site.
+  const response = await fetch(`${new URL(page).pathname}?wait=0`, { signal: AbortSignal.timeout(limitMs) });
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  const { body } = new DOMParser().parseFromString(await response.text(), 'text/html');
+  return ['Markdown', 'HTML', 'BBCode'].flatMap((name) => {
+    const code = body.querySelector(`#share-${name.toLowerCase()}`)?.getAttribute('value');
+    return code ? [[name, code]] : [];
+  });
 }

@@ -1,20 +1,17 @@
 // @ts-check
 
 import { formatCount } from '/scripts/format.js';
-import { isSignInExpired, parseJson, refusalOf } from '/scripts/service-response.js';
+import { resumableBytes } from '/scripts/piece-sizes.js';
+import { isTemporary, mayBePublished, mayPassInPieces } from '/scripts/refused-uploads.js';
+import { isSignInExpired, parseJson, refusalOf, refusedBy } from '/scripts/service-response.js';
 import { pageSettings } from '/sign-in/page-settings.js';
 import { isReadable } from './check-file.js';
 import { credentials, hasLostSession, isSignedIn } from './credentials.js';
-import { mayBePublished } from './may-be-published.js';
 import { sendResumable } from './resumable-upload.js';
 import { Cancelled, NoResponse, sendRequest } from './send-request.js';
 import { LongWait, sendWithRetries } from './send-with-retries.js';
 import { sessionRefusal } from './session-check.js';
 import { findUnfinished, fingerprintOf } from './unfinished-uploads.js';
-
-const resumableBytes = 32 * 2 ** 20;
-// Below this, to send all bytes again costs less than two more requests.
-const resumableAfterFailureBytes = 2 ** 20;
 
 /** The file changed since it was chosen. Browsers then refuse to send it, without a reason. */
 class Unreadable extends Error {}
@@ -44,6 +41,7 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
   };
   try {
     const key = row.key();
+    row.refusedForm = undefined;
     let offset = 0;
     const response = await sendWithRetries(() => send(row, key, { signal, onProgress }), {
       signal,
@@ -86,13 +84,14 @@ async function send(row, key, { signal, onProgress }) {
   };
   const options = { signal, onProgress: report };
   try {
-    const response = (await sendPieces(row, key, options)) ?? (await sendForm(row, key, options));
-    row.mayBePublished = mayBePublished(response, before);
+    const response =
+      (await sendPieces(row, key, options)) ?? row.refusedForm ?? (await sendFormFirst(row, key, options));
+    row.mayBePublished = mayBePublished(refusedBy(response), before);
     return response;
   } catch (error) {
     // The file may have changed during the upload.
     if (error instanceof NoResponse && !(await isReadable(row.file))) throw new Unreadable();
-    row.hasLostConnection ||= error instanceof NoResponse;
+    row.needsPieces ||= error instanceof NoResponse && mayPassInPieces(undefined, row.file.size);
     throw error;
   }
 }
@@ -104,12 +103,11 @@ async function send(row, key, { signal, onProgress }) {
  * @returns undefined if the file does not need it, or the server cannot do it
  */
 async function sendPieces(row, idempotencyKey, options) {
-  const { file, caption, alt, hasLostConnection } = row;
+  const { file, caption, alt, needsPieces } = row;
   const { upload: service } = pageSettings();
   const fields = fieldsOf(row);
   const fingerprint = fingerprintOf(file, [service, caption.value, alt.value.trim()]);
-  const isLarge = file.size > (hasLostConnection ? resumableAfterFailureBytes : resumableBytes);
-  if (!isLarge && !(await findUnfinished(fingerprint))) return undefined;
+  if (file.size <= resumableBytes && !needsPieces && !(await findUnfinished(fingerprint))) return undefined;
   const upload = {
     ...{ file, fields, fingerprint, idempotencyKey, address: `${service}/files/` },
     headers: () => credentials().headers,
@@ -118,6 +116,23 @@ async function sendPieces(row, idempotencyKey, options) {
     },
   };
   return await sendResumable(upload, options);
+}
+
+/**
+ * Sends a form, and then pieces if a proxy refuses it for good.
+ *
+ * @param {import('./file-row.js').FileRow} row
+ * @param {string} key
+ * @param {import('./send-request.js').Options} options
+ */
+async function sendFormFirst(row, key, options) {
+  const response = await sendForm(row, key, options);
+  const refusal = refusedBy(response);
+  if (response.status < 400 || row.needsPieces || !mayPassInPieces(refusal, row.file.size)) return response;
+  row.needsPieces = true;
+  if (isTemporary(refusal)) return response;
+  row.refusedForm = response;
+  return (await sendPieces(row, key, options)) ?? response;
 }
 
 /**
@@ -130,7 +145,9 @@ async function sendForm(row, idempotencyKey, options) {
   for (const [name, value] of Object.entries(fieldsOf(row))) body.set(name, value);
   body.set('media', row.file);
   const headers = { ...credentials().headers, 'Idempotency-Key': idempotencyKey };
-  return await sendRequest(`${pageSettings().upload}/2/upload.json`, { method: 'POST', headers, body }, options);
+  const address = `${pageSettings().upload}/2/upload.json`;
+  const response = await sendRequest(address, { method: 'POST', headers, body }, options);
+  return { ...response, sentBytes: row.file.size };
 }
 
 /**
@@ -186,6 +203,6 @@ function failureMessage(error, isInDoubt) {
     return `The file cannot be read: it is a folder, or was changed or moved.${isInDoubt ? '' : ' Remove it and choose it again.'}`;
   if (error instanceof LongWait) return error.message;
   if (error instanceof NoResponse)
-    return 'No response: the service is unreachable, or the connection was lost. Press Upload to try again.';
+    return 'No response: the service is unreachable, the connection was lost, or a proxy refused the file. Press Upload to try again.';
   return `Upload failed: ${error instanceof Error ? error.message : error}`;
 }

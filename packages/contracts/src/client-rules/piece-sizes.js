@@ -1,0 +1,72 @@
+// @ts-check
+
+// Proxies often refuse a request above 100 MB.
+const largestBytes = 64 * 2 ** 20;
+// The default limit of nginx.
+const smallestBytes = 2 ** 20;
+
+/** Larger media go in pieces at once. */
+export const resumableBytes = 32 * 2 ** 20;
+/**
+ * Larger media go in pieces after a lost connection. For smaller ones, to send all bytes again costs less than two more requests. A form of this
+ * size passes where the smallest piece does.
+ */
+export const resumableAfterLossBytes = 2 ** 19;
+
+/**
+ * The sizes of the pieces of one resumable upload. A piece that a proxy refused for its size, or lost as a whole, is followed by smaller ones, down
+ * to 1 MiB.
+ */
+export class PieceSizes {
+  #bytes = largestBytes;
+  #hasPassed = false;
+  /** The size of the last piece. */
+  #lastBytes = 0;
+  /** The offset of a piece that did not pass, or has no response yet. */
+  #failedStart = -1;
+
+  /**
+   * The size of the next piece.
+   *
+   * @param {number} start the offset
+   * @param {number} total the size of the media
+   */
+  next(start, total) {
+    const restBytes = total - start;
+    if (start === this.#failedStart) this.#bytes = smaller(Math.min(this.#bytes, restBytes));
+    this.#failedStart = start;
+    this.#lastBytes = Math.min(this.#bytes, restBytes);
+    return this.#lastBytes;
+  }
+
+  /** Notes that the last piece arrived. */
+  pass() {
+    this.#hasPassed = true;
+    this.#failedStart = -1;
+  }
+
+  /**
+   * Notes that the last piece was refused.
+   *
+   * @param {import('./refused-uploads.js').Refusal} refusal
+   * @returns {'smaller' | 'blocked' | 'refused'} whether a smaller piece may pass at once, or a proxy blocks all pieces
+   */
+  refuse({ status, reason }) {
+    const isFromProxy = reason === undefined;
+    // A proxy that lost the piece, or waited too long for its end: the next attempt sends a smaller one.
+    if (!(isFromProxy && (status >= 500 || status === 408))) this.#failedStart = -1;
+    if (isFromProxy && [400, 403, 413].includes(status) && this.#lastBytes > smallestBytes) {
+      // Only 413 says that the size is the reason, so another status is worth one more piece.
+      this.#bytes = status === 413 ? smaller(this.#lastBytes) : smallestBytes;
+      return 'smaller';
+    }
+    // Firewalls block PATCH. One that has passed a piece refuses this one for another reason.
+    const isBlocked = isFromProxy && !this.#hasPassed && [400, 403, 405, 501].includes(status);
+    return isBlocked ? 'blocked' : 'refused';
+  }
+}
+
+/** @param {number} bytes */
+function smaller(bytes) {
+  return Math.max(smallestBytes, Math.ceil(bytes / 4));
+}

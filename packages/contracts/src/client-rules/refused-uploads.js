@@ -1,0 +1,80 @@
+// @ts-check
+import { resumableAfterLossBytes } from './piece-sizes.js';
+
+/**
+ * A response that is no success. `reason` is undefined unless the service sent it: a proxy knows no reasons.
+ *
+ * @typedef {{ status: number, reason: string | undefined }} Refusal
+ */
+
+// Faults of the media or its texts, which earlier attempts had too; and a published upload that was removed.
+const settled = [400, 410, 413, 415, 422];
+// A proxy may send them for the size or the format of a body.
+const maybeForBody = [400, 403, 413];
+
+/**
+ * Whether the same request may succeed later.
+ *
+ * @param {Refusal} refusal
+ */
+export function isTemporary({ status, reason = '' }) {
+  // Proxies also respond with unregistered statuses, such as 520 to 524.
+  return (
+    ['idempotency_key_in_use', 'provider_unavailable'].includes(reason) ||
+    status >= 500 ||
+    [408, 423, 429].includes(status)
+  );
+}
+
+/**
+ * Whether an upload may be published although its last attempt was refused. Most refusals say nothing about earlier attempts.
+ *
+ * @param {Refusal} refusal
+ * @param {boolean} before whether an earlier attempt may have published it
+ */
+export function mayBePublished({ status, reason }, before) {
+  // A proxy knows nothing about earlier attempts.
+  if (settled.includes(status) && reason !== undefined) return false;
+  const isRefusal = status >= 400 && status < 500 && status !== 409;
+  return before || !(isRefusal || reason === 'overloaded');
+}
+
+/**
+ * Whether an upload that failed as a form may pass in pieces.
+ *
+ * @param {Refusal | undefined} refusal undefined if the connection was lost
+ * @param {number} size of the media
+ */
+export function mayPassInPieces(refusal, size) {
+  if (refusal === undefined) return size > resumableAfterLossBytes;
+  if (refusal.reason !== undefined) return false;
+  return maybeForBody.includes(refusal.status) || (isTemporary(refusal) && size > resumableAfterLossBytes);
+}
+
+/**
+ * Whether only a form can carry an upload, because the service or a proxy refused to create a resumable one.
+ *
+ * @param {Refusal} refusal
+ */
+export function needsForm({ status, reason }) {
+  return [404, 405, 431].includes(status) || (reason === undefined && [400, 403, 501].includes(status));
+}
+
+/**
+ * What a response with an error status means that the service did not send.
+ *
+ * @param {{ status: number, type: string | null, bytes?: number | undefined }} response `type` is its Content-Type, `bytes` the size of the file or
+ *   piece that was sent
+ */
+export function describeProxyResponse({ status, type, bytes }) {
+  const response = `status ${status}, ${type?.replace(/;.*/s, '') || 'without a Content-Type'}`;
+  if (status !== 413) {
+    const advice = isTemporary({ status, reason: undefined })
+      ? 'Try again later.'
+      : 'A proxy or firewall may be the cause: ask its operator.';
+    return `Something other than the upload service responded (${response}). ${advice}`;
+  }
+  const size = bytes === undefined ? '' : ` with ${bytes} bytes of the file`;
+  const advice = 'Ask its operator to raise the limit: docs/host/tls.md#body-limits.';
+  return `A proxy limits the size of requests, and refused one${size} (${response}). ${advice}`;
+}

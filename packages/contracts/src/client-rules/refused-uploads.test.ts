@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { isTemporary as isTemporaryReason, type Reason, refusals } from '../refusal-statuses-and-messages.ts';
+import { describeProxyResponse, isTemporary } from './refused-uploads.js';
+
+test.each(Object.entries(refusals))('a client repeats a request after %s if the table says so', (reason, [status]) => {
+  expect(isTemporary({ status, reason })).toBe(isTemporaryReason(reason as Reason));
+});
+
+test.each([
+  [
+    { status: 413, type: 'text/html', bytes: 3_000_000 },
+    /refused one with 3000000 bytes of the file .*\(status 413, text\/html\).*#body-limits/,
+  ],
+  [{ status: 413, type: null }, /refused one \(status 413, without a Content-Type\)/],
+  [{ status: 403, type: 'text/html; charset=utf-8' }, /\(status 403, text\/html\)\. A proxy or firewall may be/],
+  [{ status: 502, type: 'text/html' }, /\(status 502, text\/html\)\. Try again later\.$/],
+])('describes %o', (response, message) => {
+  expect(describeProxyResponse(response)).toMatch(message);
+});
