@@ -6,7 +6,10 @@ const { optionsShape, uploadShape, listShape, requestShape } = withoutJit(() => 
   const address = z
     .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
     .check(z.refine(hasNoLogin, 'must be an address without user and password'));
-  const hasNoQuery = z.refine<string>((text) => !/[?#]/.test(text), 'must contain no "?" or "#"');
+  const hasNoQuery = z.refine<string>(
+    (text) => !/[?#]/.test(text),
+    'must contain no "?" or "#": use an address such as https://upload.example',
+  );
   const countError = 'must be a whole number, 0 or more';
   const count = z.optional(z.int(countError).check(z.minimum(0, countError)));
   const pageError = 'must be a whole number, 1 to 100';

@@ -12,11 +12,12 @@ import {
   requireUploadOptions,
 } from './require-complete.ts';
 import { type OnRetry, withRetries } from './retry.ts';
+import { serviceAddress } from './service-address.ts';
 import { newIdempotencyKey, requireIdempotencyKey } from './upload/idempotency-key.ts';
 import { uploadMedia } from './upload/upload-media.ts';
 
 export interface ClientOptions extends Proof {
-  /** The address of the upload service, without `/1/` and `/2/`. */
+  /** The address of the upload service, such as https://upload.example. The path of an endpoint at its end, such as `/2/upload.json`, is ignored. */
   readonly service: string | URL;
   /** Names the application; uploads need it. */
   readonly apiKey?: string | undefined;
@@ -80,7 +81,7 @@ export class UploadClient<Source> {
   constructor(options: ClientOptions, platform: Platform<Source>) {
     requireComplete(options);
     this.#options = options;
-    this.#service = String(options.service).replace(/\/+$/, '');
+    this.#service = serviceAddress(options.service);
     this.#platform = platform;
   }
 

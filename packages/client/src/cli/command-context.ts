@@ -52,19 +52,22 @@ export function parseUpTo(max: number): (text: string) => number {
   };
 }
 
+const exampleAddress = 'https://upload.example';
+
 /** An http or https URL, without its final slashes. @throws UsageError */
-export function webAddress(name: string, address: string, example = 'https://upload.example'): string {
+export function webAddress(name: string, address: string, example = exampleAddress): string {
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
     throw new UsageError(`${name} must be an http(s) URL, such as ${example}.`);
   const { username, password } = new URL(address);
   // It would be shown in messages.
-  if (username || password) throw new UsageError(`${name} must contain no user or password.`);
+  if (username || password)
+    throw new UsageError(`${name} must contain no user or password. Use an address such as ${example}.`);
   return address.replace(/\/+$/, '');
 }
 
 /** As `webAddress`, for a URL to which paths are added. @throws UsageError */
-export function baseAddress(name: string, address: string, example?: string): string {
+export function baseAddress(name: string, address: string, example = exampleAddress): string {
   const base = webAddress(name, address, example);
-  if (/[?#]/.test(base)) throw new UsageError(`${name} must contain no "?" or "#".`);
+  if (/[?#]/.test(base)) throw new UsageError(`${name} must contain no "?" or "#". Use an address such as ${example}.`);
   return base;
 }

@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 import type { Command } from 'commander';
 import type { Proof, UserCredentials } from '../credentials.ts';
+import { serviceAddress } from '../service-address.ts';
 import { baseAddress, type CommandContext, UsageError, webAddress } from './command-context.ts';
 import { defaultProfile, readProfile, requirePrivate } from './profiles/profiles.ts';
 import { freshProfile } from './sign-in/renew-token.ts';
 import { requireSecure } from './sign-in/secure-address.ts';
+
+const urlOption = '--url or ECHODROP_URL';
 
 /** A user of an upload service. */
 export interface Connection extends Proof {
@@ -39,7 +42,7 @@ export function addConnectionOptions(command: Command): Command {
       'Server and credentials, instead of a login that `echodrop login` saved. Other users of this machine can see command-line options in the process list; ' +
         'use the variables in parentheses for secrets:',
     )
-    .option('--url <url>', 'upload service (ECHODROP_URL)')
+    .option('--url <url>', 'upload service, such as https://upload.example (ECHODROP_URL)')
     .option('--allow-http', 'send credentials without TLS, on a trusted network (ECHODROP_ALLOW_HTTP=1)')
     .option('--key <key>', 'API key (ECHODROP_KEY)')
     .option('--provider <url>', 'identity provider (ECHODROP_PROVIDER)')
@@ -83,7 +86,7 @@ async function connectWithProfile(options: ConnectionOptions, env: NodeJS.Proces
     throw new UsageError(`Not signed in${as}. Run \`echodrop login <site>${option}\`.`);
   }
   await requirePrivate(env, name);
-  const service = baseAddress('--url', options.url || env['ECHODROP_URL'] || profile.service);
+  const service = serviceAddress(baseAddress(urlOption, options.url || env['ECHODROP_URL'] || profile.service));
   if (new URL(service).origin !== new URL(profile.service).origin)
     throw new UsageError(
       `The profile ${name} belongs to ${profile.service}, so its token is not sent to ${service}. Leave out --url and ECHODROP_URL, ` +
@@ -129,7 +132,7 @@ function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.P
   const { provider, credentials } = proof;
   const given = options.url || env['ECHODROP_URL'];
   if (!given) throw new UsageError('Missing upload service: pass --url or set ECHODROP_URL.');
-  const service = baseAddress('--url', given);
+  const service = serviceAddress(baseAddress(urlOption, given));
   if (!options.allowHttp && !isHttpAllowed(env)) {
     const advice = 'In a trusted network, pass --allow-http or set ECHODROP_ALLOW_HTTP=1.';
     requireSecure('upload service', service, advice);

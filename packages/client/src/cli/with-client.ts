@@ -3,10 +3,15 @@ import type { Proof } from '../credentials.ts';
 import { EchodropClient } from '../node.ts';
 import type { Connection } from './connection.ts';
 import { ProofRefused } from './sign-in/identify-user.ts';
+import { explainAddress } from './wrong-address.ts';
 
 /** Calls the service with a token that is still valid. If the service refuses it and it can be renewed, calls once more. */
 export async function withClient<T>(connection: Connection, call: (client: EchodropClient) => Promise<T>): Promise<T> {
-  return withRenewal(connection, (proof) => call(new EchodropClient({ ...connection, ...proof })));
+  try {
+    return await withRenewal(connection, (proof) => call(new EchodropClient({ ...connection, ...proof })));
+  } catch (error) {
+    throw await explainAddress(error, connection.service);
+  }
 }
 
 /** As `withClient`, for requests to the provider. */

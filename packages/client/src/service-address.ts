@@ -1,0 +1,8 @@
+// Of the service, at the end of an address that was copied whole.
+const endpoint = /\/(?:[12](?:\/(?:upload|media)(?:\.(?:json|xml))?)?|files|openapi\.json)$/;
+
+/** The address of an upload service, without a slash at its end, repeated slashes and the path of an endpoint. @throws TypeError if it is no URL */
+export function serviceAddress(address: string | URL): string {
+  const { origin, pathname } = new URL(address);
+  return origin + pathname.replace(/\/+/g, '/').replace(/\/$/, '').replace(endpoint, '');
+}
