@@ -575,6 +575,20 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     },
   );
 
+  test('if a page cannot read why a proxy refuses the smallest pieces, the row names a limit as the possible cause', async () => {
+    await using proxy = await startLimitingProxy(stack.gateway, { bytes: MiB / 2, refusal: 'as nginx' });
+    await using watched = await openedThrough({ endpoint: proxy.origin });
+    const { tab } = watched;
+    await stopClock(tab);
+    await choose(tab, file('middling.jpg', big(3 * MiB)));
+    await submit(tab);
+    const cause = row(tab, 'middling.jpg').getByText(/^No response to a request with 1048576 bytes .*#body-limits/);
+    await waitUntil('the last attempt', async () => {
+      await tab.clock.runFor(1000);
+      return (await cause.count()) === 1;
+    });
+  });
+
   test('offline, an upload waits, and continues when the connection is back', async () => {
     await using watched = await opened();
     const { tab } = watched;

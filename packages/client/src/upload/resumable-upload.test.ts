@@ -190,6 +190,16 @@ test('if a proxy refuses the smallest piece too, the error has its size, and say
   expect(service.received.slice(2).map(({ headers }) => headers['content-length'])).toEqual([`${2 * MiB}`, `${MiB}`]);
 });
 
+test('if the smallest piece gets no response, though the request before did, the error has its size', async () => {
+  const found = offset(0);
+  service.responses = [lose, created, lose, found, lose, found, lose];
+  const failed = upload();
+  await expect(failed).rejects.toMatchObject({ name: 'ServiceUnreachable', mayBePublished: true });
+  await expect(failed).rejects.toThrow(
+    /^No response to a request with 1048576 bytes of the file, .* docs\/host\/tls\.md#body-limits\.$/,
+  );
+});
+
 test('if a firewall refuses everything, the form is sent once, and the error names no cause', async () => {
   service.responses = [page(403)];
   await expect(upload()).rejects.toThrow(

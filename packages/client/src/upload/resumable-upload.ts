@@ -1,7 +1,7 @@
 import { PieceSizes } from '@echodrop/contracts/client-rules/piece-sizes';
-import { needsForm } from '@echodrop/contracts/client-rules/refused-uploads';
+import { describeLostPiece, needsForm } from '@echodrop/contracts/client-rules/refused-uploads';
 import type { MediaRecord } from '@echodrop/record';
-import { notFromService, RequestRefused, refusalOf } from '../client-errors.ts';
+import { isUnsent, notFromService, RequestRefused, refusalOf, ServiceUnreachable } from '../client-errors.ts';
 import { exchange } from '../exchange.ts';
 import type { MediaRequest, Platform } from '../platform/platform.ts';
 import { maxBodyBytes } from '../read-body.ts';
@@ -113,10 +113,28 @@ export class ResumableUpload {
 
   /** @returns the body of the response: the record, after the last piece. undefined if a proxy blocks PATCH */
   async #sendPiece(): Promise<string | undefined> {
-    const { service, send, proof, content, onProgress, signal, fetch, stallMs } = this.#upload;
+    const { content } = this.#upload;
     const start = this.#offset;
     const piece = content.slice(start, start + this.#pieces.next(start, content.size));
-    const { response, body } = await exchange(signal, maxBodyBytes, () =>
+    const { response, body } = await this.#patch(start, piece).catch((error: unknown) => {
+      if (error instanceof ServiceUnreachable && !isUnsent(error) && this.#pieces.isSmallest)
+        error.message = describeLostPiece(piece.size);
+      throw error;
+    });
+    const refusal = await refusalIn({ response, body }, piece.size);
+    const effect = refusal && this.#pieces.refuse(refusalOf(refusal));
+    if (effect === 'smaller') return '';
+    if (effect === 'blocked') return undefined;
+    if (refusal) throw refusal;
+    this.#offset = offsetOf(response);
+    this.#pieces.pass();
+    if (this.#offset <= start) throw notFromService('The offset of the upload does not advance.');
+    return body;
+  }
+
+  #patch(start: number, piece: Blob): Promise<Result> {
+    const { service, send, proof, content, onProgress, signal, fetch, stallMs } = this.#upload;
+    return exchange(signal, maxBodyBytes, () =>
       send(service + this.#path, {
         method: 'PATCH',
         headers: {
@@ -129,15 +147,6 @@ export class ResumableUpload {
         ...{ signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]), fetch, stallMs },
       }),
     );
-    const refusal = await refusalIn({ response, body }, piece.size);
-    const effect = refusal && this.#pieces.refuse(refusalOf(refusal));
-    if (effect === 'smaller') return '';
-    if (effect === 'blocked') return undefined;
-    if (refusal) throw refusal;
-    this.#offset = offsetOf(response);
-    this.#pieces.pass();
-    if (this.#offset <= start) throw notFromService('The offset of the upload does not advance.');
-    return body;
   }
 
   #request(method: 'POST' | 'HEAD' | 'GET', path: string, more: Record<string, string> = {}) {

@@ -39,6 +39,11 @@ export class PieceSizes {
     return this.#lastBytes;
   }
 
+  /** Whether the last piece was as small as they get, so that another size is not the remedy. */
+  get isSmallest() {
+    return this.#lastBytes <= smallestBytes;
+  }
+
   /** Notes that the last piece arrived. */
   pass() {
     this.#hasPassed = true;
@@ -55,7 +60,7 @@ export class PieceSizes {
     const isFromProxy = reason === undefined;
     // A proxy that lost the piece, or waited too long for its end: the next attempt sends a smaller one.
     if (!(isFromProxy && (status >= 500 || status === 408))) this.#failedStart = -1;
-    if (isFromProxy && [400, 403, 413].includes(status) && this.#lastBytes > smallestBytes) {
+    if (isFromProxy && [400, 403, 413].includes(status) && !this.isSmallest) {
       // Only 413 says that the size is the reason, so another status is worth one more piece.
       this.#bytes = status === 413 ? smaller(this.#lastBytes) : smallestBytes;
       return 'smaller';

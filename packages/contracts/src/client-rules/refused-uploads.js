@@ -60,6 +60,17 @@ export function needsForm({ status, reason }) {
   return [404, 405, 431].includes(status) || (reason === undefined && [400, 403, 501].includes(status));
 }
 
+const whereLimits = 'docs/host/tls.md#body-limits';
+
+/**
+ * What it may mean that the smallest piece got no response, although the requests before it did.
+ *
+ * @param {number} bytes the size of the piece
+ */
+export function describeLostPiece(bytes) {
+  return `No response to a request with ${bytes} bytes of the file, although smaller requests pass. A proxy may limit the size of requests: ${whereLimits}.`;
+}
+
 /**
  * What a response with an error status means that the service did not send.
  *
@@ -75,6 +86,6 @@ export function describeProxyResponse({ status, type, bytes }) {
     return `Something other than the upload service responded (${response}). ${advice}`;
   }
   const size = bytes === undefined ? '' : ` with ${bytes} bytes of the file`;
-  const advice = 'Ask its operator to raise the limit: docs/host/tls.md#body-limits.';
+  const advice = `Ask its operator to raise the limit: ${whereLimits}.`;
   return `A proxy limits the size of requests, and refused one${size} (${response}). ${advice}`;
 }

@@ -1,9 +1,9 @@
 // @ts-check
 
 import { PieceSizes } from '/scripts/piece-sizes.js';
-import { needsForm } from '/scripts/refused-uploads.js';
+import { describeLostPiece, needsForm } from '/scripts/refused-uploads.js';
 import { refusedBy } from '/scripts/service-response.js';
-import { sendRequest } from './send-request.js';
+import { NoResponse, sendRequest } from './send-request.js';
 import { findUnfinished, forgetUnfinished, keepUnfinished } from './unfinished-uploads.js';
 
 /** @type {WeakMap<File, PieceSizes>} */
@@ -110,7 +110,10 @@ async function sendPiece(id, offset, upload, { signal, onProgress }) {
   const sizes = sizesOf.get(file) ?? new PieceSizes();
   sizesOf.set(file, sizes);
   const piece = file.slice(offset, offset + sizes.next(offset, file.size));
-  const response = await send('PATCH', id, upload, { signal, onProgress: onPiece }, headers, piece);
+  const response = await send('PATCH', id, upload, { signal, onProgress: onPiece }, headers, piece).catch((error) => {
+    if (error instanceof NoResponse && sizes.isSmallest) throw new NoResponse(describeLostPiece(piece.size));
+    throw error;
+  });
   if (response.status <= 299) sizes.pass();
   const effect = response.status >= 400 ? sizes.refuse(refusedBy(response)) : undefined;
   if (effect === 'smaller') return await sendPiece(id, offset, upload, { signal, onProgress });

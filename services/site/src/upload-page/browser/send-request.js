@@ -6,6 +6,7 @@ const stallMs = 120_000;
 
 export class Cancelled extends Error {}
 
+/** Its message is empty, or says what may be the cause. */
 export class NoResponse extends Error {}
 
 /**

@@ -24,12 +24,16 @@ export async function sendWithRetries(send, { signal, onWait, onOffline, hasAdva
   const policy = new RetryPolicy(retries);
   for (;;) {
     const response = await sendOnline(send, { signal, onOffline });
-    if (response && !mayPass(response)) return response;
+    if (!(response instanceof NoResponse) && !mayPass(response)) return response;
     if (hasAdvanced()) policy.restart();
-    const retryAfter = retryAfterOf(response);
+    const isLost = response instanceof NoResponse;
+    const retryAfter = isLost ? 0 : retryAfterOf(response);
     const pauseMs = policy.nextPauseMs(retryAfter * 1000);
-    if (pauseMs === undefined) return lastResponse(response, retryAfter);
-    const why = response ? refusalOf(response).replace(' Try again later.', '') : 'The connection was lost.';
+    if (pauseMs === undefined) {
+      if (isLost) throw response;
+      return requireShortWait(response, retryAfter);
+    }
+    const why = isLost ? 'The connection was lost.' : refusalOf(response).replace(' Try again later.', '');
     onWait(why, Math.ceil(pauseMs / 1000));
     await pause(pauseMs, { signal, endsOnline: retryAfter === 0 });
   }
@@ -43,12 +47,11 @@ function mayPass(response) {
 }
 
 /**
- * @param {import('/scripts/service-response.js').ServiceResponse | undefined} response
+ * @param {import('/scripts/service-response.js').ServiceResponse} response
  * @param {number} retryAfter seconds
- * @throws {NoResponse | LongWait}
+ * @throws {LongWait}
  */
-function lastResponse(response, retryAfter) {
-  if (!response) throw new NoResponse();
+function requireShortWait(response, retryAfter) {
   if (retryAfter * 1000 > maxRetryAfterMs)
     throw new LongWait(`${refusalOf(response)} Try again in ${formatWait(retryAfter)}.`);
   return response;
@@ -59,12 +62,12 @@ function lastResponse(response, retryAfter) {
  *
  * @param {() => Promise<import('/scripts/service-response.js').ServiceResponse>} send
  * @param {{ signal: AbortSignal, onOffline: () => void }} options
- * @returns {Promise<import('/scripts/service-response.js').ServiceResponse | undefined>} undefined if no response arrived
+ * @returns {Promise<import('/scripts/service-response.js').ServiceResponse | NoResponse>}
  */
 async function sendOnline(send, { signal, onOffline }) {
   for (;;) {
-    const response = await responseOrNothing(send());
-    if (response || navigator.onLine) return response;
+    const response = await responseOrLoss(send());
+    if (!(response instanceof NoResponse) || navigator.onLine) return response;
     onOffline();
     // Some browsers are wrong about it.
     await pause(offlineCheckMs, { signal, endsOnline: true });
@@ -80,11 +83,11 @@ function formatWait(seconds) {
 /**
  * @template T
  * @param {Promise<T>} sending
- * @returns {Promise<T | undefined>}
+ * @returns {Promise<T | NoResponse>}
  */
-function responseOrNothing(sending) {
+function responseOrLoss(sending) {
   return sending.catch((error) => {
-    if (error instanceof NoResponse) return undefined;
+    if (error instanceof NoResponse) return error;
     throw error;
   });
 }

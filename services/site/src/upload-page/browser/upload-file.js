@@ -203,6 +203,8 @@ function failureMessage(error, isInDoubt) {
     return `The file cannot be read: it is a folder, or was changed or moved.${isInDoubt ? '' : ' Remove it and choose it again.'}`;
   if (error instanceof LongWait) return error.message;
   if (error instanceof NoResponse)
-    return 'No response: the service is unreachable, the connection was lost, or a proxy refused the file. Press Upload to try again.';
+    return (
+      error.message || 'No response: the service is unreachable, or the connection was lost. Press Upload to try again.'
+    );
   return `Upload failed: ${error instanceof Error ? error.message : error}`;
 }
