@@ -1,68 +1,81 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { findBrowser } from '@echodrop/testkit/browser/find-browser';
-import { launchBrowser } from '@echodrop/testkit/browser/launch-browser';
 import { patienceMs } from '@echodrop/testkit/patience';
 import type { Tool } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
+import { withBrowser } from './browser-client.ts';
+import type { ClientResponse, ClientUpload } from './client-upload.ts';
+import { nodeRequests } from './node-clients.ts';
+import { canImport, canRun, canRunJava, runJava, runPython } from './run-program.ts';
 
-/** An upload of version 2, or a resumable one. */
-export interface ClientUpload {
-  readonly address: string;
-  readonly provider: string;
-  readonly authorization: string;
-  readonly key: string;
-  readonly message: string;
-  /** The path of the media. */
-  readonly file: string;
+/** Makes the named requests, one after another. */
+type Client = (upload: ClientUpload, requests: readonly string[]) => Promise<Record<string, ClientResponse>>;
+
+interface FormClient {
+  readonly needs?: Tool;
+  /** Returns undefined if what it needs is missing. */
+  find(): Promise<Client | undefined>;
+  readonly requests: readonly string[];
+  /** Requests that get a 400, and its message. */
+  readonly refused?: Readonly<Record<string, RegExp>>;
 }
 
-export interface ClientResponse {
-  readonly status: number;
-  readonly text: string;
-}
+// These libraries give a text field a media type, which makes it a file.
+const jsonField = /^Parameter \w+ was sent as a file \(Content-Type application\/json/;
+const binaryField = /^Parameter \w+ was sent as a file \(Content-Type application\/octet-stream/;
 
-/** Uploads in a separate process. */
-type Client = (upload: ClientUpload) => Promise<ClientResponse>;
-
-/** Third-party clients, and what each needs; `find` returns undefined if that is missing. */
-export const clients: Readonly<Record<string, { needs: Tool; find(): Promise<Client | undefined> }>> = {
+/** Third-party programs and libraries that upload with a form. */
+export const clients: Readonly<Record<string, FormClient>> = {
   curl: {
     needs: 'curl',
     find: async () => ((await canRun('curl', '--version')) ? withCurl : undefined),
+    requests: ['curl'],
   },
-  "Python's requests": {
-    needs: "Python's requests",
-    async find() {
-      const found = await canRun('python3', '-c', 'import requests');
-      return found ? (upload) => run('python3', [program('upload.py'), ...argsOf(upload)]) : undefined;
+  'libraries of Node': {
+    find: async () => withNode,
+    requests: Object.keys(nodeRequests),
+  },
+  'libraries of Python': {
+    needs: "Python's HTTP clients",
+    find: async () => ((await hasPythonClients()) ? withPython : undefined),
+    requests: [
+      ...['requests', 'requests, fields without file names', 'requests-toolbelt', 'httpx'],
+      ...['aiohttp', 'aiohttp, unquoted names', 'aiohttp, chunked'],
+    ],
+    refused: {
+      'requests, JSON field': jsonField,
+      'requests, binary field': binaryField,
+      'aiohttp, bytes as text': binaryField,
     },
   },
-  "Java's HttpClient": {
-    needs: 'a JDK',
-    async find() {
-      // Compiled for every run, so JIT optimization does not pay off.
-      const java = ['-XX:TieredStopAtLevel=1', '-Xshare:auto', program('Upload.java')];
-      return (await canRun('javac', '-version')) ? (upload) => run('java', [...java, ...argsOf(upload)]) : undefined;
+  'libraries of Java': {
+    needs: 'Java libraries',
+    find: async () => ((await canRunJava()) ? withJava : undefined),
+    requests: ['JDK HttpClient', 'OkHttp', 'Retrofit'],
+    refused: {
+      'Retrofit with Gson, String parts': jsonField,
+      // OkHttp's default.
+      'OkHttp, multipart/mixed': /^Content-Type must be multipart\/form-data with a boundary\.$/,
     },
   },
-  "a browser's fetch": {
+  'a browser': {
     needs: 'Chromium',
     async find() {
       const browser = await findBrowser();
-      return browser === undefined ? undefined : (upload) => withBrowser(browser, upload);
+      return browser === undefined ? undefined : (upload, requests) => withBrowser(browser, upload, requests);
     },
+    requests: ['fetch', 'Dropzone'],
   },
 };
 
-async function withCurl({
-  address,
-  provider,
-  authorization,
-  key,
-  message,
-  file,
-}: ClientUpload): Promise<ClientResponse> {
+export function hasPythonClients(): Promise<boolean> {
+  return canImport('aiohttp', 'h2', 'httpx', 'requests', 'requests_toolbelt');
+}
+
+export async function withPython(upload: ClientUpload, requests: readonly string[]) {
+  return responsesOf(await runPython('forms.py', upload, ...requests));
+}
+
+async function withCurl({ address, provider, authorization, key, message, file }: ClientUpload) {
   const headers = [`X-Auth-Service-Provider: ${provider}`, `X-Verify-Credentials-Authorization: ${authorization}`];
   const fields = [`key=${key}`, `message=${message}`, `media=@${file}`];
   const { stdout } = await execa(
@@ -76,42 +89,22 @@ async function withCurl({
     { timeout: patienceMs },
   );
   const [, text = '', status] = /^([\s\S]*)\n(\d+)$/.exec(stdout) ?? [];
-  return { status: Number(status), text };
+  return { curl: { status: Number(status), text } };
 }
 
-async function withBrowser(path: string, upload: ClientUpload): Promise<ClientResponse> {
-  await using browser = await launchBrowser(path);
-  const page = await browser.newPage();
-  page.setDefaultTimeout(patienceMs);
-  // Same origin as the gateway; CORS has other tests.
-  await page.goto(new URL('/openapi.json', upload.address).href);
-  await page.setContent(await readFile(program('upload.html'), 'utf8'));
-  await page.fill('[name=key]', upload.key);
-  await page.fill('[name=message]', upload.message);
-  await page.setInputFiles('[name=media]', upload.file);
-  const headers = {
-    'X-Auth-Service-Provider': upload.provider,
-    'X-Verify-Credentials-Authorization': upload.authorization,
-  };
-  return await page.evaluate(`upload(${JSON.stringify(upload.address)}, ${JSON.stringify(headers)})`);
+async function withJava(upload: ClientUpload, requests: readonly string[]) {
+  return responsesOf(await runJava('Forms.java', upload, ...requests));
 }
 
-// Our programs print the status on one line, then the body.
-async function run(command: string, args: readonly string[]): Promise<ClientResponse> {
-  // Java reads arguments in the encoding of the locale.
-  const { stdout } = await execa(command, args, { timeout: patienceMs, env: { LC_ALL: 'C.UTF-8' } });
-  const end = stdout.indexOf('\n');
-  return { status: Number(stdout.slice(0, end)), text: stdout.slice(end + 1) };
+async function withNode(upload: ClientUpload, requests: readonly string[]) {
+  const responses: Record<string, ClientResponse> = {};
+  for (const name of requests) Object.assign(responses, { [name]: await nodeRequests[name]?.(upload) });
+  return responses;
 }
 
-function argsOf({ address, provider, authorization, key, message, file }: ClientUpload): string[] {
-  return [address, provider, authorization, key, message, file];
-}
-
-function program(name: string): string {
-  return join(import.meta.dirname, name);
-}
-
-export async function canRun(command: string, ...args: readonly string[]): Promise<boolean> {
-  return !(await execa(command, args, { reject: false })).failed;
+/** Of a program that prints each response as a line of JSON. */
+function responsesOf(output: string): Record<string, ClientResponse> {
+  const lines = output.split('\n').filter(Boolean);
+  const responses = lines.map((line) => JSON.parse(line) as ClientResponse & { request: string });
+  return Object.fromEntries(responses.map(({ request, status, text }) => [request, { status, text }]));
 }

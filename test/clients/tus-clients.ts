@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { EchodropClient } from '@echodrop/client/node';
 import { findBrowser } from '@echodrop/testkit/browser/find-browser';
 import { launchBrowser } from '@echodrop/testkit/browser/launch-browser';
 import { patienceMs } from '@echodrop/testkit/patience';
 import type { Tool } from '@echodrop/testkit/unless-missing';
-import { execa } from 'execa';
-import { rolldown } from 'rolldown';
 import * as tus from 'tus-js-client';
-import { type ClientUpload, canRun } from './clients.ts';
+import { bundle } from './browser-client.ts';
+import type { ClientUpload } from './client-upload.ts';
+import { canImport, runPython } from './run-program.ts';
 
 const chunkSize = 80e6;
 const retryDelays = Array.from({ length: 100 }, () => 100);
@@ -21,7 +20,7 @@ export const tusClients: Readonly<Record<string, { needs?: Tool; find(): Promise
   'tus-js-client': { find: async () => withTusJs },
   tuspy: {
     needs: 'tuspy',
-    find: async () => ((await canRun('python3', '-c', 'import tusclient')) ? withTuspy : undefined),
+    find: async () => ((await canImport('tusclient')) ? (upload) => runPython('tus_upload.py', upload) : undefined),
   },
   '@echodrop/client': { find: async () => withLibrary },
   'the tus plugin of Uppy': {
@@ -38,11 +37,6 @@ async function withTusJs({ file, ...upload }: ClientUpload): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     new tus.Upload(media, { ...optionsOf(upload), onSuccess: () => resolve(), onError: reject }).start();
   });
-}
-
-async function withTuspy({ address, provider, authorization, key, message, file }: ClientUpload): Promise<void> {
-  const program = join(import.meta.dirname, 'tus_upload.py');
-  await execa('python3', [program, address, provider, authorization, key, message, file], { timeout: 240_000 });
 }
 
 async function withLibrary({ address, provider, authorization, key: apiKey, message, file }: ClientUpload) {
@@ -71,10 +65,4 @@ async function withUppy(path: string, { file, ...upload }: ClientUpload): Promis
   await page.setInputFiles('input', file);
   await page.addScriptTag({ content: await bundle('uppy-upload.js'), type: 'module' });
   await page.evaluate(`uploadWithUppy(${JSON.stringify(optionsOf(upload))})`);
-}
-
-async function bundle(name: string): Promise<string> {
-  await using build = await rolldown({ input: join(import.meta.dirname, name), platform: 'browser' });
-  const { output } = await build.generate({ format: 'esm' });
-  return output[0].code;
 }
