@@ -273,6 +273,7 @@ describe('bad input is refused, and changes nothing', () => {
       '400 form_malformed',
       () => create(9, { 'Upload-Metadata': tusMetadata({ alt: 'a'.repeat(1501) }) }),
     ],
+    ['parts of an upload', '400 tus_malformed', () => create(9, { 'Upload-Concat': 'partial' })],
     ['a text that is no UTF-8', '400 tus_malformed', () => create(9, { 'Upload-Metadata': 'message /w==' })],
     ['no credentials', '401 credentials_missing', () => create(9, { 'X-Auth-Service-Provider': '' })],
     ['another method', '405 method_not_allowed', () => send('PUT', path)],

@@ -50,6 +50,8 @@ export const refusals = {
     {
       header: 'The header {name} is missing or malformed.',
       headers: 'A header of the tus protocol is missing or malformed.',
+      concatenation:
+        'Upload-Concat is not supported. Send the file in one upload: with tus-js-client or Uppy, set parallelUploads to 1.',
       metadata: 'Upload-Metadata must be a list of names, each with a UTF-8 value in Base64.',
     },
   ],

@@ -27,6 +27,8 @@ export function refusalOf(status: number, text = '', cause?: unknown): Refusal {
     410: 'upload_expired',
     413: 'media_too_large',
   } as const;
+  // Of the extensions that the library knows, only concatenation is missing here. A 5xx would be retried in vain.
+  if (status === 501) return new Refusal('tus_malformed', { message: 'concatenation', cause });
   if (status === 404) return new Refusal('not_found', { message: 'resumable', cause });
   return new Refusal(reasons[status as keyof typeof reasons] ?? 'unavailable', { cause });
 }
