@@ -1,4 +1,4 @@
-import { recordsToJson } from '@echodrop/record';
+import { recordsToJson, recordToJson } from '@echodrop/record';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { EchodropClient, UnreadableResponse } from './node.ts';
 import { type FakeService, lose, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
@@ -27,23 +27,26 @@ test('lists a page with exact user ids, and its cursor', async () => {
   expect(service.received[0]).toMatchObject({ method: 'GET', path: '/2/media.json?after=9-x&count=5' });
 });
 
-test('finds an upload on a later page, but no unknown one', async () => {
-  const other = { ...someRecord, id: 'other00000' };
-  const pages = [
-    respond(200, recordsToJson({ records: [other], next: 'c1' })),
-    respond(200, recordsToJson({ records: [someRecord] })),
-  ];
-  service.responses = pages;
-  expect(await client().get(someRecord.id)).toEqual(someRecord);
-  service.responses = pages;
+test('finds an upload by its id, after a failure, too', async () => {
+  service.responses = [refuse(503, 'unavailable'), respond(200, recordToJson(someRecord))];
+  expect(await client().get('a/b')).toEqual(someRecord);
+  expect(service.received.map(({ method, path }) => `${method} ${path}`)).toEqual(
+    Array(2).fill('GET /2/media/a%2Fb.json'),
+  );
+});
+
+test.each([
+  [404, 'not_found'],
+  [403, 'not_yours'],
+  [410, 'removed'],
+])('finds nothing if the response is %i %s', async (status, reason) => {
+  service.responses = [refuse(status, reason)];
   expect(await client().get('missing000')).toBeUndefined();
 });
 
-test('a search ends if the pages repeat', async () => {
-  const page = (next: string) => respond(200, recordsToJson({ records: [], next }));
-  service.responses = [page('c1'), page('c2'), page('c1')];
-  await expect(client().get('missing000')).rejects.toThrow('The pages of the list repeat.');
-  expect(service.received).toHaveLength(3);
+test('a search that is refused for another reason fails', async () => {
+  service.responses = [refuse(401, 'credentials_refused')];
+  await expect(client().get('a')).rejects.toMatchObject({ reason: 'credentials_refused' });
 });
 
 test('a page with more records than a page can have is refused', async () => {

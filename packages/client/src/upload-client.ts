@@ -1,9 +1,9 @@
 import type { MediaRecord, RecordPage } from '@echodrop/record';
-import { isUndone, RequestRefused, UnreadableResponse } from './client-errors.ts';
+import { isUndone, RequestRefused } from './client-errors.ts';
 import { echoHeaders, type Proof, secretFields } from './credentials.ts';
 import { exchange } from './exchange.ts';
 import type { Platform, Progress } from './platform/platform.ts';
-import { type Format, readPage, readRefusal } from './read-response.ts';
+import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
 import {
   requireComplete,
   requireId,
@@ -63,14 +63,13 @@ export interface ListOptions extends RequestOptions {
 
 const defaultRetries = 4;
 const defaultStallMs = 120_000;
-const largestPage = 100;
 // 100 captions of 64 KiB, which JSON can escape to six times as much.
 const maxPageBytes = 40 * 2 ** 20;
 const maxRequestMs = 120_000;
 
 /**
  * A client of one upload service, for one user. Every attempt of a request is signed again. Methods reject with RequestRefused,
- * UnreadableResponse, ServiceUnreachable, or the signal's reason.
+ * ServiceUnreachable, or the signal's reason.
  */
 export class UploadClient<Source> {
   readonly #options: ClientOptions;
@@ -123,22 +122,20 @@ export class UploadClient<Source> {
     });
   }
 
-  /** Finds one of the user's uploads; undefined if no page of `list` has it. The service has no query by id, so this reads the pages. */
+  /** Finds one of the user's uploads; undefined if the user has no upload with this id. */
   async get(id: string, options: RequestOptions = {}): Promise<MediaRecord | undefined> {
     requireId(id);
     requireRequestOptions(options);
     const { signal = AbortSignal.timeout(maxRequestMs) } = options;
-    const seen = new Set<string | undefined>();
-    let after: string | undefined;
-    do {
-      if (seen.has(after)) throw new UnreadableResponse('The pages of the list repeat.');
-      seen.add(after);
-      const { records, next } = await this.list({ signal, after, count: largestPage });
-      const found = records.find((record) => record.id === id);
-      if (found) return found;
-      after = next;
-    } while (after !== undefined);
-    return undefined;
+    const attempt = async () =>
+      readRecord('json', await this.#request('GET', `/2/media/${encodeURIComponent(id)}.json`, signal));
+    try {
+      return await withRetries(attempt, { retries: this.#retries, signal });
+    } catch (error) {
+      if (error instanceof RequestRefused && ['not_found', 'not_yours', 'removed'].includes(error.reason))
+        return undefined;
+      throw error;
+    }
   }
 
   /** Removes one of the user's uploads, which cannot be undone. */

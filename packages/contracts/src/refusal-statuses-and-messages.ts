@@ -19,7 +19,7 @@ export const unsupportedSentences = {
 type Messages = string | Readonly<Record<string, string>>;
 
 /**
- * Every error response: its status, and its message, or one for each cause. `{name}` is a placeholder. The first message is the default.
+ * Every error response: its status, and its message, or one for each cause. `{name}` is a placeholder.
  */
 export const refusals = {
   parameter_missing: [
@@ -42,7 +42,7 @@ export const refusals = {
       syntax: 'The request is not well-formed HTTP.',
       host: 'The request must have one valid Host header.',
       coding: 'Unsupported Transfer-Encoding; only chunked is supported.',
-      twoProofs: 'The request has two kinds of credentials: {first} and {second}. Send one.',
+      twoProofs: 'The request has two proofs of its user: {first} and {second}. Send one.',
     },
   ],
   tus_malformed: [
@@ -62,6 +62,7 @@ export const refusals = {
   form_malformed: [
     400,
     {
+      noDelimiter: 'The form does not contain the boundary that Content-Type names.',
       incomplete: 'Incomplete multipart form: its closing boundary is missing.',
       boundary: 'Malformed multipart form: a boundary is not on a line of its own, or a part has no content.',
       headers: 'Malformed multipart form: the headers of a part are malformed, repeated or longer than 16 KiB.',
@@ -84,7 +85,7 @@ export const refusals = {
       header: 'Missing credentials: send the header {name}, too.',
       provider:
         'Missing credentials: send the header X-Auth-Service-Provider, too. Several identity providers of this server accept bearer tokens.',
-      fields: 'Missing credentials: send the fields {names}.',
+      fields: 'Missing credentials: send the fields {names}, or a bearer token in the header Authorization.',
       sentAsFile: 'Parameter {name} was sent as a file ({sign}); send it as text.',
     },
   ],
@@ -93,7 +94,7 @@ export const refusals = {
     {
       provider: 'The identity provider rejected the credentials.',
       unsupported_scheme:
-        'The identity provider does not support this authorization scheme. Send Bearer instead of OAuth, or OAuth instead of Bearer.',
+        'The identity provider does not support this authorization scheme. Begin the value with the one that it supports: Bearer or OAuth.',
       replay:
         'These credentials were used before, or the server cannot rule that out. Make a new signature for every request, also for a repeated one.',
     },
@@ -103,6 +104,7 @@ export const refusals = {
     {
       header: 'This server does not accept this identity provider.',
       listed: 'This server does not accept this identity provider. It accepts {providers}.',
+      some: 'This server does not accept this identity provider. It accepts {providers} and others.',
       secrets: 'No identity provider of this server accepts OAuth secrets. Use version 2 of the interface.',
     },
   ],
@@ -166,8 +168,8 @@ export const refusals = {
 
 export type Reason = keyof typeof refusals;
 
-/** The names of the messages of a reason; never if it has one message. */
-export type MessageName<R extends Reason> = Exclude<keyof (typeof refusals)[R][1] & string, keyof string>;
+/** The messages of a reason, with their placeholders: a text, or one for each cause. */
+export type MessagesOf<R extends Reason> = (typeof refusals)[R][1];
 
 const temporary: ReadonlySet<Reason> = new Set<Reason>([
   'provider_unavailable',
@@ -184,8 +186,8 @@ export function isTemporary(reason: Reason): boolean {
   return temporary.has(reason);
 }
 
-/** All messages of a reason, by their names, with their placeholders. The first is the default. */
-export function messagesOf(reason: Reason): Readonly<Record<string, string>> {
+/** All messages of a reason, with their placeholders. */
+export function messagesOf(reason: Reason): readonly string[] {
   const messages: Messages = refusals[reason][1];
-  return typeof messages === 'string' ? { only: messages } : messages;
+  return typeof messages === 'string' ? [messages] : Object.values(messages);
 }

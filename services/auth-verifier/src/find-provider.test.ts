@@ -1,6 +1,6 @@
 import { type Provider, readProvider } from '@echodrop/identity-provider/provider';
 import { expect, test } from 'vitest';
-import { findProvider } from './proof.ts';
+import { findProvider } from './find-provider.ts';
 import { fourSecrets } from './replica.fixture.ts';
 
 const advertised = 'https://identity.example/1/verify.json';

@@ -2,7 +2,8 @@ import type { Credentials, ProviderUser, Verdict, VerificationRequest } from '@e
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
-import { findProvider, isSchemeSupported, isSingleUse } from './proof.ts';
+import { findProvider } from './find-provider.ts';
+import { isSchemeSupported, isSingleUse } from './proof.ts';
 import { type IdentityProviders, type QueryResult, unavailable } from './provider/query-providers.ts';
 import type { ProofKeys } from './verdicts/proof-keys.ts';
 import type { Use, UseEnd, VerdictCache } from './verdicts/verdict-cache.ts';

@@ -66,7 +66,7 @@ export function gatewayApp(gateway: Gateway): Express {
     const openApi = serveOpenApi(root, gateway.uploads.forms.maxMediaBytes);
     app.route(`${root}/openapi.json`).get(openApi).all(methodNotAllowed('GET, HEAD', 'json'));
   }
-  app.use((request, response) => sendRefusal(request, response, 'json', new Refusal('not_found')));
+  app.use((request, response) => sendRefusal(request, response, 'json', new Refusal('not_found', { message: 'path' })));
   app.use(lastResort);
   return app;
 }
@@ -134,5 +134,5 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
 
 // Errors of Express itself: a path that is no valid percent-encoding.
 const lastResort: ErrorRequestHandler = (_error, request, response, _next) => {
-  sendRefusal(request, response, 'json', new Refusal('not_found'));
+  sendRefusal(request, response, 'json', new Refusal('not_found', { message: 'path' }));
 };

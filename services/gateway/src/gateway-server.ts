@@ -42,7 +42,7 @@ function refusalOf({ code }: ParserError): Refusal {
     return new Refusal('headers_too_large');
   return code === 'ERR_HTTP_REQUEST_TIMEOUT'
     ? new Refusal('too_slow', { message: 'headers' })
-    : new Refusal('request_malformed');
+    : new Refusal('request_malformed', { message: 'syntax' });
 }
 
 /** Responds to malformed HTTP with a refusal, instead of Node's response without a body. */
@@ -74,7 +74,7 @@ function refuseBrokenRequests(server: Server): void {
     socket.on('error', () => {}).resume();
     const last = findUnfinished(socket).at(-1);
     if (last) last.once('close', () => endSoon(socket));
-    else endSoon(socket, new Refusal('not_found'));
+    else endSoon(socket, new Refusal('not_found', { message: 'path' }));
   });
 }
 

@@ -7,7 +7,7 @@ export function errorTable(): string {
   return table(
     ['Status', 'Reason', 'Message', 'Retry'],
     reasons.flatMap((reason) =>
-      Object.values(messagesOf(reason)).map((sentence) => [
+      messagesOf(reason).map((sentence) => [
         String(refusals[reason][0]),
         `\`${reason}\``,
         sentence,

@@ -59,7 +59,7 @@ export class PieceSizes {
   refuse({ status, reason }) {
     const isFromProxy = reason === undefined;
     // A proxy that lost the piece, or waited too long for its end: the next attempt sends a smaller one.
-    if (!(isFromProxy && (status >= 500 || status === 408))) this.#failedStart = -1;
+    if (!(isFromProxy && (status >= 500 || [408, 499].includes(status)))) this.#failedStart = -1;
     if (isFromProxy && [400, 403, 413].includes(status) && !this.isSmallest) {
       // Only 413 says that the size is the reason, so another status is worth one more piece.
       this.#bytes = status === 413 ? smaller(this.#lastBytes) : smallestBytes;

@@ -18,11 +18,11 @@ const maybeForBody = [400, 403, 413];
  * @param {Refusal} refusal
  */
 export function isTemporary({ status, reason = '' }) {
-  // Proxies also respond with unregistered statuses, such as 520 to 524.
+  // Proxies also respond with unregistered statuses, such as 499 (the body took too long) and 520 to 524.
   return (
     ['idempotency_key_in_use', 'provider_unavailable'].includes(reason) ||
     status >= 500 ||
-    [408, 423, 429].includes(status)
+    [408, 423, 429, 499].includes(status)
   );
 }
 
@@ -86,6 +86,6 @@ export function describeProxyResponse({ status, type, bytes }) {
     return `Something other than the upload service responded (${response}). ${advice}`;
   }
   const size = bytes === undefined ? '' : ` with ${bytes} bytes of the file`;
-  const advice = `Ask its operator to raise the limit: ${whereLimits}.`;
+  const advice = `Ask its operator to raise the limit to 65 MiB or more: ${whereLimits}.`;
   return `A proxy limits the size of requests, and refused one${size} (${response}). ${advice}`;
 }

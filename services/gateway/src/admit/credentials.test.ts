@@ -48,12 +48,12 @@ test.each([
   [
     { [named]: 'https://ID.example/verify', [echo]: 'Bearer t' },
     401,
-    /It accepts https:\/\/id\.example\/verify or https:\/\/other\.example\/v\.$/,
+    /It accepts https:\/\/id\.example\/verify, https:\/\/other\.example\/v\.$/,
   ],
   [
     { [named]: provider, [echo]: 'OAuth x="y"', authorization: 'Bearer t' },
     400,
-    /two kinds of credentials: Authorization and X-Verify-Credentials-Authorization\. Send one\.$/,
+    /two proofs of its user: Authorization and X-Verify-Credentials-Authorization\. Send one\.$/,
   ],
 ])('%j is refused with %i, and the message names the cause', async (headers, status, sentence) => {
   await expect(read(headers)).rejects.toMatchObject({ status, sentence: expect.stringMatching(sentence) });
@@ -65,7 +65,7 @@ test('the message names the missing fields of version 1, or one that was sent as
     ['oauth_token', ''],
   ] as const);
   expect(secretsMissing({ fields, misplaced: new Map() }).sentence).toBe(
-    'Missing credentials: send the fields consumer_secret, oauth_token, oauth_secret.',
+    'Missing credentials: send the fields consumer_secret, oauth_token, oauth_secret, or a bearer token in the header Authorization.',
   );
   const misplaced = new Map([['oauth_secret', 'Content-Type application/json']]);
   expect(secretsMissing({ fields, misplaced }).sentence).toBe(

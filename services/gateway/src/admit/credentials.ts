@@ -9,6 +9,7 @@ type EchoCredentials = Extract<Credentials, { version: 2 }>;
 
 const echoHeader = 'X-Verify-Credentials-Authorization';
 const providerHeader = 'X-Auth-Service-Provider';
+const maxProvidersShown = 2;
 
 /** Whether a request has a bearer token for the user's identity provider in its own header (RFC 6750 section 2.1). */
 export function hasBearerToken({ authorization = '' }: IncomingHttpHeaders): boolean {
@@ -30,7 +31,8 @@ export async function credentialsFromHeaders(
   const named = header(headers, providerHeader)?.replace(/^"(.*)"$/, '$1');
   if (echo && bearer && echo !== bearer) throw twoProofs(echoHeader);
   const authorization = echo ?? bearer;
-  if (!authorization) throw named ? headerMissing(echoHeader) : new Refusal('credentials_missing');
+  if (!authorization)
+    throw named ? headerMissing(echoHeader) : new Refusal('credentials_missing', { message: 'headers' });
   if (!named && !echo) return { version: 2, authorization };
   const isForgiven = compatibility === 'historic' && headers['x-auth-service-provider'] === undefined;
   if (!named && !isForgiven) throw headerMissing(providerHeader);
@@ -50,8 +52,10 @@ export function twoProofs(other: string): Refusal {
 }
 
 function providerUnknown(known: readonly string[]): Refusal {
-  const providers = known.join(' or ');
-  return new Refusal('provider_unknown', isPlain(providers) ? { message: 'listed', values: { providers } } : {});
+  const shown = known.slice(0, maxProvidersShown).filter((address) => isPlain(address));
+  if (shown.length === 0) return new Refusal('provider_unknown', { message: 'header' });
+  const values = { providers: shown.join(', ') };
+  return new Refusal('provider_unknown', { message: shown.length === known.length ? 'listed' : 'some', values });
 }
 
 /** The credentials of version 1 (docs/reference/interface.md section 5.4), or undefined if one of the four secrets is missing. */
@@ -92,7 +96,7 @@ export function requireCaller(
     case 'provider_unknown':
       if (credentials.version === 1) throw new Refusal('provider_unknown', { message: 'secrets' });
       if (credentials.provider === undefined) throw new Refusal('credentials_missing', { message: 'provider' });
-      throw new Refusal('provider_unknown');
+      throw new Refusal('provider_unknown', { message: 'header' });
     case 'provider_unavailable':
       throw new Refusal('provider_unavailable', { retryAfterSeconds: verdict.retryAfterSeconds });
     case 'overloaded':

@@ -1,7 +1,6 @@
 import { messagesOf, type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { encodeRefusal } from '../response/encode-refusal.ts';
 import type { Format } from '../response/format.ts';
-import { Refusal } from '../response/refusal-error.ts';
 import { requestIdHeader, tusHeader } from './openapi-record.ts';
 
 const byStatus = Map.groupBy(Object.keys(refusals) as Reason[], (reason) => refusals[reason][0]);
@@ -50,9 +49,7 @@ function responseOf(status: number, reasons: readonly Reason[]) {
   const examples = (format: Format) =>
     Object.fromEntries(reasons.map((reason) => [reason, { value: example(reason, format) }]));
   return {
-    description: reasons
-      .map((reason) => `\`${reason}\`: ${Object.values(messagesOf(reason)).join(' Or: ')}`)
-      .join('\n\n'),
+    description: reasons.map((reason) => `\`${reason}\`: ${messagesOf(reason).join(' Or: ')}`).join('\n\n'),
     headers: { ...requestIdHeader, ...tusHeader, ...headersOf(status) },
     content: {
       'application/json': {
@@ -93,6 +90,8 @@ function headersOf(status: number): Record<string, object> {
 }
 
 function example(reason: Reason, format: Format): unknown {
-  const { body } = encodeRefusal(new Refusal(reason), format);
+  const [sentence = ''] = messagesOf(reason);
+  const [status] = refusals[reason];
+  const { body } = encodeRefusal({ reason, status, sentence, retryAfterSeconds: undefined }, format);
   return format === 'json' ? JSON.parse(body) : body;
 }

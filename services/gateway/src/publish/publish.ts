@@ -129,7 +129,9 @@ export class Publisher {
     const { type } = media;
     const toRefusal = (why: UnsupportedReason, detected?: MediaType): Refusal => {
       log.cause = why;
-      return new Refusal('media_unsupported', { message: why, values: { type: detected ?? 'such' } });
+      return why === 'type_off'
+        ? new Refusal('media_unsupported', { message: why, values: { type: detected ?? 'such' } })
+        : new Refusal('media_unsupported', { message: why });
     };
     if (type === undefined) throw toRefusal('unknown_type');
     const probe = await this.#probe(media, type, { owner: ownerHash(caller), signal });

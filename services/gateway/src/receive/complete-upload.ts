@@ -55,5 +55,8 @@ function parameterMissing(name: 'key' | 'message' | 'media', { misplaced, receiv
   if (sign !== undefined && name === 'media') return mediaSentAsText();
   if (sign !== undefined) return new Refusal('parameter_missing', { message: 'sentAsFile', values: { name, sign } });
   if (received.has(name)) return new Refusal('parameter_missing', { message: 'empty', values: { name } });
-  return new Refusal('parameter_missing', { values: { name, received: [...received].join(', ') || 'none' } });
+  return new Refusal('parameter_missing', {
+    message: 'absent',
+    values: { name, received: [...received].join(', ') || 'none' },
+  });
 }

@@ -8,7 +8,9 @@ export const maxFieldBytes = 64 * 1024;
 export const maxAltCharacters = 1500;
 const maxParts = 100;
 const maxNames = 10;
-const maxNameLength = 40;
+/** The longest name that a message repeats. */
+export const maxNameLength = 40;
+const unshowableName = 'a part with another name';
 
 /** Called after each field with all fields so far. */
 export type OnField = (fields: ReadonlyMap<FieldName, string>) => void;
@@ -49,8 +51,8 @@ export class FormContent implements AsyncDisposable {
       throw new Refusal('form_malformed', { message: 'repeated', values: { name } });
     if (isParameter) this.#seen.add(name);
     if (isFile ? isFieldName(name) : name === 'media') this.misplaced.set(name, sign);
-    if (isParameter || (this.received.size < maxNames && isPlain(name) && name.length <= maxNameLength))
-      this.received.add(name);
+    const isShowable = isPlain(name) && name.length <= maxNameLength;
+    if (isParameter || this.received.size < maxNames) this.received.add(isShowable ? name : unshowableName);
   }
 
   /** @throws Refusal `form_malformed` for a text that is too long */

@@ -122,17 +122,17 @@ test('a disconnect or stop ends reading, and leaves the request open for the res
 
   const request = new PassThrough();
   const stopped = readAll(request).body;
-  stopped.stop(new Refusal('credentials_refused'));
-  await expect(stopped.ended).rejects.toEqual(new Refusal('credentials_refused'));
+  stopped.stop(new Refusal('unavailable'));
+  await expect(stopped.ended).rejects.toEqual(new Refusal('unavailable'));
   expect(request.destroyed).toBe(false);
 });
 
 test('an error of the consumer ends reading', async () => {
   const request = new PassThrough();
   const take = () => {
-    throw new Refusal('form_malformed');
+    throw new Refusal('overloaded');
   };
   const { ended } = readBody(request, limits, take);
   request.write('x');
-  await expect(ended).rejects.toEqual(new Refusal('form_malformed'));
+  await expect(ended).rejects.toEqual(new Refusal('overloaded'));
 });

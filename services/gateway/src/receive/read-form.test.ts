@@ -266,6 +266,7 @@ test('the length of an alternative text is in characters; a line break counts as
 });
 
 test.each([
+  ['The form does not contain the boundary that Content-Type names.', Buffer.from('--c\r\n\r\nx\r\n--c--\r\n')],
   [
     'Duplicate parameter: key.',
     Buffer.from(`--b${'\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--b'.repeat(2)}--\r\n`),

@@ -64,6 +64,7 @@ export class FormReader {
     const lastLine = this.#headers.toString('latin1', 0, this.#headersLength);
     const isForgiven = this.#isHistoric && this.#parts > 0 && /^(\r\n)?$/.test(lastLine);
     const isAtEnd = this.#state === 'headers' && (isForgiven || /^--[ \t]*\r?$/.test(lastLine));
+    if (this.#state === 'preamble') throw new Refusal('form_malformed', { message: 'noDelimiter' });
     if (this.#state !== 'epilogue' && !isAtEnd) throw new Refusal('form_malformed', { message: 'incomplete' });
   }
 

@@ -181,7 +181,7 @@ test('a refused caller ends a form at once, and takes precedence over a malforme
   await waitUntil('the unfinished request', async () => requests.length === 1);
   const malformed = send({ contentType, body: body.subarray(0, 100) });
   await arrivalOfOne();
-  verdict.reject(new Refusal('credentials_refused'));
+  verdict.reject(new Refusal('caller_blocked'));
   expect(await malformed).toBe('credentials_refused');
   expect(await unfinished.response()).toMatchObject({ body: 'credentials_refused' });
   expect(await stored()).toEqual(before);
@@ -231,7 +231,7 @@ test.each(['late', 'early'] as const)(
     await using client = await RawClient.connect(address);
     client.head('/', { 'Content-Type': contentType }, body.length);
     await client.flush(body.subarray(0, 40_000));
-    waiting.verdict.reject(new Refusal('credentials_refused'));
+    waiting.verdict.reject(new Refusal('caller_blocked'));
     received = async ({ fields, media: file }) => {
       expect(fields.get('message')).toBe('hello');
       await expect(file?.awaitStored()).rejects.toThrow('credentials_refused');
@@ -282,7 +282,7 @@ test.each([
   // V8 frees used chunks in the background.
   await expect.poll(() => (memoryInUse() - before) / KiB).toBeLessThan(1024);
   requests[0]?.destroy();
-  verdict.reject(new Refusal('credentials_refused'));
+  verdict.reject(new Refusal('caller_blocked'));
   forms = { ...forms, ...limits };
 });
 

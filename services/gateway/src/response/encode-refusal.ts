@@ -4,7 +4,7 @@ import type { Refusal } from './refusal-error.ts';
 
 /** The headers and body of a refusal. `scheme`: that of the credentials to send. */
 export function encodeRefusal(
-  refusal: Refusal,
+  refusal: Pick<Refusal, 'status' | 'reason' | 'sentence' | 'retryAfterSeconds'>,
   format: Format,
   scheme: 'OAuth' | 'Bearer' = 'OAuth',
 ): { headers: Record<string, string>; body: string } {

@@ -1,14 +1,29 @@
-import { type MessageName, messagesOf, type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
+import { type MessagesOf, type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { CrowdedOut } from '@echodrop/object-store/object-store';
 
-interface RefusalOptions<R extends Reason> {
-  /** Of a reason with several messages; the default is the first. */
-  readonly message?: MessageName<R>;
-  /** For the placeholders of the message. Values may come from the request. */
-  readonly values?: Readonly<Record<string, string | number>>;
-  readonly retryAfterSeconds?: number;
+interface Circumstances {
+  readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
 }
+
+type Values = Readonly<Record<string, string | number>>;
+type PlaceholdersOf<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | PlaceholdersOf<Rest> : never;
+
+/** The values of a message's placeholders, if it has any. They may come from the request. */
+type ValuesOf<Text> = [PlaceholdersOf<Text>] extends [never]
+  ? { readonly values?: undefined }
+  : { readonly values: Readonly<Record<PlaceholdersOf<Text>, string | number>> };
+
+/** Which of several messages, and its values. */
+type Chosen<Messages> = {
+  [Name in keyof Messages]: { readonly message: Name } & ValuesOf<Messages[Name]>;
+}[keyof Messages];
+
+type OptionsOf<Messages> = Messages extends string
+  ? [PlaceholdersOf<Messages>] extends [never]
+    ? [options?: Circumstances]
+    : [options: Circumstances & ValuesOf<Messages>]
+  : [options: Circumstances & Chosen<Messages>];
 
 const retryAfterSeconds = 5;
 
@@ -22,14 +37,14 @@ export class Refusal<R extends Reason = Reason> extends Error {
 
   readonly status: number;
 
-  constructor(reason: R, options: RefusalOptions<R> = {}) {
+  constructor(reason: R, ...given: OptionsOf<MessagesOf<R>>) {
+    const [options = {}] = given as [(Circumstances & { message?: string; values?: Values })?];
     super(reason, { cause: options.cause });
     this.reason = reason;
-    const [status] = refusals[reason];
-    const messages = messagesOf(reason);
-    const [name = ''] = options.message === undefined ? Object.keys(messages) : [options.message];
+    const [status, messages]: readonly [number, string | Readonly<Record<string, string>>] = refusals[reason];
     this.status = status;
-    this.sentence = fill(messages[name] ?? '', options.values ?? {});
+    const template = typeof messages === 'string' ? messages : messages[options.message ?? ''];
+    this.sentence = fill(template ?? '', options.values ?? {});
     const isTemporary = status === 423 || status === 429 || status === 503;
     this.retryAfterSeconds = options.retryAfterSeconds ?? (isTemporary ? retryAfterSeconds : undefined);
   }
@@ -43,14 +58,13 @@ export function isPlain(text: string): boolean {
 /** 413 for a file of more than `maxBytes`. */
 export function mediaTooLarge(maxBytes: number): Refusal {
   const limit = maxBytes % 2 ** 20 === 0 ? `${maxBytes / 2 ** 20} MiB` : `${maxBytes} bytes`;
-  return new Refusal('media_too_large', { values: { limit } });
+  return new Refusal('media_too_large', { message: 'size', values: { limit } });
 }
 
-function fill(template: string, values: Readonly<Record<string, string | number>>): string {
-  return template.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => {
-    const value = values[name];
-    if (value === undefined) return placeholder;
-    return isPlain(`${value}`) ? `${value}` : 'malformed';
+function fill(template: string, values: Values): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = `${values[name]}`;
+    return isPlain(value) ? value : 'malformed';
   });
 }
 

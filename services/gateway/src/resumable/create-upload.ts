@@ -7,7 +7,7 @@ import { requireFittingAlt } from '../receive/form-content.ts';
 import type { ResumableDeps } from './resumable-deps.ts';
 import { spellMetadata } from './tus-headers.ts';
 import type { AdmittedRequest, LeasedRequest } from './tus-request.ts';
-import { parametersOfMetadata } from './upload-metadata.ts';
+import { namesOfMetadata, parametersOfMetadata } from './upload-metadata.ts';
 import { saveState } from './upload-state.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function createUpload(
   const fields = parametersOfMetadata(metadata);
   requireFittingAlt(fields.get('alt') ?? '');
   const media = length === 0 ? undefined : true;
-  const received = new Set([...fields.keys(), ...(media ? [] : ['media'])]);
+  const received = new Set([...namesOfMetadata(metadata), ...(media ? [] : ['media'])]);
   const parameters = { fields, media, misplaced: new Map(), received };
   const { message, alt, application } = requireParameters(parameters, apiKeys, forms.compatibility);
   const idempotencyKey = idempotencyKeyOf(headers);

@@ -1,6 +1,6 @@
 import { StateConflict } from '@echodrop/archive/resumable-uploads';
 import { isTemporary } from '@echodrop/contracts/refusal-statuses-and-messages';
-import { Refusal } from '../response/refusal-error.ts';
+import { mediaTooLarge, Refusal } from '../response/refusal-error.ts';
 
 /** HEAD publishes an upload whose last request died. Tus clients begin again after any of its refusals but 423. */
 export function ofHead(refusal: Refusal, method: string): Refusal {
@@ -8,27 +8,42 @@ export function ofHead(refusal: Refusal, method: string): Refusal {
 }
 
 /** What a request of the protocol is refused with. Errors of the library are objects with a status; others are returned as they are. */
-export function toRefusal(error: unknown): unknown {
+export function toRefusal(error: unknown, maxMediaBytes: number): unknown {
   if (error instanceof StateConflict) return new Refusal('upload_locked', { cause: error });
   const { status_code: status, body } = error as { status_code?: number; body?: string };
-  return status === undefined ? error : refusalOf(status, body, error);
+  return status === undefined ? error : refusalOf({ status, text: body, cause: error }, maxMediaBytes);
 }
 
 const headers = ['Upload-Offset', 'Upload-Length', 'Upload-Defer-Length', 'Upload-Metadata', 'Upload-Concat'];
 
 /** The refusal for a status of the library, and its text. */
-export function refusalOf(status: number, text = '', cause?: unknown): Refusal {
-  if (status === 400 || status === 403) {
-    const name = headers.find((each) => text.toLowerCase().includes(each.toLowerCase()));
-    return new Refusal('tus_malformed', { ...(name ? { values: { name } } : { message: 'headers' }), cause });
+export function refusalOf(
+  { status, text = '', cause }: { status: number; text?: string | undefined; cause?: unknown },
+  maxMediaBytes: number,
+): Refusal {
+  switch (status) {
+    case 400:
+    case 403:
+      return malformed(text, cause);
+    case 404:
+      return new Refusal('not_found', { message: 'resumable', cause });
+    case 409:
+      return new Refusal('offset_conflict', { cause });
+    case 410:
+      return new Refusal('upload_expired', { cause });
+    case 413:
+      return mediaTooLarge(maxMediaBytes);
+    case 501:
+      // Of the extensions that the library knows, only concatenation is missing here. A 5xx would be retried in vain.
+      return new Refusal('tus_malformed', { message: 'concatenation', cause });
+    default:
+      return new Refusal('unavailable', { cause });
   }
-  const reasons = {
-    409: 'offset_conflict',
-    410: 'upload_expired',
-    413: 'media_too_large',
-  } as const;
-  // Of the extensions that the library knows, only concatenation is missing here. A 5xx would be retried in vain.
-  if (status === 501) return new Refusal('tus_malformed', { message: 'concatenation', cause });
-  if (status === 404) return new Refusal('not_found', { message: 'resumable', cause });
-  return new Refusal(reasons[status as keyof typeof reasons] ?? 'unavailable', { cause });
+}
+
+function malformed(text: string, cause: unknown): Refusal {
+  const name = headers.find((each) => text.toLowerCase().includes(each.toLowerCase()));
+  if (name === undefined) return new Refusal('tus_malformed', { message: 'headers', cause });
+  if (name === 'Upload-Metadata') return new Refusal('tus_malformed', { message: 'metadata', cause });
+  return new Refusal('tus_malformed', { message: 'header', values: { name }, cause });
 }

@@ -87,7 +87,7 @@ async function handleRequest(handling: Handling): Promise<void> {
     end(outcomeOf(tus));
   } catch (error) {
     if (error instanceof ClientGone) return end(wasCutOff(response) ? 'unavailable' : 'client_gone');
-    const refusal = asRefusal(toRefusal(error));
+    const refusal = asRefusal(toRefusal(error, deps.forms.maxMediaBytes));
     if (refusal.reason === 'tus_version') response.set('Tus-Version', version);
     sendRefusal(request, response, 'json', ofHead(refusal, method));
     context.log.refusalMessage = refusal.sentence;
@@ -107,7 +107,7 @@ async function respond(tus: TusRequest, { request, response, method, server, dep
   const head = new Request(`http://gateway${request.originalUrl}`, { method: isGet ? 'HEAD' : method, headers });
   const result = await currentRequest.run(tus, () => server.handleWeb(head));
   if (tus.failure !== undefined || result.status >= 400)
-    throw tus.failure ?? refusalOf(result.status, await result.text());
+    throw tus.failure ?? refusalOf({ status: result.status, text: await result.text() }, deps.forms.maxMediaBytes);
   if (isGet) sendRecord(response, 'json', publicRecord(requirePublished(tus), deps.publicSite));
   else await send(result, tus, request, response);
 }

@@ -1,4 +1,4 @@
-import { refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
+import { messagesOf, type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { canSignIn, type Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './page.ts';
@@ -14,7 +14,7 @@ export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name
 <p>The operators of this site give you the upload address (here <code>${gateway}</code>), the API key of your application, and the list of identity providers.</p>
 
 <h2>Upload</h2>
-<p>Send a form (<code>multipart/form-data</code>) with <code>key</code>, <code>message</code> (the caption; public, may be empty) and <code>media</code> (the file). Two headers identify the user: the address at which the provider verifies credentials, and what you would send there as <code>Authorization</code>: <code>Bearer …</code> (a token) or <code>OAuth …</code> (a signed request, OAuth Echo). A bearer token can also come alone, as <code>Authorization: Bearer …</code>, if only one provider of this site issues such. An optional field <code>alt</code> describes the media for people who cannot see it, in at most 1,500 characters.</p>
+<p>Send a form (<code>multipart/form-data</code>) with <code>key</code>, <code>message</code> (the caption; public, may be empty) and <code>media</code> (the file). Two headers identify the user: the address at which the provider verifies credentials, and what you would send there as <code>Authorization</code>: <code>Bearer …</code> (a token) or <code>OAuth …</code> (a signed request, OAuth Echo). A bearer token can also come alone, as <code>Authorization: Bearer …</code>, if this server accepts bearer tokens of one provider only; otherwise add <code>X-Auth-Service-Provider</code>. An optional field <code>alt</code> describes the media for people who cannot see it, in at most 1,500 characters.</p>
 <pre><code>curl ${gateway}/2/upload.json \\
   -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
   -H "X-Verify-Credentials-Authorization: Bearer $TOKEN" \\
@@ -66,8 +66,8 @@ ${publicAddresses(publicSite)}${upload && ownPages(canSignIn(upload))}</div>`,
 
 const reasons = html`<dl>
 ${Object.entries(refusals).map(
-  ([reason, [status, messages]]) => html`<dt>${status} <code>${reason}</code></dt>
-${(typeof messages === 'string' ? [messages] : Object.values(messages)).map((each) => html`<dd>${each}</dd>\n`)}`,
+  ([reason, [status]]) => html`<dt>${status} <code>${reason}</code></dt>
+${messagesOf(reason as Reason).map((each) => html`<dd>${each}</dd>\n`)}`,
 )}</dl>`;
 
 function ownPages(canList: boolean): Html {
