@@ -242,6 +242,28 @@ describe('bad input is refused, and changes nothing', () => {
   });
   const some = Buffer.alloc(10, 1);
 
+  test.each<[string, string, () => Promise<{ text: string }>]>([
+    [
+      'No offset',
+      'The header Upload-Offset is missing or malformed.',
+      () => patch(path, 0, some, { 'Upload-Offset': '' }),
+    ],
+    ['More than the length', 'The body has more bytes than are left of Upload-Length.', () => patch(path, 10, photo)],
+    ['A length beyond the limit', 'The file exceeds the size limit of 16 MiB.', () => create(16 * MiB + 1)],
+    [
+      'No Base64',
+      'Upload-Metadata must be a list of names, each with a UTF-8 value in Base64.',
+      () => create(9, { 'Upload-Metadata': `key ${sandbox.apiKey}` }),
+    ],
+    [
+      'No key',
+      'Missing parameter: key. Received: filename, filetype.',
+      () => create(9, { 'Upload-Metadata': 'filename YQ==,filetype YQ==' }),
+    ],
+  ])('%s: %s', async (_what, sentence, provoke) => {
+    expect(JSON.parse((await provoke()).text).errors[0].message).toBe(sentence);
+  });
+
   test.each<[string, string, () => Promise<{ status: number; text: string }>]>([
     ['a wrong offset', '409 offset_conflict', () => patch(path, 11, some)],
     ['no offset', '400 tus_malformed', () => patch(path, 0, some, { 'Upload-Offset': '' })],

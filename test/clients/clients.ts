@@ -54,7 +54,7 @@ export const clients: Readonly<Record<string, FormClient>> = {
     refused: {
       'Retrofit with Gson, String parts': jsonField,
       // OkHttp's default.
-      'OkHttp, multipart/mixed': /^Content-Type must be multipart\/form-data with a boundary\.$/,
+      'OkHttp, multipart/mixed': /^Content-Type must be multipart\/form-data, but is multipart\/mixed\.$/,
     },
   },
   'a browser': {

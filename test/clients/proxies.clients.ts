@@ -3,14 +3,15 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { findProgram } from '@echodrop/testkit/find-program';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { nginx, startNginx } from '@echodrop/testkit/servers/start-nginx';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasPythonClients, withPython } from './clients.ts';
-import { makeCertificate, type RunningProxy, startHaproxy, startNginx } from './start-proxy.ts';
+import { makeCertificate, type RunningProxy, startHaproxy } from './start-haproxy.ts';
 
-const hasNginx = (await findProgram('nginx')) !== undefined;
+const hasNginx = nginx !== undefined;
 const hasHaproxy = (await findProgram('haproxy')) !== undefined;
 const hasPython = await hasPythonClients();
 const MB = 1e6;
@@ -35,7 +36,7 @@ describe.each([
   {
     proxy: 'nginx',
     isFound: hasNginx,
-    start: () => startNginx(join(stack.folder, 'nginx'), stack.gateway, 'client_max_body_size 0;', tls),
+    start: () => startNginx(stack.gateway, { directives: 'client_max_body_size 0;', tls }),
   },
   {
     proxy: 'haproxy',
@@ -100,7 +101,7 @@ describe.each([
 
 describe('through nginx with its default limit of 1 MB', unlessMissing({ nginx: hasNginx }), () => {
   test.each([3, 40])('the command line uploads %i MB in pieces', async (megabytes) => {
-    await using proxy = await startNginx(join(stack.folder, 'limited'), stack.gateway, '');
+    await using proxy = await startNginx(stack.gateway);
     const file = await photoOf(megabytes * MB);
     const main = resolve(import.meta.dirname, '../../packages/client/src/cli/main.ts');
     const { stdout } = await execa(process.execPath, [main, 'upload', file, '--json', '--message', 'pieces'], {

@@ -31,12 +31,17 @@ async function isResponding(address: string): Promise<boolean> {
 }
 
 function localEnvironment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const signs = args[0] === 'sign' || given['ECHODROP_TOKEN'] !== undefined;
+  const signing = sandboxSigningProvider(given);
+  const signs =
+    args[0] === 'sign' ||
+    given['ECHODROP_TOKEN'] !== undefined ||
+    given['ECHODROP_PROVIDER'] === signing ||
+    args.some((each) => /^--token(=|$)/.test(each) || each.replace('--provider=', '') === signing);
   return {
     // HOST may be another address of this machine.
     ECHODROP_ALLOW_HTTP: '1',
     ECHODROP_KEY: localApiKey(given),
-    ECHODROP_PROVIDER: configuredProvider(given) ?? (signs ? sandboxSigningProvider : sandboxProvider)(given),
+    ECHODROP_PROVIDER: configuredProvider(given) ?? (signs ? signing : sandboxProvider(given)),
     ...(hasSandboxUser(given) && {
       ...(!signs && { ECHODROP_BEARER: sandboxBearer }),
       // Also for version 1 of the API.

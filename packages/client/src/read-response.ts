@@ -67,8 +67,8 @@ function statusMessage({ status, headers }: Response, bytes: number | undefined)
   // A response to HEAD has no body, and a success is none of a proxy.
   if (headers.has('tus-resumable') || status < 400) return `The service responded with ${status}.`;
   const type = headers.get('content-type');
-  if ([404, 405].includes(status)) return `The service responded with ${status} (${type}). ${checkAddress}`;
-  return describeProxyResponse({ status, type, bytes });
+  const description = describeProxyResponse({ status, type, bytes });
+  return [404, 405].includes(status) ? `${description} ${checkAddress}` : description;
 }
 
 function read<T>(shape: z.ZodMiniType<T>, value: unknown): T {

@@ -1,5 +1,6 @@
 // Of the service, at the end of an address that was copied whole.
-const endpoint = /\/(?:[12](?:\/(?:upload|media)(?:\.(?:json|xml))?)?|files|openapi\.json)$/;
+// `/1` and `/2` alone may be base paths; `/files` is none (config.ts of the gateway).
+const endpoint = /\/(?:[12]\/(?:upload|media)(?:\.(?:json|xml))?|files|openapi\.json)$/;
 
 /** The address of an upload service, without a slash at its end, repeated slashes and the path of an endpoint. @throws TypeError if it is no URL */
 export function serviceAddress(address: string | URL): string {

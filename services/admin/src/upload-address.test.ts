@@ -42,6 +42,7 @@ test.each([
   'https://media.example/by/0123456789abcdef0123456789abcdef',
   'https://media.example/documentation',
   'https://media.example/oembed?url=x',
+  'https://media.example/oembed',
   'https://upload.example/api/2/media.json',
   'ftp://media.example/Ab3dE6gH9j',
   'https://[/Ab3dE6gH9j',
@@ -54,6 +55,7 @@ test.each([
 test.each([
   [`https://media.example.evil.example/${id}`, 'PUBLIC_SITE_URL'],
   [`https://media.example@evil.example/${id}`, 'PUBLIC_SITE_URL'],
+  [`https://media.example/oembed?url=${encodeURIComponent(`https://evil.example/${id}`)}`, 'PUBLIC_SITE_URL'],
   [`https://media.example/2/media/${id}.json`, 'PUBLIC_UPLOAD_URL'],
 ])('%s is at another host than %s', (address, setting) => {
   expect(() => readMediaId(address, known)).toThrow(`(${setting}). If it is the right upload, pass its id: ${id}`);

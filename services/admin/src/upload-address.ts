@@ -15,11 +15,11 @@ export function readMediaId(idOrAddress: string, known: PublicAddresses): string
   if (isMediaId(idOrAddress)) return idOrAddress;
   const fault = (text: string) => new CommandFailed(`${quoteForTerminal(idOrAddress)}: ${text}`);
   const address = parseAddress(idOrAddress);
-  const found = address && findId(address);
+  const named = address?.pathname.match(/^\/oembed\/?$/) ? URL.parse(address.searchParams.get('url') ?? '') : address;
+  const found = named && findId(named);
   if (!found) throw fault('neither a media id nor the address of an upload');
   const expected = known[found.setting];
-  if (address.host === noHost || expected === undefined || hostOf(new URL(expected)) === hostOf(address))
-    return found.id;
+  if (named.host === noHost || expected === undefined || hostOf(new URL(expected)) === hostOf(named)) return found.id;
   throw fault(`not at ${expected} (${found.setting}). If it is the right upload, pass its id: ${found.id}`);
 }
 
@@ -38,12 +38,10 @@ interface FoundId {
   readonly setting: keyof PublicAddresses;
 }
 
-function findId({ pathname, searchParams }: URL): FoundId | undefined {
+function findId({ pathname }: URL): FoundId | undefined {
   const [, inApi] = /\/2\/media\/([0-9A-Za-z]{10})(?:\.(?:json|xml))?$/.exec(pathname) ?? [];
   if (inApi !== undefined) return { id: inApi, setting: 'PUBLIC_UPLOAD_URL' };
-  const isOembed = /^\/oembed\/?$/.test(pathname);
-  const path = isOembed ? (URL.parse(searchParams.get('url') ?? '')?.pathname ?? '') : pathname;
-  const [, onSite] = /^\/(?:show\/\w+\/)?([0-9A-Za-z]{10})(?=[./]|$)/.exec(path) ?? [];
+  const [, onSite] = /^\/(?:show\/\w+\/)?([0-9A-Za-z]{10})(?=[./]|$)/.exec(pathname) ?? [];
   return onSite === undefined ? undefined : { id: onSite, setting: 'PUBLIC_SITE_URL' };
 }
 

@@ -149,6 +149,8 @@ test('show prints the record, the user, listings and files of an upload, named b
 
 test('show says what is wrong with an upload and what to do, and how a deleted one ended', async () => {
   const { id, mediaKey } = await publishSample(dataDir.store);
+  await dataDir.store.put(mediaObjectKey(mediaKey), Readable.from([Buffer.from('cut')]));
+  expect((await run('show', id)).stdout).toMatch(/^media +\S+ has 3 bytes\. Restore it from a backup$/m);
   await dataDir.store.remove(mediaObjectKey(mediaKey));
   for (const { key } of await dataDir.store.list(listingPrefix(), { limit: 9 })) await dataDir.store.remove(key);
   const { stdout } = await run('show', id);
@@ -158,6 +160,8 @@ test('show says what is wrong with an upload and what to do, and how a deleted o
   expect(stdout).toMatch(/^renditions +none$/m);
   await run('remove', id);
   expect((await run('show', id)).stdout).toMatch(/^deleted +by an operator on 20\S+Z\nmedia +deleted$/m);
+  await dataDir.store.put(mediaObjectKey(mediaKey), Readable.from([Buffer.from('left')]));
+  expect((await run('show', id)).stdout).toMatch(/^media +left by an unfinished deletion\. Finish it: remove/m);
   await dataDir.store.put(recordKey(id), Readable.from([Buffer.from('{}')]));
   expect(await run('show', id)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('record unreadable') });
   expect(await run('show', 'Ab3dE6gH9j')).toMatchObject({ exitCode: 1, stderr: 'Ab3dE6gH9j: no such upload' });

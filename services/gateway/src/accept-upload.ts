@@ -12,6 +12,7 @@ import {
 } from './admit/credentials.ts';
 import { idempotencyKeyOf, type OncePublisher, type Published } from './idempotency/idempotency.ts';
 import { requireParameters } from './receive/complete-upload.ts';
+import { secretNames } from './receive/part-headers.ts';
 import { type FormSettings, receiveForm, requireFittingBody } from './receive/receive-form.ts';
 import { mediaTooLarge } from './response/refusal-error.ts';
 import type { UploadContext } from './upload-context.ts';
@@ -27,18 +28,19 @@ export interface UploadDeps {
 /**
  * Receives and publishes one upload (docs/reference/interface.md sections 4.1, 4.2). The checks are in the order in which an upload passes them.
  * Version 2 has the credentials in its headers. Version 1 has them in fields, which may follow the media: until its caller is verified
- * it is anonymous, and with wrong credentials its form is still read to the end. A bearer token in a header counts as in version 2.
+ * it is anonymous, and with wrong credentials its form is still read to the end. Instead, it may have a bearer token in its headers.
  * @throws Refusal, ClientGone, or the failure of a dependency
  */
 export async function acceptUpload(context: UploadContext, deps: UploadDeps): Promise<Published> {
   const { request, version, clientAddress, signal, log } = context;
   const { admission, verifier, forms, publisher, apiKeys } = deps;
 
-  const hasHeaderProof = version === 2 || hasBearerToken(request.headers);
-  using admitted = admission.admitUpload(clientAddress, hasHeaderProof ? 'unverified' : 'anonymous');
+  using admitted = admission.admitUpload(clientAddress, version === 1 ? 'anonymous' : 'unverified');
 
   const headerCredentials =
-    hasHeaderProof && (await credentialsFromHeaders(request.headers, verifier, forms.compatibility));
+    version === 2 || hasBearerToken(request.headers)
+      ? await credentialsFromHeaders(request.headers, verifier, forms.compatibility)
+      : undefined;
   const idempotencyKey = idempotencyKeyOf(request.headers);
   requireFittingBody(request, forms.maxMediaBytes);
   context.sendContinue();
@@ -55,21 +57,27 @@ export async function acceptUpload(context: UploadContext, deps: UploadDeps): Pr
       .then((received) => admitted.admitCaller(requireCaller(received, credentials, admitted)))
       .then(verdict.resolve, verdict.reject);
   };
-  if (headerCredentials) verify(headerCredentials);
+  // In version 1 not before the file: a proxy may have added the token to a request with secrets.
+  const verifyHeader = () => headerCredentials && verify(headerCredentials);
+  if (version === 2) verifyHeader();
 
   await using form = await receiveForm(request, forms, {
     onField(fields) {
+      if (version === 2) return;
+      if (headerCredentials && secretNames.some((name) => fields.has(name))) throw twoProofs('the fields of version 1');
       const credentials = credentialsFromFields(fields);
-      if (credentials && version === 1 && hasHeaderProof) throw twoProofs('the fields of version 1');
       if (credentials) verify(credentials);
     },
     verdict: verdict.promise,
-    stopOnRefusal: hasHeaderProof,
-    openMemory: (crowdOut) => (verification.isRequested ? undefined : admitted.openMemory(crowdOut)),
+    stopOnRefusal: version === 2,
+    openMemory(crowdOut) {
+      verifyHeader();
+      return verification.isRequested ? undefined : admitted.openMemory(crowdOut);
+    },
     admitMedia: admitted.admitMedia,
   });
 
-  // Only of version 1 without a bearer token: headers were read above.
+  verifyHeader();
   if (!verification.isRequested) throw secretsMissing(form);
   const { message, alt, application, media } = requireParameters(form, apiKeys, forms.compatibility);
   log.mediaKey = media.key;

@@ -12,6 +12,14 @@ const good = {
   API_KEYS: 'key',
 };
 
+test.each(['/files', '/photos, /api/files/'])(
+  '%s is rejected as base paths, because clients strip it',
+  (BASE_PATHS) => {
+    expect(() => readConfig({ ...good, BASE_PATHS })).toThrow('BASE_PATHS must not end in /files');
+    expect(readConfig({ ...good, BASE_PATHS: '/,/files2,/2' }).BASE_PATHS).toEqual(['/', '/files2', '/2']);
+  },
+);
+
 test('no proxy is trusted by default', () => {
   expect(readConfig(good).TRUSTED_PROXIES).toEqual([]);
 });

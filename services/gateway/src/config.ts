@@ -41,7 +41,10 @@ export const settings = {
   WEB_UPLOAD_API_KEY: apiKey()
     .optional()
     .describe("API key that the site's pages use; its name is `web-upload`. Public (`npm start`: `sandbox-web-key`)"),
-  BASE_PATHS: commaSeparated('/').describe('comma-separated paths; `/1/` and `/2/` are below each'),
+  // Clients strip `/files` from the address of a service, because people pass that of resumable uploads.
+  BASE_PATHS: commaSeparated('/')
+    .refine((paths) => paths.every((path) => !/(^|\/)files\/*$/.test(path)), 'must not end in /files')
+    .describe('comma-separated paths; `/1/` and `/2/` are below each. None ends in `/files`'),
   MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }).describe('uploads at once in one gateway, then 503'),
   MAX_CONCURRENT_UPLOADS_PER_USER: wholeNumber({ default: 100, min: 1 }).describe(
     'uploads at once per user in one gateway, then 429',

@@ -60,6 +60,7 @@ export function needsForm({ status, reason }) {
   return [404, 405, 431].includes(status) || (reason === undefined && [400, 403, 501].includes(status));
 }
 
+const maxTypeLength = 60;
 const whereLimits = 'docs/host/tls.md#body-limits';
 
 /**
@@ -78,7 +79,7 @@ export function describeLostPiece(bytes) {
  *   piece that was sent
  */
 export function describeProxyResponse({ status, type, bytes }) {
-  const response = `status ${status}, ${type?.replace(/;.*/s, '') || 'without a Content-Type'}`;
+  const response = `status ${status}, ${type?.replace(/;.*/s, '').slice(0, maxTypeLength) || 'without a Content-Type'}`;
   if (status !== 413) {
     const advice = isTemporary({ status, reason: undefined })
       ? 'Try again later.'

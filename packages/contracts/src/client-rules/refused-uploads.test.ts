@@ -1,9 +1,24 @@
 import { expect, test } from 'vitest';
 import { isTemporary as isTemporaryReason, type Reason, refusals } from '../refusal-statuses-and-messages.ts';
-import { describeProxyResponse, isTemporary } from './refused-uploads.js';
+import { describeProxyResponse, isTemporary, mayBePublished } from './refused-uploads.js';
 
 test.each(Object.entries(refusals))('a client repeats a request after %s if the table says so', (reason, [status]) => {
   expect(isTemporary({ status, reason })).toBe(isTemporaryReason(reason as Reason));
+});
+
+test.each<[refusal: Parameters<typeof mayBePublished>[0], before: boolean, expected: boolean]>([
+  [{ status: 415, reason: 'media_unsupported' }, true, false],
+  [{ status: 403, reason: 'caller_blocked' }, true, true],
+  [{ status: 403, reason: 'caller_blocked' }, false, false],
+  // A proxy knows nothing about earlier attempts.
+  [{ status: 400, reason: undefined }, true, true],
+  [{ status: 413, reason: undefined }, true, true],
+  [{ status: 413, reason: undefined }, false, false],
+  [{ status: 502, reason: undefined }, false, true],
+  [{ status: 503, reason: 'overloaded' }, false, false],
+  [{ status: 409, reason: 'idempotency_key_in_use' }, false, true],
+])('after %o, in doubt before: %s, an upload may be published: %s', (refusal, before, expected) => {
+  expect(mayBePublished(refusal, before)).toBe(expected);
 });
 
 test.each([

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from '../find-program.ts';
@@ -12,8 +14,15 @@ interface Nginx extends AsyncDisposable {
   readonly origin: string;
 }
 
-/** An nginx with its default settings, in front of `target` (an origin). @throws Error if it does not start */
-export async function startNginx(target: string): Promise<Nginx> {
+interface NginxOptions {
+  /** Directives of the server, beside its default settings. */
+  readonly directives?: string;
+  /** A file with a certificate and its key, for TLS and HTTP/2. */
+  readonly tls?: string;
+}
+
+/** An nginx in front of `target` (an origin). @throws Error if it does not start */
+export async function startNginx(target: string, { directives = '', tls }: NginxOptions = {}): Promise<Nginx> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'nginx-'))).path;
   const port = await freePort();
@@ -25,16 +34,31 @@ export async function startNginx(target: string): Promise<Nginx> {
     events {}
     http {
       access_log off; ${temporary.join(' ')}
-      server { listen 127.0.0.1:${port}; location / { proxy_pass ${target}; proxy_set_header Host $http_host; } }
+      ${tls === undefined ? '' : `ssl_certificate ${tls}; ssl_certificate_key ${tls};`}
+      server {
+        listen 127.0.0.1:${port}${tls === undefined ? '' : ' ssl http2'};
+        ${directives}
+        location / { proxy_pass ${target}; proxy_set_header Host $http_host; }
+      }
     }`;
   await writeFile(join(folder, 'nginx.conf'), config);
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = `http${tls === undefined ? '' : 's'}://127.0.0.1:${port}`;
   parts.use(
     await ServerProcess.start({
       command: [nginx ?? 'nginx', '-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf')],
-      isReady: async () => (await fetch(origin).catch(() => undefined)) !== undefined,
+      isReady: () => isListening(port),
     }),
   );
   const moved = parts.move();
   return { origin, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  return once(socket, 'connect')
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy());
 }

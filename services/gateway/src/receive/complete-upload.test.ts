@@ -35,6 +35,10 @@ const noMedia = { ...form({ key: 'first', message: '' }), media: undefined };
 
 test.each([
   ['Missing parameter: key. Received: message.', form({ message: '' })],
+  [
+    `Missing parameter: key. Received: ${'a'.repeat(100)}.`,
+    { ...form({}), received: new Set(['a'.repeat(100), 'b'.repeat(100)]) },
+  ],
   ['Missing parameter: key. Received: none.', { ...form({}), media: undefined }],
   ['Parameter key is empty.', form({ key: '', message: '' })],
   [`Parameter key was sent as a file (${typed}); send it as text.`, form({ message: '' }, { key: typed })],

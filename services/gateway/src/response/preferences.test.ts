@@ -11,6 +11,8 @@ test.each([
   ['return=""', false],
   ['foo="x, return=representation"', false],
   ['foo; bar="x, return=representation"', false],
+  ['"return=representation', false],
+  ['return=representation, "open', true],
   ['', false],
 ])('Prefer: %s', (header, expected) => {
   expect(prefersRepresentation(header)).toBe(expected);

@@ -104,7 +104,10 @@ async function respond(tus: TusRequest, { request, response, method, server, dep
   // The protocol has no GET. Like HEAD, it publishes an upload whose last request died.
   const isGet = method === 'GET';
   if (isGet) headers.set('Tus-Resumable', version);
-  const head = new Request(`http://gateway${request.originalUrl}`, { method: isGet ? 'HEAD' : method, headers });
+  const head = new Request(`http://gateway${request.originalUrl.replace(/\?.*/, '')}`, {
+    method: isGet ? 'HEAD' : method,
+    headers,
+  });
   const result = await currentRequest.run(tus, () => server.handleWeb(head));
   if (tus.failure !== undefined || result.status >= 400)
     throw tus.failure ?? refusalOf({ status: result.status, text: await result.text() }, deps.forms.maxMediaBytes);

@@ -5,7 +5,8 @@ import { maxRetryAfterMs, RetryPolicy } from '/scripts/retry-policy.js';
 import { refusalOf, refusedBy, retryAfterOf } from '/scripts/service-response.js';
 import { Cancelled, NoResponse } from './send-request.js';
 
-const retries = 9;
+// With pauses of about two minutes together: the restart of a server may take that long.
+const retries = 12;
 const offlineCheckMs = 60_000;
 
 /** The wait that the server requires is too long for a page. */
