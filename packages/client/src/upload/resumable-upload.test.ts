@@ -185,7 +185,7 @@ test('if a proxy refuses the smallest piece too, the error has its size, and say
   await expect(failed).rejects.toMatchObject({ status: 413, reason: 'unknown', mayBePublished: false });
   await expect(failed).rejects.toThrow(
     'A proxy limits the size of requests, and refused one with 1048576 bytes of the file (status 413, text/html). ' +
-      'Ask its operator to raise the limit: docs/host/tls.md#body-limits.',
+      'Ask its operator to raise the limit to 65 MiB or more: docs/host/tls.md#body-limits.',
   );
   expect(service.received.slice(2).map(({ headers }) => headers['content-length'])).toEqual([`${2 * MiB}`, `${MiB}`]);
 });
