@@ -216,7 +216,7 @@ test('a bearer token alone, in Authorization, proves its user in every request',
 
   const wrong = await upload(stack, { version: 1, parts, headers: { Authorization: 'Bearer wrong' } });
   expect(wrong).toMatchObject({ status: 401, text: expect.stringContaining('credentials_refused') });
-  expect(wrong.headers.get('www-authenticate')).toBe('Bearer');
+  expect(wrong.headers.get('www-authenticate')).toBe('Bearer realm="Echodrop"');
   // A token that a proxy added to a request with secrets goes to no provider.
   const both = { version: 1, parts: [...secretParts, ...parts], headers: { Authorization: 'Bearer wrong' } } as const;
   expect(await upload(stack, both)).toMatchObject({ status: 400, text: expect.stringContaining('Send one.') });

@@ -44,7 +44,7 @@ export class UnreadableResponse extends RequestFailed {
 
 /** The advice if another program may have responded, such as the site. */
 export const checkAddress =
-  'Check the address of the upload service: the option `service`, on the command line --url. The site with the pages has another address.';
+  'Check the address of the upload service: the option `service`, on the command line --url. The site with the pages may have another address.';
 
 /** An UnreadableResponse from the address of the service: another program may have sent it. */
 export function notFromService(what: string): UnreadableResponse {

@@ -36,7 +36,11 @@ function localEnvironment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     args[0] === 'sign' ||
     given['ECHODROP_TOKEN'] !== undefined ||
     given['ECHODROP_PROVIDER'] === signing ||
-    args.some((each) => /^--token(=|$)/.test(each) || each.replace('--provider=', '') === signing);
+    args.some(
+      (each) =>
+        /^--(consumer-key|consumer-secret|token|token-secret)(=|$)/.test(each) ||
+        each.replace('--provider=', '') === signing,
+    );
   return {
     // HOST may be another address of this machine.
     ECHODROP_ALLOW_HTTP: '1',

@@ -69,7 +69,7 @@ const maxRequestMs = 120_000;
 
 /**
  * A client of one upload service, for one user. Every attempt of a request is signed again. Methods reject with RequestRefused,
- * ServiceUnreachable, or the signal's reason.
+ * UnreadableResponse, ServiceUnreachable, or the signal's reason.
  */
 export class UploadClient<Source> {
   readonly #options: ClientOptions;

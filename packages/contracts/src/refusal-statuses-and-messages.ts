@@ -160,7 +160,13 @@ export const refusals = {
       addressUploads: 'Concurrency limit of this IP address exceeded: too many requests without verified credentials.',
     },
   ],
-  headers_too_large: [431, 'The headers of the request exceed 16 KiB.'],
+  headers_too_large: [
+    431,
+    {
+      headers: 'The headers of the request exceed 16 KiB.',
+      chunkExtensions: 'The chunk extensions of the body are too long.',
+    },
+  ],
   checksum_mismatch: [460, 'The bytes differ from Upload-Checksum.'],
   overloaded: [503, 'The server is overloaded. Try again later.'],
   unavailable: [503, 'The service is temporarily unavailable. Try again later.'],

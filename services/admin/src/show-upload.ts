@@ -17,7 +17,8 @@ export async function* showUpload(
 ): AsyncGenerator<string> {
   const found = await tryFindRecord(store, id);
   if (!found) throw new CommandFailed(`${id}: no such upload`);
-  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: record unreadable (${found.message})`);
+  if (found instanceof UnreadableRecord)
+    throw new CommandFailed(`${id}: record unreadable (${quoteForTerminal(found.message)})`);
   const rows: Row[] = [
     ['id', id],
     ...(publicSite === undefined ? [] : [['page', `${publicSite}/${id}`] as const]),

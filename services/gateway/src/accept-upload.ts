@@ -79,6 +79,8 @@ export async function acceptUpload(context: UploadContext, deps: UploadDeps): Pr
 
   verifyHeader();
   if (!verification.isRequested) throw secretsMissing(form);
+  // As in version 2, credentials in headers come before faults of the form.
+  if (headerCredentials) await verdict.promise;
   const { message, alt, application, media } = requireParameters(form, apiKeys, forms.compatibility);
   log.mediaKey = media.key;
   const caller = await verdict.promise;

@@ -38,8 +38,8 @@ interface ParserError extends Error {
 const readingMs = 1000;
 
 function refusalOf({ code }: ParserError): Refusal {
-  if (code === 'HPE_HEADER_OVERFLOW' || code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
-    return new Refusal('headers_too_large');
+  if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers_too_large', { message: 'headers' });
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Refusal('headers_too_large', { message: 'chunkExtensions' });
   return code === 'ERR_HTTP_REQUEST_TIMEOUT'
     ? new Refusal('too_slow', { message: 'headers' })
     : new Refusal('request_malformed', { message: 'syntax' });

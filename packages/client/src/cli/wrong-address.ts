@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { isUnsent, RequestRefused, ServiceUnreachable, UnreadableResponse } from '../client-errors.ts';
 import { UsageError } from './command-context.ts';
@@ -31,7 +32,7 @@ function isStatus(error: unknown, statuses: readonly number[]): boolean {
 async function expectsTls(hostname: string, port: number): Promise<boolean> {
   const host = hostname.replace(/^\[|\]$/g, '');
   // Nothing is sent.
-  const socket = connect({ host, port, rejectUnauthorized: false });
+  const socket = connect({ host, port, rejectUnauthorized: false, ...(isIP(host) === 0 && { servername: host }) });
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(maxHandshakeMs) });
     return true;

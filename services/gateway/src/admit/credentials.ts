@@ -53,7 +53,7 @@ export function twoProofs(other: string): Refusal {
 
 function providerUnknown(known: readonly string[]): Refusal {
   const shown = known.slice(0, maxProvidersShown).filter((address) => isPlain(address));
-  if (shown.length === 0) return new Refusal('provider_unknown', { message: 'header' });
+  if (!isPlain(shown.join(', '))) return new Refusal('provider_unknown', { message: 'header' });
   const values = { providers: shown.join(', ') };
   return new Refusal('provider_unknown', { message: shown.length === known.length ? 'listed' : 'some', values });
 }

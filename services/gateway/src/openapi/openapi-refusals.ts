@@ -69,7 +69,7 @@ function headersOf(status: number): Record<string, object> {
   switch (status) {
     case 401:
       return {
-        'WWW-Authenticate': { required: true, schema: { type: 'string', enum: ['OAuth', 'Bearer'] } },
+        'WWW-Authenticate': { required: true, schema: { type: 'string', enum: ['OAuth', 'Bearer realm="Echodrop"'] } },
         'Retry-After': { description: 'With `provider_unavailable`: seconds until a retry.', schema: seconds },
       };
     case 405:

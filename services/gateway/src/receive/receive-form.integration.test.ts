@@ -182,8 +182,8 @@ test('a refused caller ends a form at once, and takes precedence over a malforme
   const malformed = send({ contentType, body: body.subarray(0, 100) });
   await arrivalOfOne();
   verdict.reject(new Refusal('caller_blocked'));
-  expect(await malformed).toBe('credentials_refused');
-  expect(await unfinished.response()).toMatchObject({ body: 'credentials_refused' });
+  expect(await malformed).toBe('caller_blocked');
+  expect(await unfinished.response()).toMatchObject({ body: 'caller_blocked' });
   expect(await stored()).toEqual(before);
 });
 
@@ -234,7 +234,7 @@ test.each(['late', 'early'] as const)(
     waiting.verdict.reject(new Refusal('caller_blocked'));
     received = async ({ fields, media: file }) => {
       expect(fields.get('message')).toBe('hello');
-      await expect(file?.awaitStored()).rejects.toThrow('credentials_refused');
+      await expect(file?.awaitStored()).rejects.toThrow('caller_blocked');
     };
     client.write(body.subarray(40_000));
     expect(await client.response()).toMatchObject({ body: 'received' });

@@ -52,7 +52,7 @@ export class Refusal<R extends Reason = Reason> extends Error {
 
 /** Whether text of a request can be part of a message: old clients split responses at brackets, or decode entities before they parse. */
 export function isPlain(text: string): boolean {
-  return /^[A-Za-z0-9 ,.;:/_'`+-]{1,200}$/.test(text);
+  return /^[A-Za-z0-9 ,.;:/_+-]{1,200}$/.test(text);
 }
 
 /** 413 for a file of more than `maxBytes`. */

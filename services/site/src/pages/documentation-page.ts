@@ -38,7 +38,7 @@ export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name
 <p>Programs need not do this by hand: the npm package <code>@echodrop/client</code> is a library for JavaScript and a command line, and the OpenAPI document is at <a href="${gateway}/openapi.json"><code>${gateway}/openapi.json</code></a>.</p>
 
 <h2>Errors</h2>
-<p>Any other status comes with a reason, in the format of the request. Rely on the reason; messages may change. If <code>Retry-After</code> is there, try again after that many seconds.</p>
+<p>Any other status comes with a reason, in the format of the request. Rely on the reason; messages may change. Words in braces stand for what was wrong in the request. If <code>Retry-After</code> is there, try again after that many seconds.</p>
 <pre><code>{"errors":[{"code":401,"reason":"credentials_refused","message":"${refusals.credentials_refused[1].provider}"}]}</code></pre>
 ${reasons}
 
