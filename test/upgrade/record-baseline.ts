@@ -69,7 +69,7 @@ async function publish(form: UploadForm, media: Buffer) {
   const response = await send(stack, form, media);
   if (response.status !== 200) throw new Error(`upload failed: ${response.text}`);
   const record: { id: string } = JSON.parse(response.text);
-  const { mediaKey } = decodeStoredRecord(await readFile(join(objects, recordKey(record.id))));
+  const { mediaKey } = decodeStoredRecord(await readFile(join(objects, recordKey(record.id))), record.id);
   await waitUntil(
     `the job of ${form.key}`,
     async () => (await redis.command('keys', `*rendition*-${mediaKey}`)) !== '',

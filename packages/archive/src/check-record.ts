@@ -33,7 +33,6 @@ async function check(store: ObjectStore, id: string, depth: CheckDepth, signal: 
   const found = await findListedRecord(store, id, signal);
   const key = recordKey(id);
   if (found instanceof UnreadableRecord) return [{ fault: 'record_unreadable', key, why: found.message } as const];
-  if (found.id !== id) return [{ fault: 'record_misplaced', key, id: found.id } as const];
   if (isTombstone(found)) return removalFaults(store, found);
   return [...(await mediaFaults(store, found, depth, signal)), ...(await listingFaults(store, found))];
 }

@@ -6,6 +6,7 @@ import {
   decodeStoredRecord,
   isMediaId,
   isTombstone,
+  maxRecordBytes,
   type StoredRecord,
   type Tombstone,
   UnreadableRecord,
@@ -31,7 +32,11 @@ export async function findRecord(
 ): Promise<StoredRecord | Tombstone | undefined> {
   if (!isMediaId(id)) return undefined;
   const reading = await store.read(recordKey(id), signal && { signal });
-  return reading && decodeStoredRecord(await buffer(reading.body));
+  if (reading && reading.size > maxRecordBytes) {
+    reading.body.destroy();
+    throw new UnreadableRecord(`larger than ${maxRecordBytes} bytes`);
+  }
+  return reading && decodeStoredRecord(await buffer(reading.body), id);
 }
 
 /** Like `findRecord`, but returns UnreadableRecord, so that one damaged record does not end a sweep or a list. */

@@ -11,7 +11,7 @@ interface FaultOfRecord extends FaultOfKey {
 export type StoreFault =
   | (FaultOfKey & { readonly fault: 'no_record' | 'lists_nothing' })
   | (FaultOfKey & { readonly fault: 'record_unreadable' | 'state_unreadable'; readonly why: string })
-  | (FaultOfRecord & { readonly fault: 'record_misplaced' | 'media_missing' | 'not_listed' | 'removal_unfinished' })
+  | (FaultOfRecord & { readonly fault: 'media_missing' | 'not_listed' | 'removal_unfinished' })
   | (FaultOfRecord & { readonly fault: 'media_of_other_size'; readonly recorded: number; readonly stored: number })
   | (FaultOfRecord & { readonly fault: 'media_of_other_tag'; readonly recorded: string; readonly stored: string })
   /** The readable bytes differ from the uploaded ones. */

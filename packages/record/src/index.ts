@@ -11,5 +11,11 @@ export {
   type Tombstone,
 } from './media-record.ts';
 export { recordsToJson, recordsToXml, recordToJson, recordToXml } from './record-as-xml-and-json.ts';
-export { decodeStoredRecord, encodeStoredRecord, encodeTombstone, UnreadableRecord } from './stored-record.ts';
+export {
+  decodeStoredRecord,
+  encodeStoredRecord,
+  encodeTombstone,
+  maxRecordBytes,
+  UnreadableRecord,
+} from './stored-record.ts';
 export { xmlDocument } from './xml-document.ts';

@@ -16,18 +16,20 @@ const stored: StoredRecord = {
   type: 'jpg',
   timestamp: new Date('2026-11-21T11:36:34.567Z'),
   user: { id: 1059182745930317825n, screenName: 'mia' },
-  mediaKey: 'c0ffee',
+  mediaKey: '00112233445566778899aabbccddeeff',
   etag: '"d41d8cd9"',
   provider: 'https://identity.example/verify.json',
   subject: '1059182745930317825',
   application: 'Birdsong',
 };
 
+const decode = (bytes: Buffer) => decodeStoredRecord(bytes, stored.id);
+
 test('reads a record as written, with any text and user', () => {
   fc.assert(
     fc.property(anyText, anyText, anyUserId, (text, subject, id) => {
       const record = { ...stored, text, alt: text, subject, application: text, user: { id, screenName: text } };
-      expect(decodeStoredRecord(encodeStoredRecord(record))).toEqual(record);
+      expect(decode(encodeStoredRecord(record))).toEqual(record);
     }),
   );
 });
@@ -36,17 +38,17 @@ test('ignores fields that a later release adds to a record of this version', () 
   const bytes = Buffer.from(
     encodeStoredRecord(stored).toString().replace('{', '{"licence":"CC0","__proto__":{"id":"x"},'),
   );
-  expect(decodeStoredRecord(bytes)).toEqual(stored);
+  expect(decode(bytes)).toEqual(stored);
 });
 
 test('reads a tombstone as written; it contains no caption, alternative text or name', () => {
   const { id, mediaKey, timestamp } = stored;
   const removed = { by: 'owner', at: new Date('2026-11-22T08:00:00.000Z') } as const;
-  const tombstone = { id, mediaKey, timestamp, owner: '0123abcd', removed };
-  expect(decodeStoredRecord(encodeTombstone(tombstone))).toEqual(tombstone);
-  expect(isTombstone(decodeStoredRecord(encodeTombstone(tombstone)))).toBe(true);
-  expect(isTombstone(decodeStoredRecord(encodeStoredRecord(stored)))).toBe(false);
-  const bytes = encodeTombstone({ ...stored, owner: '0123abcd', removed }).toString();
+  const tombstone = { id, mediaKey, timestamp, owner: '6f5902ac237024bdd0c176cb93063dc4', removed };
+  expect(decode(encodeTombstone(tombstone))).toEqual(tombstone);
+  expect(isTombstone(decode(encodeTombstone(tombstone)))).toBe(true);
+  expect(isTombstone(decode(encodeStoredRecord(stored)))).toBe(false);
+  const bytes = encodeTombstone({ ...stored, owner: '6f5902ac237024bdd0c176cb93063dc4', removed }).toString();
   const { text, alt, user } = stored;
   expect([text, alt, user.screenName].filter((said) => bytes.includes(`${said}`))).toEqual([]);
 });
@@ -57,7 +59,7 @@ test('a record without alternative text has no field for it', () => {
 
 // Every release must read these files, so they never change. A new version or field adds a file.
 test('reads records and tombstones of every version', async () => {
-  const kept = async (name: string) => decodeStoredRecord(await readFile(join(import.meta.dirname, 'kept', name)));
+  const kept = async (name: string) => decode(await readFile(join(import.meta.dirname, 'kept', name)));
   const timestamp = new Date('2026-11-21T11:36:34.567Z');
   const mediaKey = '00112233445566778899aabbccddeeff';
   const record = {
@@ -85,10 +87,14 @@ test('reads records and tombstones of every version', async () => {
 
 test('reports the version that a later release wrote', () => {
   const later = Buffer.from(JSON.stringify({ ...written, version: 12, width: { pixels: 4032 } }));
-  expect(() => decodeStoredRecord(later)).toThrow('unsupported version 12; this release reads 1');
+  expect(() => decode(later)).toThrow('unsupported version 12; this release reads 1');
 });
 
 const written = JSON.parse(encodeStoredRecord(stored).toString());
+
+const tombstone = JSON.parse(
+  encodeTombstone({ ...stored, owner: 'f'.repeat(32), removed: { by: 'owner', at: new Date() } }).toString(),
+);
 
 test.each([
   ['nothing', ''],
@@ -105,8 +111,19 @@ test.each([
   ['an invalid time', JSON.stringify({ ...written, timestamp: 'yesterday' })],
   ['a width that is a string', JSON.stringify({ ...written, width: '4032' })],
   ['no media key', JSON.stringify({ ...written, media_key: undefined })],
+  // What a service that was taken over might write.
+  ['the record of another id', JSON.stringify({ ...written, id: '1aZ9bY8cX7' })],
+  ['an id that is a path', JSON.stringify({ ...written, id: '../../x/' })],
+  ['a type that is a file name', JSON.stringify({ ...written, type: '/../.bashrc' })],
+  ['a type with capitals', JSON.stringify({ ...written, type: 'JPG' })],
+  ['a media key that is a path', JSON.stringify({ ...written, media_key: '../records/0aZ9bY8cX7.json' })],
+  ['a width of 0', JSON.stringify({ ...written, width: 0 })],
+  ['a negative size', JSON.stringify({ ...written, size: -1 })],
+  ['a size beyond exact integers', JSON.stringify({ ...written, size: 2 ** 60 })],
+  ['a checksum of another length', JSON.stringify({ ...written, crc32: 'abc' })],
+  ['a tombstone of no owner', JSON.stringify({ ...tombstone, owner: '../..' })],
 ])('%s is an UnreadableRecord', (_, text) => {
-  expect(() => decodeStoredRecord(Buffer.from(text))).toThrow(UnreadableRecord);
+  expect(() => decode(Buffer.from(text))).toThrow(UnreadableRecord);
 });
 
 test('the public record has the address of its page, and no private field', () => {

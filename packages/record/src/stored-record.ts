@@ -1,21 +1,36 @@
 import { z } from 'zod';
 import { exactNumber, parseExactJson } from './exact-json.ts';
-import type { StoredRecord, Tombstone } from './media-record.ts';
+import { isMediaId, type StoredRecord, type Tombstone } from './media-record.ts';
 
 const version = 1;
 
+/** No record or tombstone is larger: JSON may spell a character of a caption of 64 KiB in six bytes. */
+export const maxRecordBytes = 2 ** 20;
+
 const time = z.iso.datetime().transform((text) => new Date(text));
-const commonShape = z.object({ version: z.literal(version), id: z.string(), media_key: z.string(), timestamp: time });
+// Media keys and owners are 128 bits.
+const hash = z.string().regex(/^[0-9a-f]{32}$/);
+const pixels = z.int().min(1);
+const commonShape = z.object({
+  version: z.literal(version),
+  id: z.string().refine(isMediaId),
+  media_key: hash,
+  timestamp: time,
+});
 
 const storedShape = commonShape.extend({
   text: z.string(),
   alt: z.string().optional(),
-  width: z.int(),
-  height: z.int(),
-  size: z.int(),
-  type: z.string(),
+  width: pixels,
+  height: pixels,
+  size: z.int().min(0),
+  // Part of a file's name in exports.
+  type: z.string().regex(/^[a-z0-9]{1,8}$/),
   etag: z.string(),
-  crc32: z.string().optional(),
+  crc32: z
+    .string()
+    .regex(/^[0-9a-f]{8}$/)
+    .optional(),
   provider: z.string(),
   subject: z.string(),
   application: z.string(),
@@ -23,7 +38,7 @@ const storedShape = commonShape.extend({
 });
 
 const removedShape = commonShape.extend({
-  owner: z.string(),
+  owner: hash,
   removed: z.object({ by: z.enum(['owner', 'operator']), at: time }),
 });
 
@@ -43,11 +58,15 @@ export function encodeTombstone({ id, mediaKey, owner, timestamp, removed: { by,
   return Buffer.from(JSON.stringify({ version, id, media_key: mediaKey, owner, timestamp, removed: { by, at } }));
 }
 
-/** Reads the bytes of a record or a tombstone. @throws UnreadableRecord */
-export function decodeStoredRecord(bytes: Buffer): StoredRecord | Tombstone {
+/**
+ * Reads the bytes of the record or tombstone of `id`. A service that was taken over may have written them, so every field has its exact shape.
+ * @throws UnreadableRecord
+ */
+export function decodeStoredRecord(bytes: Buffer, id: string): StoredRecord | Tombstone {
   const parsed = parse(bytes);
   const { data, error } = z.union([removedShape, storedShape]).safeParse(parsed);
   if (!data) throw new UnreadableRecord(faultOf(parsed), { cause: error });
+  if (data.id !== id) throw new UnreadableRecord(`record of another id, ${data.id}`);
   const { version: _, media_key: mediaKey, ...rest } = data;
   if ('removed' in rest) return { ...rest, mediaKey };
   return { ...rest, mediaKey, user: { id: rest.user.id, screenName: rest.user.screen_name } };

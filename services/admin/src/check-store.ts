@@ -46,8 +46,6 @@ function describeFault(found: Extract<StoreFinding, { fault: string }>): string 
       return 'state of a resumable upload unreadable. Delete these objects; until then sweep deletes no orphans, for up to 30 days.';
     case 'no_record':
       return 'not a record, but stored among the records. Delete it, or move it elsewhere.';
-    case 'record_misplaced':
-      return `contains the record of ${found.id}. Restore the right record from a backup, or delete it.`;
     case 'media_missing':
       return `media of ${found.id} is missing. Restore it from a backup, or delete the upload: remove ${found.id}`;
     case 'media_of_other_size':

@@ -28,7 +28,7 @@ export async function* exportUploads(
   for await (const { id, found } of listRecordsOf(store, owner)) {
     const isUnreadable = found instanceof UnreadableRecord;
     if (!isUnreadable && isTombstone(found)) continue;
-    if (!isUnreadable && (await writeUpload(store, found, folder))) exported += 1;
+    if (!isUnreadable && (await writeUpload(store, id, found, folder))) exported += 1;
     else {
       failed += 1;
       yield `${id}: ${isUnreadable ? 'record unreadable' : 'media missing from the store'}`;
@@ -54,7 +54,7 @@ export async function* exportUpload(
   if (isTombstone(found)) throw new CommandFailed(`${id}: already deleted`);
   await makeEmptyFolder(folder);
   audit({ action: 'export', mediaId: id, provider: found.provider, subject: found.subject });
-  if (!(await writeUpload(store, found, folder))) throw new CommandFailed(`${id}: media missing from the store`);
+  if (!(await writeUpload(store, id, found, folder))) throw new CommandFailed(`${id}: media missing from the store`);
   yield `${id}: exported`;
 }
 
@@ -63,12 +63,12 @@ async function makeEmptyFolder(folder: string): Promise<void> {
   if ((await readdir(folder)).length > 0) throw new CommandFailed(`Folder ${folder} is not empty.`);
 }
 
-/** Writes a record and its media, which gets its name when it is complete. @returns whether the media exists */
-async function writeUpload(store: ObjectStore, record: StoredRecord, folder: string): Promise<boolean> {
-  await writeFile(join(folder, `${record.id}.json`), encodeStoredRecord(record), { mode });
+/** Writes a record and its media, which gets its name when it is complete. Names come from the record's key. @returns whether the media exists */
+async function writeUpload(store: ObjectStore, id: string, record: StoredRecord, folder: string): Promise<boolean> {
+  await writeFile(join(folder, `${id}.json`), encodeStoredRecord(record), { mode });
   const reading = await store.read(mediaObjectKey(record.mediaKey), { crc32: record.crc32 });
   if (!reading) return false;
-  const path = join(folder, `${record.id}.${record.type}`);
+  const path = join(folder, `${id}.${record.type}`);
   await pipeline(reading.body, createWriteStream(`${path}.part`, { mode }));
   await rename(`${path}.part`, path);
   return true;

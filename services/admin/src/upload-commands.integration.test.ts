@@ -13,7 +13,7 @@ import {
   renditionKey,
 } from '@echodrop/object-store/object-keys';
 import { newStagedWrite } from '@echodrop/object-store/staged-write';
-import { decodeStoredRecord } from '@echodrop/record';
+import { decodeStoredRecord, encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
 import { expect, test } from 'vitest';
 import { runCommand, useDataDir } from './admin.fixture.ts';
 
@@ -234,8 +234,43 @@ test('export writes the files and records of a user into an empty folder', async
   expect(auditOf(ran)).toMatchObject([{ action: 'export', ...ada }]);
   expect((await readdir(into)).sort()).toEqual([`${mine.id}.json`, `${mine.id}.png`]);
   expect(await readFile(join(into, `${mine.id}.png`), 'utf8')).toBe('my picture');
-  expect(decodeStoredRecord(await readFile(join(into, `${mine.id}.json`)))).toEqual(mine);
+  expect(decodeStoredRecord(await readFile(join(into, `${mine.id}.json`)), mine.id)).toEqual(mine);
   expect((await run('export', provider, '12345', into)).stderr).toBe(`Folder ${into} is not empty.`);
+});
+
+test('records that a service wrote after it was taken over are counted, and change nothing outside the folder', async () => {
+  const fine = await publishSample(dataDir.store);
+  const wrong: Partial<StoredRecord>[] = [
+    { id: '../../x/', type: 'bashrc' },
+    { id: fine.id },
+    { type: '/../../escaped' },
+    { mediaKey: '../records/a' },
+    { text: 'a'.repeat(2 ** 20) },
+  ];
+  const hostile = wrong.map((fields) => ({ id: newMediaId(), fields }));
+  for (const { id, fields } of hostile)
+    await dataDir.store.put(recordKey(id), Readable.from([encodeStoredRecord({ ...fine, id, ...fields })]));
+  const unreadable = hostile.map(({ id }) => `${id}: record unreadable`);
+  const before = await readdir(dataDir.folder, { recursive: true });
+
+  const into = join(dataDir.folder, 'export', 'of', 'ada');
+  const exported = await run('export', provider, '12345', into);
+  expect([exported.exitCode, exported.lines.toSorted()]).toEqual([
+    1,
+    [...unreadable, 'Exported 1 uploads.'].toSorted(),
+  ]);
+  const files = ['', '/of', '/of/ada', `/of/ada/${fine.id}.jpg`, `/of/ada/${fine.id}.json`];
+  const after = await readdir(dataDir.folder, { recursive: true });
+  expect(after.filter((path) => !before.includes(path)).toSorted()).toEqual(files.map((path) => `export${path}`));
+
+  for (const { id } of hostile) {
+    const evidence = join(dataDir.folder, 'evidence');
+    expect(await run('export-upload', id, evidence)).toMatchObject({ exitCode: 1, stderr: `${id}: record unreadable` });
+    expect(await run('remove', id)).toMatchObject({ exitCode: 1, stdout: `${id}: record unreadable` });
+  }
+  const purged = await run('purge', provider, '12345', '--yes');
+  expect([purged.exitCode, purged.stdout]).toEqual([1, expect.stringContaining(`${fine.id}: deleted`)]);
+  expect(purged.stderr).toContain(`${hostile.length} records or states are unreadable.`);
 });
 
 test('export-upload writes one file and its record, named by id or address', async () => {
@@ -245,7 +280,7 @@ test('export-upload writes one file and its record, named by id or address', asy
   expect(ran).toMatchObject({ exitCode: 0, stdout: `${second.id}: exported` });
   expect(auditOf(ran)).toMatchObject([{ action: 'export', mediaId: second.id, ...bob }]);
   expect((await readdir(into)).sort()).toEqual([`${second.id}.jpg`, `${second.id}.json`]);
-  const record = decodeStoredRecord(await readFile(join(into, `${second.id}.json`)));
+  const record = decodeStoredRecord(await readFile(join(into, `${second.id}.json`)), second.id);
   expect(record).toEqual(second);
 });
 

@@ -47,7 +47,7 @@ const faults: Record<string, Planted> = {
   'a record under another name': async (record) => {
     const key = recordKey(newMediaId());
     await put(key, encodeStoredRecord(record));
-    return [key, new RegExp(`FAULT: contains the record of ${record.id}`)];
+    return [key, new RegExp(`FAULT: record unreadable \\(record of another id, ${record.id}\\)`)];
   },
   'an object among the records that is not one': async ({ id }) => {
     const key = `records/${id}.json.bak`;
@@ -154,15 +154,16 @@ test.each(Object.entries(orphans))('reports %s, not as a fault', async (_, plant
 });
 
 test('reports each of several findings once', async () => {
+  // With an unreadable record, no orphan is certain.
+  const unreadable = ['a truncated record', 'a record of a later version', 'a record under another name'];
   const expected = [];
   for (const [name, plant] of Object.entries({ ...faults, ...orphans })) {
-    if (name !== 'a truncated record' && name !== 'a record of a later version')
-      expected.push((await plant(await publishSample(dataDir.store)))[0]);
+    if (!unreadable.includes(name)) expected.push((await plant(await publishSample(dataDir.store)))[0]);
   }
   const { lines } = await verify();
   expect(lines.slice(0, -1).map((line) => line.split(':')[0])).toHaveLength(expected.length);
   expect(new Set(lines.slice(0, -1).map((line) => line.split(':')[0]))).toEqual(new Set(expected));
-  expect(lines.at(-1)).toMatch(/: 3 orphans, 11 faults.$/);
+  expect(lines.at(-1)).toMatch(/: 3 orphans, 10 faults.$/);
 });
 
 test('continues from a cursor, also with one object at a time', async () => {

@@ -410,7 +410,7 @@ test('a repeat of an upload that was removed while its commit was retried publis
     override async putIfAbsent(object: string, bytes: Buffer) {
       const outcome = await super.putIfAbsent(object, bytes);
       if (!object.startsWith('records/') || ++writes > 2) return outcome;
-      const record = decodeStoredRecord(bytes);
+      const record = decodeStoredRecord(bytes, object.slice('records/'.length, -'.json'.length));
       if (writes === 2 && !isTombstone(record)) await removeMedia(store, record, { by: 'owner', at: new Date() });
       throw new StoreUnavailable('the response was lost');
     }

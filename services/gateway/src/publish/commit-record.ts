@@ -39,7 +39,7 @@ export async function commitRecord(
     if (!found) throw new StoreUnavailable('record not found although the store reports that it exists');
     const earlier = recordOf(record, found);
     const isOurs = earlier?.mediaKey === record.mediaKey;
-    if (isOurs && !isDeepStrictEqual(earlier, decodeStoredRecord(bytes)))
+    if (isOurs && !isDeepStrictEqual(earlier, decodeStoredRecord(bytes, record.id)))
       throw new StoreUnavailable('stored record differs from the one written');
     if (earlier && isClaimed) requireSamePayload(earlier, record);
     if (earlier && (isClaimed || isOurs)) return earlier;
