@@ -48,7 +48,8 @@ test.each<[string, Parameters<typeof respond>]>([
   ['another document', [200, '{"status":"ok"}']],
 ])('%s in place of a record is read once, and the error names the address', async (_, response) => {
   service.responses = [respond(...response)];
-  const address = /Check the address of the upload service: .* --url\. The site with the pages may have another address\.$/;
+  const address =
+    /Check the address of the upload service: .* --url\. The site with the pages may have another address\.$/;
   await expect(client(1).list()).rejects.toThrow(address);
   await expect(client(1).upload(new Uint8Array(9))).rejects.toThrow(address);
   expect(service.received).toHaveLength(2);
