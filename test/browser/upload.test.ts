@@ -6,7 +6,7 @@ import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-bro
 import { openSignedIn, signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
 import { stopClock, type WatchedTab } from '@echodrop/testkit/browser/watched-tab';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
-import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
+import { type CountingProxy, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { startLimitingProxy } from '@echodrop/testkit/servers/limiting-proxy';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -14,6 +14,11 @@ import type { BrowserContextOptions, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const MiB = 1024 * 1024;
+
+/** The requests that got a response, but preflights. */
+function answered({ seen }: CountingProxy) {
+  return seen.filter(({ method, status }) => method !== 'OPTIONS' && status);
+}
 // Pages announce texts in the next frame.
 const aFrame = 20;
 
@@ -521,7 +526,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await choose(tab, file('large.jpg', big(5 * MiB)));
     await submit(tab);
     await expect.poll(() => published(tab).count()).toBe(1);
-    const sent = proxy.seen.filter(({ method, status }) => method !== 'OPTIONS' && status);
+    const sent = answered(proxy);
     const [first = 0, second] = sent.filter(({ method }) => method === 'PATCH').map(({ length }) => Number(length));
     expect(second).toBe(Math.ceil(first / 4));
     expect(sent.map(({ method, status }) => `${method} ${status}`)).toEqual([
@@ -546,7 +551,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await choose(tab, file('large.jpg', big(5 * MiB)));
     await submit(tab);
     await expect.poll(() => published(tab).count()).toBe(1);
-    const sent = proxy.seen.filter(({ method, status }) => method !== 'OPTIONS' && status);
+    const sent = answered(proxy);
     const [form, creation, ...pieces] = sent.slice(1).map(({ method, status }) => `${method} ${status}`);
     expect([form, creation]).toEqual(['POST 413', 'POST 201']);
     expect(pieces.slice(0, 2)).toEqual(['PATCH 413', 'PATCH 204']);

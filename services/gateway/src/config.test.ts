@@ -20,6 +20,12 @@ test.each(['/files', '/photos, /api/files/'])(
   },
 );
 
+test('the public address of uploads must not end in /files, either', () => {
+  const read = (PUBLIC_UPLOAD_URL: string) => readConfig({ ...good, PUBLIC_UPLOAD_URL }).PUBLIC_UPLOAD_URL;
+  expect(read('https://api.example/files2/')).toBe('https://api.example/files2');
+  expect(() => read('https://api.example/files/')).toThrow('PUBLIC_UPLOAD_URL must not end in /files');
+});
+
 test('no proxy is trusted by default', () => {
   expect(readConfig(good).TRUSTED_PROXIES).toEqual([]);
 });

@@ -17,6 +17,7 @@ import {
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings, queueRedisSettings } from '@echodrop/service/redis/redis';
 import { securitySettings } from '@echodrop/service/security-txt';
+import { endsInFiles, uploadAddress } from '@echodrop/service/upload-address';
 
 const MiB = 1024 * 1024;
 
@@ -35,15 +36,16 @@ export const settings = {
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081').describe(
     "public address of the site: its own host, no path. A record's `url` is this, a slash and the id",
   ),
-  PUBLIC_UPLOAD_URL: httpAddress().optional().describe('public address with its base path; makes `Location` absolute'),
+  PUBLIC_UPLOAD_URL: uploadAddress()
+    .optional()
+    .describe('public address with its base path; makes `Location` absolute'),
   VERIFIER_URL: httpAddress('http://127.0.0.1:8082').describe('URL of the auth-verifier'),
   API_KEYS: secret().describe('comma-separated `key` or `name=key` (`npm start`: `sandbox-key`)'),
   WEB_UPLOAD_API_KEY: apiKey()
     .optional()
     .describe("API key that the site's pages use; its name is `web-upload`. Public (`npm start`: `sandbox-web-key`)"),
-  // Clients strip `/files` from the address of a service, because people pass that of resumable uploads.
   BASE_PATHS: commaSeparated('/')
-    .refine((paths) => paths.every((path) => !/(^|\/)files\/*$/.test(path)), 'must not end in /files')
+    .refine((paths) => !paths.some(endsInFiles), 'must not end in /files')
     .describe('comma-separated paths; `/1/` and `/2/` are below each. None ends in `/files`'),
   MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }).describe('uploads at once in one gateway, then 503'),
   MAX_CONCURRENT_UPLOADS_PER_USER: wholeNumber({ default: 100, min: 1 }).describe(

@@ -41,6 +41,9 @@ test('the upload page requires the address of the gateway', () => {
   expect(readConfig({ ...env, WEB_UPLOAD: '1', UPLOAD_URL: 'https://api.example/up/' }).UPLOAD_URL).toBe(
     'https://api.example/up',
   );
+  expect(() => readConfig({ ...env, WEB_UPLOAD: '1', UPLOAD_URL: 'https://api.example/files/' })).toThrow(
+    'UPLOAD_URL must not end in /files',
+  );
 });
 
 test.each(['{', '[]', '"provider"', 'null', '{"provider":1}', '{"password":"x"}'])(

@@ -3,19 +3,11 @@ import { uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { apiKey } from '@echodrop/service/api-key';
 import { contactAddress } from '@echodrop/service/contact-address';
-import {
-  choice,
-  httpAddress,
-  httpOrigin,
-  port,
-  readSettings,
-  requiredWhen,
-  type Settings,
-  text,
-} from '@echodrop/service/env';
+import { choice, httpOrigin, port, readSettings, requiredWhen, type Settings, text } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
 import { securitySettings } from '@echodrop/service/security-txt';
+import { uploadAddress } from '@echodrop/service/upload-address';
 import { signInProviders } from './sign-in/sign-in-providers.ts';
 import { fieldLabels, parsePrefill } from './upload-page/prefill.ts';
 
@@ -44,7 +36,7 @@ export const settings = {
     '1: upload page at `/upload`; with `WEB_SIGN_IN` also own uploads at `/mine`, and files for other programs at `/mine/apps` ' +
       '(`npm start`, `.env.example`: 1)',
   ),
-  UPLOAD_URL: requiredWhen('WEB_UPLOAD', '1', httpAddress()).describe(
+  UPLOAD_URL: requiredWhen('WEB_UPLOAD', '1', uploadAddress()).describe(
     "the gateway's public address with its base path. The gateway's `CORS_ORIGINS` must include the site (`npm start`: the gateway)",
   ),
   WEB_UPLOAD_API_KEY: apiKey()

@@ -117,7 +117,7 @@ export class ResumableUpload {
     const start = this.#offset;
     const piece = content.slice(start, start + this.#pieces.next(start, content.size));
     const { response, body } = await this.#patch(start, piece).catch((error: unknown) => {
-      if (error instanceof ServiceUnreachable && !isUnsent(error) && this.#pieces.isSmallest)
+      if (error instanceof ServiceUnreachable && !isUnsent(error) && this.#pieces.mayExceedLimit)
         error.message = describeLostPiece(piece.size);
       throw error;
     });

@@ -19,7 +19,8 @@ export const resumableAfterLossBytes = 2 ** 19;
  */
 export class PieceSizes {
   #bytes = largestBytes;
-  #hasPassed = false;
+  /** The size of the largest piece that arrived. */
+  #passedBytes = 0;
   /** The size of the last piece. */
   #lastBytes = 0;
   /** The offset of a piece that did not pass, or has no response yet. */
@@ -39,14 +40,14 @@ export class PieceSizes {
     return this.#lastBytes;
   }
 
-  /** Whether the last piece was as small as they get, so that another size is not the remedy. */
-  get isSmallest() {
-    return this.#lastBytes <= smallestBytes;
+  /** Whether the last piece, if it was lost, may have been too large, and no smaller one follows. */
+  get mayExceedLimit() {
+    return this.#lastBytes <= smallestBytes && this.#lastBytes > this.#passedBytes;
   }
 
   /** Notes that the last piece arrived. */
   pass() {
-    this.#hasPassed = true;
+    this.#passedBytes = Math.max(this.#passedBytes, this.#lastBytes);
     this.#failedStart = -1;
   }
 
@@ -60,13 +61,13 @@ export class PieceSizes {
     const isFromProxy = reason === undefined;
     // A proxy that lost the piece, or waited too long for its end: the next attempt sends a smaller one.
     if (!(isFromProxy && (status >= 500 || [408, 499].includes(status)))) this.#failedStart = -1;
-    if (isFromProxy && [400, 403, 413].includes(status) && !this.isSmallest) {
+    if (isFromProxy && [400, 403, 413].includes(status) && this.#lastBytes > smallestBytes) {
       // Only 413 says that the size is the reason, so another status is worth one more piece.
       this.#bytes = status === 413 ? smaller(this.#lastBytes) : smallestBytes;
       return 'smaller';
     }
     // Firewalls block PATCH. One that has passed a piece refuses this one for another reason.
-    const isBlocked = isFromProxy && !this.#hasPassed && [400, 403, 405, 501].includes(status);
+    const isBlocked = isFromProxy && this.#passedBytes === 0 && [400, 403, 405, 501].includes(status);
     return isBlocked ? 'blocked' : 'refused';
   }
 }

@@ -51,3 +51,11 @@ test('the smallest piece is refused once, then all pieces are blocked', () => {
   expect([sizes.next(0, MiB), sizes.refuse({ status: 403, reason: undefined })]).toEqual([MiB, 'blocked']);
   expect([sizes.next(0, MiB), sizes.refuse({ status: 413, reason: undefined })]).toEqual([MiB, 'refused']);
 });
+
+test('a lost piece may exceed a limit, unless it could be smaller or a larger one passed', () => {
+  const sizes = new PieceSizes();
+  expect([sizes.next(0, MiB + 1), sizes.mayExceedLimit]).toEqual([MiB + 1, false]);
+  expect([sizes.next(0, MiB + 1), sizes.mayExceedLimit]).toEqual([MiB, true]);
+  sizes.pass();
+  expect([sizes.next(MiB, MiB + 1), sizes.mayExceedLimit]).toEqual([1, false]);
+});

@@ -4,7 +4,8 @@ import type { SourceReader } from '../input/source-reader.ts';
 import { orientSize, parseExifOrientation } from '../input/tiff-directory.ts';
 import type { ReadSize, UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import { HeifItems, type ItemLocation, type ItemProperty } from './heif-items.ts';
+import type { ItemProperty } from './heif-item-boxes.ts';
+import { HeifItems, type ItemLocation } from './heif-items.ts';
 import { findObstacle, type HeifType } from './heif-obstacle.ts';
 import { displayedSize } from './heif-transformations.ts';
 

@@ -1,5 +1,5 @@
 import type { Size } from '../size.ts';
-import type { ItemProperty } from './heif-items.ts';
+import type { ItemProperty } from './heif-item-boxes.ts';
 
 /** The size of an item as displayed: with its transformations. Undefined if it declares none. */
 export function displayedSize(properties: readonly ItemProperty[]): Size | undefined {

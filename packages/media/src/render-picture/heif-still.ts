@@ -1,5 +1,6 @@
 import { boxContents, childBoxes } from '../input/iso-boxes.ts';
-import { HeifItems, type ItemProperty } from '../photo-size/heif-items.ts';
+import type { ItemProperty } from '../photo-size/heif-item-boxes.ts';
+import { HeifItems } from '../photo-size/heif-items.ts';
 import type { Size } from '../size.ts';
 
 /** A part of a picture, in pixels. */

@@ -4,13 +4,14 @@ import { ApiKeys } from '../admit/api-keys.ts';
 import { requireParameters } from './complete-upload.ts';
 import type { FieldName } from './part-headers.ts';
 import type { ReceivedMedia } from './received-media.ts';
+import { ReceivedNames } from './received-names.ts';
 
 const apiKeys = new ApiKeys(new Secret('web=first, second'));
 const media = {} as ReceivedMedia;
 
 function form(fields: Partial<Record<FieldName, string>>, misplaced: Readonly<Record<string, string>> = {}) {
   const given = new Map(Object.entries(fields) as [FieldName, string][]);
-  const received = new Set([...given.keys(), ...Object.keys(misplaced)]);
+  const received = new ReceivedNames([...given.keys(), ...Object.keys(misplaced)]);
   return { fields: given, misplaced: new Map(Object.entries(misplaced)), received, media };
 }
 
@@ -36,8 +37,17 @@ const noMedia = { ...form({ key: 'first', message: '' }), media: undefined };
 test.each([
   ['Missing parameter: key. Received: message.', form({ message: '' })],
   [
-    `Missing parameter: key. Received: ${'a'.repeat(100)}.`,
-    { ...form({}), received: new Set(['a'.repeat(100), 'b'.repeat(100)]) },
+    `Missing parameter: key. Received: ${['a', 'b', 'c', 'd'].map((letter) => letter.repeat(40)).join(', ')}.`,
+    { ...form({}), received: new ReceivedNames(['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => letter.repeat(40))) },
+  ],
+  [
+    'Missing parameter: key. Received: a name with other characters, file.',
+    { ...form({}), received: new ReceivedNames(['media[]', 'a'.repeat(41), 'file']) },
+  ],
+  // A parameter counts, however late it comes.
+  [
+    'Parameter key is empty.',
+    { ...form({}), received: new ReceivedNames([...Array(20).keys()].map(String).concat('key')) },
   ],
   ['Missing parameter: key. Received: none.', { ...form({}), media: undefined }],
   ['Parameter key is empty.', form({ key: '', message: '' })],
@@ -49,7 +59,7 @@ test.each([
     'Parameter media was sent as text; send it as a file, with a file name.',
     { ...form({ key: 'first', message: '' }, { media: '' }), media: undefined },
   ],
-  ['Parameter media is empty.', { ...noMedia, received: new Set([...noMedia.received, 'media']) }],
+  ['Parameter media is empty.', { ...noMedia, received: new ReceivedNames(['media']) }],
 ])('%s', (sentence, content) => {
   expect(() => requireParameters(content, apiKeys, 'strict')).toThrow(expect.objectContaining({ sentence }));
 });

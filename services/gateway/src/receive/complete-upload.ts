@@ -57,18 +57,6 @@ function parameterMissing(name: 'key' | 'message' | 'media', { misplaced, receiv
   if (received.has(name)) return new Refusal('parameter_missing', { message: 'empty', values: { name } });
   return new Refusal('parameter_missing', {
     message: 'absent',
-    values: { name, received: listNames(received) },
+    values: { name, received: `${received}` },
   });
-}
-
-const maxListLength = 180;
-
-function listNames(names: Iterable<string>): string {
-  let list = '';
-  for (const name of names) {
-    const longer = list ? `${list}, ${name}` : name;
-    if (longer.length > maxListLength) break;
-    list = longer;
-  }
-  return list || 'none';
 }

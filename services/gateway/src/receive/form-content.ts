@@ -1,16 +1,13 @@
-import { isPlain, Refusal } from '../response/refusal-error.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import { type FieldName, isFieldName, type PartKind } from './part-headers.ts';
 import type { ReceivedMedia } from './received-media.ts';
+import { ReceivedNames } from './received-names.ts';
 
 /** The longest text of a field, in bytes. */
 export const maxFieldBytes = 64 * 1024;
 /** The longest alternative text, in Unicode characters: that of Mastodon. */
 export const maxAltCharacters = 1500;
 const maxParts = 100;
-const maxNames = 10;
-/** The longest name that a message repeats. */
-export const maxNameLength = 40;
-const unshowableName = 'a part with another name';
 
 /** Called after each field with all fields so far. */
 export type OnField = (fields: ReadonlyMap<FieldName, string>) => void;
@@ -20,8 +17,7 @@ export class FormContent implements AsyncDisposable {
   readonly fields = new Map<FieldName, string>();
   /** Parameters of the wrong kind, which are dropped: text that came as a file, with the sign of that, or media that came as text. */
   readonly misplaced = new Map<string, string>();
-  /** Names of parts: all parameters, and for messages the first short ones of others. */
-  readonly received = new Set<string>();
+  readonly received = new ReceivedNames();
   media: ReceivedMedia | undefined;
   readonly #receiveMedia: () => ReceivedMedia;
   readonly #onField: OnField | undefined;
@@ -51,8 +47,7 @@ export class FormContent implements AsyncDisposable {
       throw new Refusal('form_malformed', { message: 'repeated', values: { name } });
     if (isParameter) this.#seen.add(name);
     if (isFile ? isFieldName(name) : name === 'media') this.misplaced.set(name, sign);
-    const isShowable = isPlain(name) && name.length <= maxNameLength;
-    if (isParameter || this.received.size < maxNames) this.received.add(isShowable ? name : unshowableName);
+    this.received.add(name);
   }
 
   /** @throws Refusal `form_malformed` for a text that is too long */
@@ -64,7 +59,7 @@ export class FormContent implements AsyncDisposable {
     }
     if (this.#text.length <= maxFieldBytes) return;
     const { name } = this.#part;
-    throw name === 'media' ? mediaSentAsText() : tooLong(name, '65,536 bytes');
+    throw name === 'media' ? mediaSentAsText() : tooLong(name, `${count(maxFieldBytes)} bytes`);
   }
 
   /** @throws Refusal `form_malformed` for a text that cannot be read, or an alternative text that is too long */
@@ -104,12 +99,17 @@ function decode(name: string, latin1: string, charset: 'utf-8' | 'ascii'): strin
 /** @throws Refusal `form_malformed` for an alternative text that is too long */
 export function requireFittingAlt(text: string): void {
   // Browsers send each line break as CRLF, and count one character.
-  if ([...text.replaceAll('\r\n', '\n')].length > maxAltCharacters) throw tooLong('alt', '1,500 characters');
+  if ([...text.replaceAll('\r\n', '\n')].length > maxAltCharacters)
+    throw tooLong('alt', `${count(maxAltCharacters)} characters`);
 }
 
 /** 400 for media without a file name. */
 export function mediaSentAsText(): Refusal {
   return new Refusal('parameter_missing', { message: 'sentAsText', values: { name: 'media' } });
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-GB');
 }
 
 function tooLong(name: string, limit: string): Refusal {

@@ -13,7 +13,7 @@ import { Refusal } from './refusal-error.ts';
 
 const reasons = Object.keys(refusals) as Reason[];
 
-// Old clients split responses at brackets, or decode HTML entities before they parse.
+// Old clients split XML at angle brackets, or decode HTML entities before they parse.
 test.each(reasons)('%s has plain messages, the same in XML and JSON', (reason) => {
   for (const sentence of messagesOf(reason)) {
     expect(sentence).toMatch(/^[A-Za-z`][A-Za-z0-9 ,.;:/{}()_'`+-]+\.$/);

@@ -50,15 +50,15 @@ export class Refusal<R extends Reason = Reason> extends Error {
   }
 }
 
-/** Whether text of a request can be part of a message: old clients split responses at brackets, or decode entities before they parse. */
+/** Whether text of a request can be part of a message: old clients split XML at angle brackets, or decode entities before they parse. */
 export function isPlain(text: string): boolean {
   return /^[A-Za-z0-9 ,.;:/_+-]{1,200}$/.test(text);
 }
 
 /** 413 for a file of more than `maxBytes`. */
-export function mediaTooLarge(maxBytes: number): Refusal {
+export function mediaTooLarge(maxBytes: number, cause?: unknown): Refusal {
   const limit = maxBytes % 2 ** 20 === 0 ? `${maxBytes / 2 ** 20} MiB` : `${maxBytes} bytes`;
-  return new Refusal('media_too_large', { message: 'size', values: { limit } });
+  return new Refusal('media_too_large', { message: 'size', values: { limit }, cause });
 }
 
 function fill(template: string, values: Values): string {

@@ -4,6 +4,7 @@ import { newStagedWrite } from '@echodrop/object-store/staged-write';
 import { idempotencyKeyOf } from '../idempotency/idempotency.ts';
 import { requireParameters } from '../receive/complete-upload.ts';
 import { requireFittingAlt } from '../receive/form-content.ts';
+import { ReceivedNames } from '../receive/received-names.ts';
 import type { ResumableDeps } from './resumable-deps.ts';
 import { spellMetadata } from './tus-headers.ts';
 import type { AdmittedRequest, LeasedRequest } from './tus-request.ts';
@@ -25,7 +26,7 @@ export async function createUpload(
   const fields = parametersOfMetadata(metadata);
   requireFittingAlt(fields.get('alt') ?? '');
   const media = length === 0 ? undefined : true;
-  const received = new Set([...namesOfMetadata(metadata), ...(media ? [] : ['media'])]);
+  const received = new ReceivedNames([...namesOfMetadata(metadata), ...(media ? [] : ['media'])]);
   const parameters = { fields, media, misplaced: new Map(), received };
   const { message, alt, application } = requireParameters(parameters, apiKeys, forms.compatibility);
   const idempotencyKey = idempotencyKeyOf(headers);

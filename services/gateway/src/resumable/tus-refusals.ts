@@ -35,7 +35,7 @@ export function refusalOf(
       // The library's text for more bytes than Upload-Length.
       return text.startsWith("upload's size")
         ? new Refusal('media_too_large', { message: 'declared', cause })
-        : mediaTooLarge(maxMediaBytes);
+        : mediaTooLarge(maxMediaBytes, cause);
     case 501:
       // Of the extensions that the library knows, only concatenation is missing here. A 5xx would be retried in vain.
       return new Refusal('tus_malformed', { message: 'concatenation', cause });

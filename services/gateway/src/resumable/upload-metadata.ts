@@ -1,16 +1,15 @@
 import { Metadata } from '@tus/utils';
-import { maxNameLength } from '../receive/form-content.ts';
 import { type FieldName, isFieldName } from '../receive/part-headers.ts';
-import { isPlain, Refusal } from '../response/refusal-error.ts';
+import { Refusal } from '../response/refusal-error.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-const maxNames = 10;
-
-/** The first names in `Upload-Metadata`, for a message. */
+/** The names in `Upload-Metadata`. */
 export function namesOfMetadata(header: string): string[] {
-  const pairs = header.split(',', maxNames).map((pair) => pair.split(' ', 1));
-  return pairs.flatMap(([name = '']) => (isPlain(name) && name.length <= maxNameLength ? [name] : []));
+  return header
+    .split(',')
+    .flatMap((pair) => pair.split(' ', 1))
+    .filter(Boolean);
 }
 
 /**

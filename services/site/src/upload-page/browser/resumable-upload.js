@@ -111,7 +111,7 @@ async function sendPiece(id, offset, upload, { signal, onProgress }) {
   sizesOf.set(file, sizes);
   const piece = file.slice(offset, offset + sizes.next(offset, file.size));
   const response = await send('PATCH', id, upload, { signal, onProgress: onPiece }, headers, piece).catch((error) => {
-    if (error instanceof NoResponse && sizes.isSmallest) throw new NoResponse(describeLostPiece(piece.size));
+    if (error instanceof NoResponse && sizes.mayExceedLimit) throw new NoResponse(describeLostPiece(piece.size));
     throw error;
   });
   if (response.status <= 299) sizes.pass();
