@@ -23,6 +23,8 @@ const lists = {
   'all media': 'media/',
   'one media key': `media/${mediaKey}`,
   'all records': 'records/',
+  'records by the start of their ids': 'records/Ab',
+  'one record': 'records/Ab3dE6gH9j.json',
   'all renditions': 'renditions/',
   "one upload's renditions": `renditions/${mediaKey}/`,
   'all uploads': 'by-time/',
@@ -36,7 +38,7 @@ const rights: Record<string, readonly string[]> = {
   gateway: [
     ...['PUT media', 'DELETE media', 'GET records', 'PUT records', 'DELETE renditions'],
     ...['PUT by-time', 'DELETE by-time', 'PUT by-user', 'DELETE by-user', 'GET reports'],
-    ...["list one upload's renditions", "list one owner's uploads", 'list blocks'],
+    ...['list one record', "list one upload's renditions", "list one owner's uploads", 'list blocks'],
   ],
   site: ['GET records', 'GET renditions', 'list one media key', "list one owner's uploads"],
   'probe-worker': ['GET media'],

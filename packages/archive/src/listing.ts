@@ -19,6 +19,9 @@ interface PageRequest {
 
 // Bounds the work for a page if many entries have no record.
 const maxLists = 4;
+// Bound the memory for a page of long captions: it ends after so many characters.
+const maxCaptions = 128 * 1024;
+const recordsAtOnce = 16;
 
 /** Writes the missing listing entries of a record. @returns whether one was missing @throws StoreUnavailable */
 export async function addToListings(store: ObjectStore, entry: ListingEntry): Promise<boolean> {
@@ -33,7 +36,7 @@ export async function removeFromListings(store: ObjectStore, entry: ListingEntry
 
 /**
  * Reads a page of records, newest first. A record without entries is missing until a sweep adds them; an entry without a
- * record is skipped.
+ * record is skipped. A page of long captions is shorter.
  * @throws RangeError if `after` is not a cursor; StoreUnavailable, or the signal's reason
  */
 export async function listNewest(
@@ -43,25 +46,38 @@ export async function listNewest(
   if (after !== undefined && !isCursor(after)) throw new RangeError('Invalid cursor.');
   const prefix = listingPrefix(owner);
   const records: StoredRecord[] = [];
-  let last = after;
+  let [last, captions] = [after, 0];
+  const page = () => ({ records, ...(last !== undefined && { next: last }) });
   for (let lists = 0; lists < maxLists; lists += 1) {
     const wanted = limit - records.length;
     // One more shows whether a next page exists.
     const entries = await store.list(prefix, { after: last && `${prefix}${last}`, limit: wanted + 1 });
     const names = entries.map(({ key }) => key.slice(prefix.length));
-    const read = names.slice(0, wanted).map((name) => readEntry(store, name, { owner, signal, unreadable }));
-    records.push(...(await Promise.all(read)).filter((record) => record !== undefined));
+    for await (const [name, record] of readEntries(store, names.slice(0, wanted), { owner, signal, unreadable })) {
+      if (captions > maxCaptions) return page();
+      last = name;
+      captions += record?.text.length ?? 0;
+      if (record) records.push(record);
+    }
     if (names.length <= wanted) return { records };
-    last = names[wanted - 1];
     if (records.length === limit) break;
   }
-  return { records, ...(last !== undefined && { next: last }) };
+  return page();
+}
+
+type EntryOptions = Pick<PageRequest, 'owner' | 'signal' | 'unreadable'>;
+
+async function* readEntries(store: ObjectStore, names: readonly string[], options: EntryOptions) {
+  for (let read = 0; read < names.length; read += recordsAtOnce) {
+    const some = names.slice(read, read + recordsAtOnce);
+    yield* await Promise.all(some.map(async (name) => [name, await readEntry(store, name, options)] as const));
+  }
 }
 
 async function readEntry(
   store: ObjectStore,
   name: string,
-  { owner, signal, unreadable }: Pick<PageRequest, 'owner' | 'signal' | 'unreadable'>,
+  { owner, signal, unreadable }: EntryOptions,
 ): Promise<StoredRecord | undefined> {
   const id = idInListingKey(name);
   if (id === undefined) return undefined;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { publicRecord } from '@echodrop/record';
+import { spellForwardedFor } from '@echodrop/service/forwarded-for';
 import { wasCutOff } from '@echodrop/service/http-server';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { acceptUpload, type UploadDeps } from './accept-upload.ts';
-import { spellForwardedFor } from './admit/forwarded-for.ts';
 import type { GatewayEvents } from './events.ts';
 import { serveOpenApi } from './openapi/openapi.ts';
 import { ownUploadRoutes } from './own-uploads/own-upload-routes.ts';

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { maxExpiryMs } from '@echodrop/archive/resumable-uploads';
 import { probeQueueSecret, renditionQueueSecret, verifierSecret } from '@echodrop/contracts/secret-settings';
 import { mediaSettings, uploadSettings } from '@echodrop/media/media-settings';
@@ -14,6 +13,7 @@ import {
   secret,
   wholeNumber,
 } from '@echodrop/service/env';
+import { trustedProxySettings } from '@echodrop/service/forwarded-for';
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings, queueRedisSettings } from '@echodrop/service/redis/redis';
 import { securitySettings } from '@echodrop/service/security-txt';
@@ -32,6 +32,7 @@ export const settings = {
   ...probeQueueSecret,
   ...renditionQueueSecret,
   ...securitySettings,
+  ...trustedProxySettings,
   PORT: port(8080),
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081').describe(
     "public address of the site: its own host, no path. A record's `url` is this, a slash and the id",
@@ -75,12 +76,6 @@ export const settings = {
   RESUMABLE_EXPIRY_HOURS: wholeNumber({ default: 24, min: 1, max: maxExpiryMs / 3_600_000 }).describe(
     'lifetime of a resumable upload from its creation',
   ),
-  TRUSTED_PROXIES: commaSeparated('')
-    .refine((proxies) => proxies.every(isNetwork), 'must be addresses or networks (10.0.0.0/8)')
-    .describe(
-      'comma-separated IP addresses and networks whose `X-Forwarded-For` is trusted. Behind a proxy that is missing here, ' +
-        'all clients share the limits of one IP address',
-    ),
   CORS_ORIGINS: commaSeparated('')
     .refine(
       (origins) => origins.every((entry) => URL.canParse(entry) && new URL(entry).origin === entry),
@@ -91,11 +86,5 @@ export const settings = {
     '`historic` [accepts what old clients leave out](interface.md#old-clients)',
   ),
 };
-
-function isNetwork(entry: string): boolean {
-  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
-  const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return Number(bits ?? 1) >= 1 && longest >= Number(bits ?? 1);
-}
 
 export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);

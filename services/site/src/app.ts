@@ -2,6 +2,7 @@ import { browserScripts } from '@echodrop/contracts/browser-scripts';
 import { pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { UnreadableRecord } from '@echodrop/record';
+import { spellForwardedFor } from '@echodrop/service/forwarded-for';
 import { securityTxt } from '@echodrop/service/security-txt';
 import compression from 'compression';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
@@ -24,6 +25,11 @@ import { uploadRoutes } from './upload-page/upload-page.ts';
 /** The public site: pages, and the renditions that they show. Originals have no address. */
 export function siteApp(site: Site): Express {
   const app = express().disable('x-powered-by').enable('case sensitive routing').enable('strict routing');
+  app.set('trust proxy', site.trustedProxies);
+  app.use((request, _response, next) => {
+    spellForwardedFor(request.headers);
+    next();
+  });
   app.use(logRequests(site.events), setSafeHeaders, requireOneHost(site), allowReadsOnly(site));
 
   for (const recipe of Object.values(pictureRecipes)) {

@@ -4,6 +4,7 @@ import { storeSettings } from '@echodrop/object-store/object-store-from-settings
 import { apiKey } from '@echodrop/service/api-key';
 import { contactAddress } from '@echodrop/service/contact-address';
 import { choice, httpOrigin, port, readSettings, requiredWhen, type Settings, text } from '@echodrop/service/env';
+import { trustedProxySettings } from '@echodrop/service/forwarded-for';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
 import { securitySettings } from '@echodrop/service/security-txt';
@@ -22,6 +23,7 @@ export const settings = {
   ...uploadSettings,
   ...renditionQueueSecret,
   ...securitySettings,
+  ...trustedProxySettings,
   PORT: port(8081),
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081').describe("the same as the gateway's"),
   SITE_NAME: text('Echodrop').describe('name on pages, in previews, and at Mastodon instances where people sign in'),

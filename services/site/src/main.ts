@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { observeStore } from '@echodrop/object-store/observed-object-store';
+import { boundResponses } from '@echodrop/service/bound-responses';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
@@ -11,9 +12,6 @@ import { readConfig, type SiteConfig } from './config.ts';
 import { createSiteEvents } from './events.ts';
 import { SharedRenditions } from './find/shared-renditions.ts';
 import type { WebUpload } from './site.ts';
-
-// Includes players that are paused.
-const idleMs = 60_000;
 
 await runService('site', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
   const store = resources.use(observeStore(await objectStoreFromSettings(config), metrics));
@@ -38,11 +36,12 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
     abuseContact: config.ABUSE_CONTACT,
     securityContact: config.SECURITY_CONTACT,
     robots: config.ROBOTS,
+    trustedProxies: config.TRUSTED_PROXIES,
     hasOembedDiscovery: config.OEMBED_DISCOVERY === '1',
     upload: webUpload(config),
   });
 
-  await serve(createServer(traceRequests(app)).setTimeout(idleMs), config.PORT);
+  await serve(createServer(boundResponses(traceRequests(app), metrics)), config.PORT);
 });
 
 function webUpload(config: SiteConfig): WebUpload | undefined {

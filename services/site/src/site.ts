@@ -12,6 +12,8 @@ export interface Site extends RenditionSources {
   /** Address for reports of vulnerabilities. */
   readonly securityContact?: string | undefined;
   readonly robots: 'index' | 'noindex';
+  /** Addresses and networks whose X-Forwarded-For is trusted. */
+  readonly trustedProxies: readonly string[];
   readonly hasOembedDiscovery: boolean;
   /** Undefined without an upload page. */
   readonly upload?: WebUpload | undefined;

@@ -40,7 +40,7 @@ beforeEach(async () => {
         return make();
       },
     },
-    ...{ publicSite: 'https://pics.example', name: 'Pictures', robots: 'noindex', hasOembedDiscovery: false },
+    ...{ publicSite: 'https://pics.example', name: 'Pictures', robots: 'noindex', hasOembedDiscovery: false, trustedProxies: [] },
   });
   site = resources.use(await listen(createServer(app))).origin;
 });

@@ -15,6 +15,7 @@ const probesPerSecond: Record<ProbeKind, number> = { photos: 500, videos: 12 };
 interface Limits extends Omit<SlotLimits, 'slots'> {
   /** Uploads at once in this process, and as many requests about own uploads. */
   readonly maxUploads: number;
+  /** Of one user; as many requests about own uploads. */
   readonly maxUploadsPerUser: number;
   /** Memory for media that precedes its credentials, of one upload and of all. */
   readonly unverifiedBufferBytes: number;
@@ -33,6 +34,7 @@ interface AdmissionDeps {
 export class Admission {
   readonly #uploads: Slots;
   readonly #ownRequests: Slots;
+  readonly #ownRequestsPerUser: ConcurrencyLimit;
   readonly #deps: AdmittedUploadDeps;
 
   constructor(
@@ -41,6 +43,7 @@ export class Admission {
   ) {
     this.#uploads = new Slots({ slots, ...perAddress }, deps.onRefused);
     this.#ownRequests = new Slots({ slots, ...perAddress }, deps.onRefused);
+    this.#ownRequestsPerUser = new ConcurrencyLimit(maxUploadsPerUser);
     const perUser = new ConcurrencyLimit(maxUploadsPerUser);
     this.#deps = { ...deps, perUser, memory: new UnverifiedMemory(unverifiedBufferBytes) };
   }
@@ -51,9 +54,33 @@ export class Admission {
   }
 
   /** Takes a slot for a request about own uploads, which disposing releases. @throws Refusal `overloaded`, `too_many_requests` */
-  admitOwnRequest(clientAddress: string): Slot {
-    return this.#ownRequests.acquire(clientAddress, 'unverified');
+  admitOwnRequest(clientAddress: string): AdmittedOwnRequest {
+    const held = new DisposableStack();
+    const slot = held.use(this.#ownRequests.acquire(clientAddress, 'unverified'));
+    return {
+      excuse: slot.excuse,
+      admitCaller: (caller) => {
+        slot.excuse();
+        acquireForUser(this.#ownRequestsPerUser, caller, held);
+        slot.markVerified();
+        return caller;
+      },
+      [Symbol.dispose]: () => held.dispose(),
+    };
   }
+}
+
+/** A request about own uploads that has a slot. */
+export interface AdmittedOwnRequest extends Disposable {
+  /** See Slot. */
+  readonly excuse: () => void;
+  /** @returns the verified caller. @throws Refusal `too_many_requests` */
+  readonly admitCaller: (caller: Caller) => Caller;
+}
+
+function acquireForUser(perUser: ConcurrencyLimit, { provider, subject }: Caller, held: DisposableStack): void {
+  if (!perUser.acquire(JSON.stringify([provider, subject]), held))
+    throw new Refusal('too_many_requests', { message: 'userUploads' });
 }
 
 interface AdmittedUploadDeps extends AdmissionDeps {
@@ -80,9 +107,7 @@ export class AdmittedUpload implements Disposable {
     this.#slot.excuse();
     this.#deps.blocks.refuseBlockedUser(caller);
     this.#caller = caller;
-    const name = JSON.stringify([caller.provider, caller.subject]);
-    if (!this.#deps.perUser.acquire(name, this.#held))
-      throw new Refusal('too_many_requests', { message: 'userUploads' });
+    acquireForUser(this.#deps.perUser, caller, this.#held);
     if (isNew) await this.#deps.rates.countUser(caller);
     // Last: a form of version 1 is read on after its caller was refused, and must then count against the limits of its address.
     this.#slot.markVerified();

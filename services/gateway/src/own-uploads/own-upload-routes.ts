@@ -4,9 +4,10 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import type { Format } from '../response/format.ts';
 import { asRefusal, ClientGone, Refusal } from '../response/refusal-error.ts';
 import { methodNotAllowed, sendRecord, sendRecords, sendRefusal } from '../response/send-response.ts';
-import { createRequestContext, type RequestContext } from '../upload-context.ts';
+import type { Admission } from '../admit/admission.ts';
+import { createRequestContext } from '../upload-context.ts';
 import type { OwnUploadEvents } from './own-upload-events.ts';
-import { findOwn, listOwn, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
+import { findOwn, listOwn, type OwnRequest, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
 
 const defaultCount = 20;
 const maxCount = 100;
@@ -17,34 +18,34 @@ const maxCount = 100;
  */
 export function ownUploadRoutes(
   base: string,
-  deps: OwnUploadDeps & { readonly events: OwnUploadEvents },
+  deps: OwnUploadDeps & { readonly admission: Pick<Admission, 'admitOwnRequest'>; readonly events: OwnUploadEvents },
   publicSite: string,
 ): Router {
-  const { events } = deps;
+  const { admission, events } = deps;
   const router = Router({ caseSensitive: true, strict: true });
   const root = `${base}/2/media`;
   for (const format of ['xml', 'json'] as const) {
     const list: RequestHandler = (request, response) =>
-      handle(request, response, format, async (context) => {
-        const { records, next } = await listOwn(context, pageOf(request), deps);
+      handle(request, response, format, async (own) => {
+        const { records, next } = await listOwn(own, pageOf(request), deps);
         sendRecords(response, format, { records: records.map((each) => publicRecord(each, publicSite)), next });
-        events.listed(context.requestId, records.length);
+        events.listed(own.requestId, records.length);
       });
     router.route(`${root}.${format}`).get(list).all(methodNotAllowed('GET, HEAD', format));
     const find: RequestHandler<{ id: string }> = (request, response) =>
-      handle(request, response, format, async (context) => {
-        const record = await findOwn(context, request.params.id, deps);
+      handle(request, response, format, async (own) => {
+        const record = await findOwn(own, request.params.id, deps);
         response.set('Cache-Control', 'no-store');
         sendRecord(response, format, publicRecord(record, publicSite));
-        events.listed(context.requestId, 1);
+        events.listed(own.requestId, 1);
       });
     router.route(`${root}/:id.${format}`).get(find).all(methodNotAllowed('GET, HEAD', format));
   }
   const remove: RequestHandler<{ id: string }> = (request, response) =>
-    handle(request, response, 'json', async (context) => {
-      await removeOwn(context, request.params.id, deps);
+    handle(request, response, 'json', async (own) => {
+      await removeOwn(own, request.params.id, deps);
       response.status(204).end();
-      events.removed(context.requestId, request.params.id);
+      events.removed(own.requestId, request.params.id);
     });
   router.route(`${root}/:id`).delete(remove).all(methodNotAllowed('DELETE', 'json'));
   return router;
@@ -53,13 +54,16 @@ export function ownUploadRoutes(
     request: Request<{ id?: string }>,
     response: Response,
     format: Format,
-    respond: (context: RequestContext) => Promise<void>,
+    respond: (own: OwnRequest) => Promise<void>,
   ): Promise<void> {
     // Drops a body: Node would hold some of it, at 400 bytes for each chunk.
     request.resume();
     const context = createRequestContext(request, response);
     try {
-      await respond(context);
+      const admitted = admission.admitOwnRequest(context.clientAddress);
+      // Until the client has read the response: unread ones would use up the memory.
+      response.once('close', () => admitted[Symbol.dispose]());
+      await respond({ ...context, admitted });
     } catch (error) {
       if (error instanceof ClientGone) return;
       const refusal = asRefusal(error);

@@ -7,13 +7,11 @@ import { findRecord } from '@echodrop/archive/records';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
-import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Admission } from '../admit/admission.ts';
-import type { Slot } from '../admit/slots.ts';
+import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
+import { newMediaId } from '@echodrop/record';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Publisher } from '../publish/publish.ts';
-import type { RequestContext } from '../upload-context.ts';
-import { listOwn, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
+import { findOwn, listOwn, type OwnRequest, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
 
 const provider = 'https://id.example/verify';
 const removed = { by: 'owner', at: new Date() } as const;
@@ -35,7 +33,6 @@ afterEach(() => parts.disposeAsync());
 function depsFor(subject = '12345', to: ObjectStore = store): OwnUploadDeps {
   const caller = { provider, subject, userId: 1n, screenName: 'ada' };
   return {
-    admission: new Admission(limits, { onRefused: () => {} } as unknown as ConstructorParameters<typeof Admission>[1]),
     verifier: { knownProviders: async () => [provider], verify: async () => ({ outcome: 'verified', caller }) },
     store: to,
     compatibility: 'strict',
@@ -46,14 +43,13 @@ function depsFor(subject = '12345', to: ObjectStore = store): OwnUploadDeps {
   };
 }
 
-const perAddress = { anonymousPerAddress: 1, failuresPerMinutePerAddress: 0 };
-const limits = { maxUploads: 1, maxUploadsPerUser: 1, unverifiedBufferBytes: 1, ...perAddress };
 const headers = { 'x-auth-service-provider': provider, 'x-verify-credentials-authorization': 'OAuth x' };
-const context: RequestContext = {
+const context: OwnRequest = {
   request: { headers },
   requestId: 'r',
   clientAddress: '',
   signal: new AbortController().signal,
+  admitted: { excuse: () => {}, admitCaller: (caller) => caller, [Symbol.dispose]: () => {} },
 };
 
 test('an upload that the store does not find at first is removed', async () => {
@@ -61,6 +57,18 @@ test('an upload that the store does not find at first is removed', async () => {
   vi.spyOn(store, 'read').mockResolvedValueOnce(undefined);
   await removeOwn(context, id, depsFor());
   expect(await findRecord(store, id)).toHaveProperty('removed');
+});
+
+test('an upload that stays listed and missing is no 404, which would mislead its owner', async () => {
+  const { id } = await publishSample(store, { provider });
+  vi.spyOn(store, 'read').mockResolvedValue(undefined);
+  await expect(findOwn(context, id, depsFor())).rejects.toThrow(StoreUnavailable);
+});
+
+test('an id without any upload is 404 at once', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  await expect(removeOwn(context, newMediaId(), depsFor())).rejects.toThrow('not_found');
 });
 
 /** A store whose `remove` fails. */
@@ -93,29 +101,6 @@ test('a list omits unreadable records, and reports them', async () => {
   await store.put(recordKey(broken.id), Readable.from([Buffer.from('{"broken')]));
   expect((await listOwn(context, { limit: 9 }, depsFor())).records).toEqual([sound]);
   expect(unread).toEqual([broken.id]);
-});
-
-test('each request holds a slot until it ends, unverified until its caller is verified; without a slot it is refused', async () => {
-  const { id } = await publishSample(store, { provider });
-  const states: string[] = [];
-  const admitOwnRequest = () =>
-    ({
-      excuse: () => {},
-      markVerified: () => states.push('verified'),
-      [Symbol.dispose]: () => states.push('released'),
-    }) as unknown as Slot;
-  const { verifier, ...deps } = depsFor();
-  const verify: typeof verifier.verify = (...args) => {
-    states.push('verifying');
-    return verifier.verify(...args);
-  };
-  const watched = { ...deps, admission: { admitOwnRequest }, verifier: { ...verifier, verify } };
-  await listOwn(context, { limit: 1 }, watched);
-  await removeOwn(context, id, watched);
-  expect(states).toEqual([...['verifying', 'verified', 'released'], ...['verifying', 'verified', 'released']]);
-
-  using _slot = deps.admission.admitOwnRequest('');
-  await expect(listOwn(context, { limit: 1 }, { ...deps, verifier })).rejects.toThrow('overloaded');
 });
 
 test('a repeat is refused as removed only for the user of the removed upload', async () => {

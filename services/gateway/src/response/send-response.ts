@@ -7,6 +7,7 @@ import {
   recordToJson,
   recordToXml,
 } from '@echodrop/record';
+import { restOfBody } from '@echodrop/service/bound-responses';
 import { hasBearerToken } from '../admit/credentials.ts';
 import { encodeRefusal } from './encode-refusal.ts';
 import { contentTypes, type Format } from './format.ts';
@@ -60,18 +61,15 @@ export function sendBounded(
   drainRest(request, () => response.end());
 }
 
-const maxDrainedBytes = 32 * 1024 * 1024;
-const maxDrainMs = 30_000;
-
 /** Drops what the client still sends, up to 32 MiB or 30 s, then calls `done`. Otherwise a reset would overtake the response. */
 function drainRest(request: IncomingMessage, done: () => void): void {
   const { promise, resolve: finish } = Promise.withResolvers<void>();
-  const timer = setTimeout(finish, maxDrainMs);
+  const timer = setTimeout(finish, restOfBody.maxMs);
   promise.then(() => clearTimeout(timer)).then(done);
   let dropped = 0;
   request.on('data', (chunk: Buffer) => {
     dropped += chunk.length;
-    if (dropped > maxDrainedBytes) finish();
+    if (dropped > restOfBody.maxBytes) finish();
   });
   for (const end of ['end', 'close', 'error']) request.once(end, () => finish());
   // A reader that stopped early may have paused both.

@@ -1,5 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { parseAddress } from '@echodrop/service/ip-address';
+import { isIP } from 'node:net';
+import { commaSeparated } from './env.ts';
+import { parseAddress } from './ip-address.ts';
+
+export const trustedProxySettings = {
+  TRUSTED_PROXIES: commaSeparated('')
+    .refine((proxies) => proxies.every(isNetwork), 'must be addresses or networks (10.0.0.0/8)')
+    .describe(
+      'comma-separated IP addresses and networks whose `X-Forwarded-For` is trusted. Behind a proxy that is missing here, ' +
+        'all clients share the limits of one IP address',
+    ),
+};
 
 /**
  * Spells `X-Forwarded-For` as Express reads it: IP addresses without ports. What precedes an item that is none (`unknown`) is dropped, because
@@ -16,4 +27,10 @@ export function spellForwardedFor(headers: IncomingHttpHeaders): void {
   const known = addresses.slice(addresses.lastIndexOf(undefined) + 1);
   if (known.length > 0) headers['x-forwarded-for'] = known.join(', ');
   else delete headers['x-forwarded-for'];
+}
+
+function isNetwork(entry: string): boolean {
+  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+  const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return Number(bits ?? 1) >= 1 && longest >= Number(bits ?? 1);
 }

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
+import { spellForwardedFor } from '@echodrop/service/forwarded-for';
 import express from 'express';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { spellForwardedFor } from './forwarded-for.ts';
 
 const app = express();
 app.set('trust proxy', ['127.0.0.1', '10.0.0.0/8', 'fc00::/7']);

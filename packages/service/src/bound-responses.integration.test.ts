@@ -1,0 +1,169 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { listen } from '@echodrop/testkit/servers/listen';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { boundResponses, maxPendingBytes, minBytesPerMinute, restOfBody } from './bound-responses.ts';
+import { Metrics } from './metrics/metrics.ts';
+
+const minuteMs = 60_000;
+// More than the system takes for a connection that does not read.
+const large = Buffer.alloc(16 * 1024 * 1024);
+
+let parts: AsyncDisposableStack;
+let metrics: Metrics;
+let port: number;
+
+beforeEach(() => {
+  parts = new AsyncDisposableStack();
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await parts.disposeAsync();
+});
+
+async function start(app: RequestListener): Promise<void> {
+  metrics = new Metrics('site');
+  const { origin } = parts.use(await listen(createServer(boundResponses(app, metrics))));
+  port = Number(new URL(origin).port);
+}
+
+/** A client that has sent `requests`, and reads nothing. */
+async function send(requests: string): Promise<Socket> {
+  const socket = parts.adopt(connect(port, '127.0.0.1'), (open) => void open.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(requests);
+  return socket.pause();
+}
+
+const get = (path = '/', headers = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
+
+async function closed(): Promise<Record<string, number>> {
+  const lines = (await metrics.exposition()).text.matchAll(/^echodrop_connections_closed_total\{reason="(\w+)".*\} (\d+)$/gm);
+  return Object.fromEntries([...lines].map(([, reason, count]) => [reason, Number(count)]).filter(([, count]) => count));
+}
+const isClosed = (reason: string, count = 1) =>
+  waitUntil(`${count} closed: ${reason}`, async () => (await closed())[reason] === count);
+
+test('a reader that takes nothing for a minute loses its connection', async () => {
+  const pending = Promise.withResolvers<void>();
+  await start((_, response) => response.end(large, () => pending.resolve()).once('close', () => pending.resolve()));
+  await send(get());
+  await waitUntil('a request', async () => vi.getTimerCount() > 0);
+  vi.advanceTimersByTime(minuteMs - 1000);
+  expect(await closed()).toEqual({});
+  vi.advanceTimersByTime(2000);
+  await pending.promise;
+  expect(await closed()).toEqual({ too_slow: 1 });
+});
+
+test.each([
+  ['stays', minBytesPerMinute, false],
+  ['leaves', minBytesPerMinute - 1, true],
+])('a reader %s that takes %i bytes each minute', (_, perMinute, isClosedEach) => {
+  // What the system takes for a real connection has no exact rate.
+  const destroy = vi.fn();
+  const socket = Object.assign(new EventEmitter(), { bytesWritten: 1, writableLength: 1, destroyed: false, destroy });
+  const response = Object.assign(new EventEmitter(), {
+    ...{ writableLength: 1, getMaxListeners: () => 10 },
+    setMaxListeners: () => response,
+  });
+  metrics = new Metrics('site');
+  boundResponses(() => {}, metrics)({ socket } as never, response as never);
+  for (let minutes = 0; minutes < 3; minutes += 1) {
+    socket.bytesWritten += perMinute;
+    vi.advanceTimersByTime(minuteMs);
+  }
+  expect(destroy).toHaveBeenCalledTimes(isClosedEach ? 3 : 0);
+});
+
+test('a response that waits for its server is not closed', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await start((_, response) => void promise.then(() => response.end('late')));
+  const client = await send(get('/', 'Connection: close\r\n'));
+  await waitUntil('a request', async () => vi.getTimerCount() > 0);
+  vi.advanceTimersByTime(10 * minuteMs);
+  resolve();
+  expect(await text(client)).toMatch(/late$/);
+});
+
+test('while responses hold too much, the slowest readers of the address that holds the most lose their connections', async () => {
+  const each = maxPendingBytes / 8;
+  let count = 0;
+  await start((request, response) => {
+    count += 1;
+    Object.assign(request, { ip: request.headers['x-from'] });
+    response.end(Buffer.alloc(each));
+  });
+  const one = await send(get('/', 'X-From: one\r\n'));
+  for (let n = 0; n < 9; n += 1) await send(get('/', 'X-From: many\r\n'));
+  await waitUntil('all requests', async () => count === 10);
+  vi.advanceTimersByTime(250);
+  const { memory = 0 } = await closed();
+  // The system has taken a part of each.
+  expect(memory).toBeGreaterThan(0);
+  expect(memory).toBeLessThan(4);
+  one.end();
+  expect((await text(one)).length).toBeGreaterThan(each);
+});
+
+test('a fifth pipelined request is not handled, and closes the connection', async () => {
+  const handled: string[] = [];
+  await start(({ url = '' }) => void handled.push(url));
+  const client = await send(['/1', '/2', '/3', '/4', '/5', '/6'].map((path) => get(path)).join(''));
+  client.resume();
+  await waitUntil('the end of the connection', async () => client.closed);
+  expect(handled).toEqual(['/1', '/2', '/3', '/4']);
+  expect(await closed()).toEqual({ pipelined: 1 });
+});
+
+test('requests one after the other are no pipelined ones', async () => {
+  await start((_, response) => response.end('a'));
+  for (let n = 0; n < 3; n += 1) {
+    const client = await send(get());
+    for (let count = 0; count < 6; count += 1) {
+      await once(client.resume(), 'data');
+      client.write(get());
+    }
+  }
+  expect(await closed()).toEqual({});
+});
+
+test('the rest of a body is cut off 30 s after the response', async () => {
+  await start((_, response) => response.end('a'));
+  const client = await send(get('/', 'Content-Length: 1000\r\n'));
+  await once(client.resume(), 'data');
+  vi.advanceTimersByTime(restOfBody.maxMs - 1000);
+  client.write('x');
+  expect(await closed()).toEqual({});
+  vi.advanceTimersByTime(2000);
+  await waitUntil('the end of the connection', async () => client.closed);
+  expect(await closed()).toEqual({ body_after_response: 1 });
+});
+
+test('more than 32 MiB after the response are cut off', async () => {
+  await start((_, response) => response.end('a'));
+  const client = await send(get('/', `Content-Length: ${2 ** 40}\r\n`));
+  client.resume();
+  while (!client.destroyed && client.bytesWritten < 2 * restOfBody.maxBytes) {
+    client.write(large);
+    await once(client, 'drain').catch(() => {});
+    vi.advanceTimersByTime(250);
+  }
+  await isClosed('body_after_response');
+});
+
+test('a body that ends after the response keeps its connection', async () => {
+  await start((_, response) => response.end('a'));
+  const client = await send(get('/', 'Content-Length: 5\r\n'));
+  await once(client.resume(), 'data');
+  client.write('12345');
+  client.write(get('/', 'Connection: close\r\n'));
+  await once(client, 'data');
+  vi.advanceTimersByTime(10 * minuteMs);
+  expect(await closed()).toEqual({});
+});

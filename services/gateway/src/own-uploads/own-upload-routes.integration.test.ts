@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { publishSample } from '@echodrop/archive/publish-sample.fixture';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { createLog } from '@echodrop/service/log';
+import { Metrics } from '@echodrop/service/metrics/metrics';
+import { listen } from '@echodrop/testkit/servers/listen';
+import express from 'express';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Admission } from '../admit/admission.ts';
+import { createOwnUploadEvents } from './own-upload-events.ts';
+import { ownUploadRoutes } from './own-upload-routes.ts';
+
+const provider = 'https://id.example/verify';
+const caller = { provider, subject: '12345', userId: 1n, screenName: 'ada' };
+
+let parts: AsyncDisposableStack;
+let store: FilesystemObjectStore;
+let port: number;
+let limits: { maxUploads: number; maxUploadsPerUser: number };
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'own-upload-routes-test-')));
+  store = parts.use(new FilesystemObjectStore(folder.path));
+  limits = { maxUploads: 100, maxUploadsPerUser: 100 };
+});
+afterEach(() => parts.disposeAsync());
+
+async function start(): Promise<void> {
+  const perAddress = { anonymousPerAddress: 1, failuresPerMinutePerAddress: 0, unverifiedBufferBytes: 1 };
+  const admissionDeps = { onRefused: () => {} } as unknown as ConstructorParameters<typeof Admission>[1];
+  const deps = {
+    admission: new Admission({ ...limits, ...perAddress }, admissionDeps),
+    verifier: { knownProviders: async () => [provider], verify: async () => ({ outcome: 'verified', caller }) as const },
+    ...{ store, compatibility: 'strict' as const },
+    events: createOwnUploadEvents(createLog('gateway', 'silent'), new Metrics('gateway')),
+  };
+  const server = parts.use(await listen(createServer(express().use(ownUploadRoutes('', deps, 'https://pics.example')))));
+  port = Number(new URL(server.origin).port);
+}
+
+const headers = { 'X-Auth-Service-Provider': provider, 'X-Verify-Credentials-Authorization': 'OAuth x' };
+const list = () => fetch(`http://127.0.0.1:${port}/2/media.json?count=100`, { headers });
+
+test('a request holds its slot until its response is read', async () => {
+  limits.maxUploads = 1;
+  await start();
+  // More than the system takes for a connection that does not read.
+  for (let n = 0; n < 20; n += 1) await publishSample(store, { provider, text: '&'.repeat(64 * 1024) });
+  const reader = parts.adopt(connect(port, '127.0.0.1'), (socket) => void socket.destroy());
+  await once(reader, 'connect');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const request = `GET /2/media.json?count=100 HTTP/1.1\r\nHost: a\r\n${lines.join('')}\r\n`;
+  reader.pause().write(request.repeat(8));
+  await expect.poll(async () => (await list()).status).toBe(503);
+  reader.destroy();
+  await expect.poll(async () => (await list()).status).toBe(200);
+});
+
+test('a user beyond its limit gets 429, and another request of it a response once one has ended', async () => {
+  limits.maxUploadsPerUser = 1;
+  await start();
+  const { promise: held, resolve: release } = Promise.withResolvers<never[]>();
+  vi.spyOn(store, 'list').mockReturnValueOnce(held);
+  const first = list();
+  await expect.poll(async () => (await list()).status).toBe(429);
+  release([]);
+  expect((await first).status).toBe(200);
+  await expect.poll(async () => (await list()).status).toBe(200);
+});
+
+test('a page of long captions is shorter, and its next page goes on', async () => {
+  await start();
+  const published = [];
+  for (let n = 0; n < 6; n += 1) published.unshift(await publishSample(store, { provider, text: 'a'.repeat(64 * 1024), timestamp: new Date(Date.UTC(2026, 0, n + 1)) }));
+  const pages: string[][] = [];
+  let after = '';
+  do {
+    const response = await fetch(`http://127.0.0.1:${port}/2/media.json?count=100${after}`, { headers });
+    const { media, next } = (await response.json()) as { media: { id: string }[]; next?: string };
+    pages.push(media.map(({ id }) => id));
+    after = next ? `&after=${next}` : '';
+  } while (after !== '');
+  expect(pages.flat()).toEqual(published.map(({ id }) => id));
+  expect(pages.map(({ length }) => length)).toEqual([3, 3]);
+});
