@@ -43,7 +43,7 @@ export async function listNewest(
   store: ObjectStore,
   { owner, after, limit, signal, unreadable }: PageRequest,
 ): Promise<RecordPage<StoredRecord>> {
-  if (after !== undefined && !isCursor(after)) throw new RangeError('Invalid cursor.');
+  assertCursor(after);
   const prefix = listingPrefix(owner);
   const records: StoredRecord[] = [];
   let [last, captions] = [after, 0];
@@ -63,6 +63,10 @@ export async function listNewest(
     if (records.length === limit) break;
   }
   return page();
+}
+
+function assertCursor(after: string | undefined): void {
+  if (after !== undefined && !isCursor(after)) throw new RangeError('Invalid cursor.');
 }
 
 type EntryOptions = Pick<PageRequest, 'owner' | 'signal' | 'unreadable'>;

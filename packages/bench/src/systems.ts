@@ -20,6 +20,8 @@ export interface System extends AsyncDisposable {
   readonly name: string;
   /** Where uploads go. */
   readonly ports: readonly number[];
+  /** Where pages are, if the site runs. */
+  readonly sitePort?: number;
   readonly bucket: string;
   /** Process ids, by service. */
   readonly processes: Readonly<Record<string, readonly number[]>>;
@@ -44,7 +46,7 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
   // As deployments run it (deploy/local/local-redis.ts).
   const redis = resources.use(await startRedis({ more: { hz: '2' } }));
   const bucket = shared.newBucket(name);
-  const verifierPort = await freePort();
+  const [verifierPort, sitePort] = [await freePort(), await freePort()];
   const env = {
     ...shared.env,
     S3_BUCKET: bucket,
@@ -84,7 +86,7 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
   const ports = await Promise.all(Array.from({ length: gateways }, () => freePort()));
   const portsOf = async (service: ServiceName) => {
     if (service === 'gateway') return ports;
-    return [service === 'auth-verifier' ? verifierPort : await freePort()];
+    return [{ 'auth-verifier': verifierPort, site: sitePort }[service as string] ?? (await freePort())];
   };
   await Promise.all(
     services.map(async (service) => Promise.all((await portsOf(service)).map((port) => start(service, port)))),
@@ -93,10 +95,7 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
   return {
     kind: 'echodrop',
     name,
-    ports,
-    bucket,
-    processes,
-    redis,
+    ...{ ports, sitePort, bucket, processes, redis },
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   };
 }

@@ -9,7 +9,14 @@ export function entryOf(name: string): string {
   return existsSync(service) ? service : tool;
 }
 
-/** Options of Node that the service `name` runs with, as its image does. The gateway frees body chunks by itself (`part-memory.ts`). */
+/** Options of Node that the service `name` runs with, as its image does. */
 export function nodeFlagsOf(name: string): string[] {
-  return name === 'gateway' ? ['--expose-gc'] : [];
+  return flags[name] ?? [];
 }
+
+const flags: Readonly<Record<string, string[]>> = {
+  // It frees body chunks by itself (`part-memory.ts`).
+  gateway: ['--expose-gc'],
+  // Beside thousands of slow readers, V8 would let the young generation grow to 128 MiB.
+  site: ['--max-semi-space-size=16'],
+};

@@ -9,6 +9,8 @@ import { ChecksumMismatch, StoreUnavailable } from './object-store.ts';
 export function storeBody(body: Readable, signal: AbortSignal | undefined, expected?: string): Readable {
   const checksum = new Checksum();
   const wrapped = new Readable({
+    // A second buffer would double what a slow reader holds.
+    highWaterMark: 0,
     read() {
       body.resume();
     },

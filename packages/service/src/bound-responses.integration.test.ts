@@ -43,8 +43,12 @@ async function send(requests: string): Promise<Socket> {
 const get = (path = '/', headers = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
 
 async function closed(): Promise<Record<string, number>> {
-  const lines = (await metrics.exposition()).text.matchAll(/^echodrop_connections_closed_total\{reason="(\w+)".*\} (\d+)$/gm);
-  return Object.fromEntries([...lines].map(([, reason, count]) => [reason, Number(count)]).filter(([, count]) => count));
+  const lines = (await metrics.exposition()).text.matchAll(
+    /^echodrop_connections_closed_total\{reason="(\w+)".*\} (\d+)$/gm,
+  );
+  return Object.fromEntries(
+    [...lines].map(([, reason, count]) => [reason, Number(count)]).filter(([, count]) => count),
+  );
 }
 const isClosed = (reason: string, count = 1) =>
   waitUntil(`${count} closed: ${reason}`, async () => (await closed())[reason] === count);

@@ -44,7 +44,13 @@ beforeEach(async () => {
   const app = siteApp({
     ...{ store: watched, events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')) },
     renditions: { make: () => make() },
-    ...{ publicSite: 'https://pics.example', name: 'Pictures', robots: 'noindex', hasOembedDiscovery: false, trustedProxies: [] },
+    ...{
+      publicSite: 'https://pics.example',
+      name: 'Pictures',
+      robots: 'noindex',
+      hasOembedDiscovery: false,
+      trustedProxies: [],
+    },
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   resources.defer(() => void server.close());

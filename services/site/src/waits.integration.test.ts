@@ -40,7 +40,13 @@ beforeEach(async () => {
         return make();
       },
     },
-    ...{ publicSite: 'https://pics.example', name: 'Pictures', robots: 'noindex', hasOembedDiscovery: false, trustedProxies: [] },
+    ...{
+      publicSite: 'https://pics.example',
+      name: 'Pictures',
+      robots: 'noindex',
+      hasOembedDiscovery: false,
+      trustedProxies: [],
+    },
   });
   site = resources.use(await listen(createServer(app))).origin;
 });

@@ -5,6 +5,7 @@ import { type Bench, rotate, runBatch, startRoots, warmUp } from '../scenario.ts
 import type { System } from '../systems.ts';
 import { measureExpensiveVideos } from './expensive-videos.ts';
 import { measureHeaderParameters } from './header-parameters.ts';
+import { measureSlowReaders } from './slow-readers.ts';
 
 const crowdSize = 1000;
 const crowdAddress = '192.0.2.66';
@@ -12,10 +13,11 @@ const load = { uploads: 1000, connections: 8 };
 const maxRounds = 5;
 const MiB = 1024 * 1024;
 
-/** Measures how many slow connections of one address, many expensive videos of one owner, and hostile headers affect others. */
+/** Measures how slow connections, readers who hardly read, many expensive videos of one owner, and hostile headers affect others. */
 export async function measureCrowds(bench: Bench): Promise<void> {
   await measureHeaderParameters(bench);
   await measureSlowConnections(bench);
+  await measureSlowReaders(bench);
   await measureExpensiveVideos(bench);
 }
 

@@ -89,7 +89,7 @@ export class FilesystemObjectStore implements ObjectStore {
     const object = storedObject(key, stats);
     return {
       ...object,
-      body: storeBody(await openRange(handle, object.size, range), signal, range ? undefined : crc32),
+      body: storeBody(openRange(handle, object.size, range), signal, range ? undefined : crc32),
     };
   }
 

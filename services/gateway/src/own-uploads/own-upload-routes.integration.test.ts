@@ -36,11 +36,16 @@ async function start(): Promise<void> {
   const admissionDeps = { onRefused: () => {} } as unknown as ConstructorParameters<typeof Admission>[1];
   const deps = {
     admission: new Admission({ ...limits, ...perAddress }, admissionDeps),
-    verifier: { knownProviders: async () => [provider], verify: async () => ({ outcome: 'verified', caller }) as const },
+    verifier: {
+      knownProviders: async () => [provider],
+      verify: async () => ({ outcome: 'verified', caller }) as const,
+    },
     ...{ store, compatibility: 'strict' as const },
     events: createOwnUploadEvents(createLog('gateway', 'silent'), new Metrics('gateway')),
   };
-  const server = parts.use(await listen(createServer(express().use(ownUploadRoutes('', deps, 'https://pics.example')))));
+  const server = parts.use(
+    await listen(createServer(express().use(ownUploadRoutes('', deps, 'https://pics.example')))),
+  );
   port = Number(new URL(server.origin).port);
 }
 
@@ -77,7 +82,14 @@ test('a user beyond its limit gets 429, and another request of it a response onc
 test('a page of long captions is shorter, and its next page goes on', async () => {
   await start();
   const published = [];
-  for (let n = 0; n < 6; n += 1) published.unshift(await publishSample(store, { provider, text: 'a'.repeat(64 * 1024), timestamp: new Date(Date.UTC(2026, 0, n + 1)) }));
+  for (let n = 0; n < 6; n += 1)
+    published.unshift(
+      await publishSample(store, {
+        provider,
+        text: 'a'.repeat(64 * 1024),
+        timestamp: new Date(Date.UTC(2026, 0, n + 1)),
+      }),
+    );
   const pages: string[][] = [];
   let after = '';
   do {

@@ -1,10 +1,10 @@
 import { isCursor } from '@echodrop/archive/listing-keys';
 import { publicRecord } from '@echodrop/record';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { Admission } from '../admit/admission.ts';
 import type { Format } from '../response/format.ts';
 import { asRefusal, ClientGone, Refusal } from '../response/refusal-error.ts';
 import { methodNotAllowed, sendRecord, sendRecords, sendRefusal } from '../response/send-response.ts';
-import type { Admission } from '../admit/admission.ts';
 import { createRequestContext } from '../upload-context.ts';
 import type { OwnUploadEvents } from './own-upload-events.ts';
 import { findOwn, listOwn, type OwnRequest, type OwnUploadDeps, removeOwn } from './own-uploads.ts';

@@ -92,7 +92,10 @@ async function findListed(store: ObjectStore, id: string, signal: AbortSignal) {
   return found;
 }
 
-async function callerOf({ request, clientAddress, signal, admitted }: OwnRequest, deps: OwnUploadDeps): Promise<Caller> {
+async function callerOf(
+  { request, clientAddress, signal, admitted }: OwnRequest,
+  deps: OwnUploadDeps,
+): Promise<Caller> {
   const credentials = await credentialsFromHeaders(request.headers, deps.verifier, deps.compatibility);
   const verdict = await deps.verifier.verify({ credentials, clientAddress }, signal);
   return admitted.admitCaller(requireCaller(verdict, credentials, admitted));

@@ -1,7 +1,7 @@
-import { pipeline } from 'node:stream/promises';
 import type { ByteRange, ObjectStore, StoredObject } from '@echodrop/object-store/object-store';
 import type { Request, Response } from 'express';
 import type { Site } from '../site.ts';
+import { copyObject } from './copy-object.ts';
 
 interface Source {
   readonly store: ObjectStore;
@@ -38,8 +38,8 @@ export async function sendObject(request: Request<object>, response: Response, s
   const isUnchanged = matchesEtag(etag, request.get('If-None-Match'));
   const range = wantsRange(request, etag) ? parseRange(request.get('Range'), object.size) : 'whole';
   const hasBody = request.method !== 'HEAD' && !isUnchanged && range !== 'unsatisfiable';
-  const options = typeof range === 'string' ? { signal } : { range, signal };
-  const reading = hasBody ? await store.read(object.key, options) : undefined;
+  const wanted = typeof range === 'string' ? { offset: 0, length: object.size } : range;
+  const reading = hasBody ? await store.read(object.key, { range: wanted, signal }) : undefined;
   if (hasBody && !reading) return false;
 
   response.set('ETag', etag).set(contentType.startsWith('video/') ? videoHeaders : pictureHeaders);
@@ -56,8 +56,8 @@ export async function sendObject(request: Request<object>, response: Response, s
   if (fileName) response.set('Content-Disposition', `inline; filename="${fileName}"`);
   if (range === 'whole') response.set('Content-Length', String(object.size));
   else setRange(response, range, object.size);
-  if (reading) await pipeline(reading.body, response, { signal });
-  else response.end();
+  if (reading) await copyObject(reading.body, response, { store, object, range: wanted, signal });
+  response.end();
   return true;
 }
 

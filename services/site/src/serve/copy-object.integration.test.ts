@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { type ObjectReading, StoreUnavailable } from '@echodrop/object-store/object-store';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { copyObject } from './copy-object.ts';
+
+const key = 'renditions/a';
+const bytes = randomBytes(300_000);
+const range = { offset: 1000, length: 250_000 };
+
+let parts: AsyncDisposableStack;
+let store: FilesystemObjectStore;
+let opened: ObjectReading[];
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'copy-object-test-')));
+  store = parts.use(new FilesystemObjectStore(folder.path));
+  await store.put(key, Readable.from([bytes]));
+  opened = [];
+  const { read } = store;
+  vi.spyOn(store, 'read').mockImplementation(async (...args) => {
+    const reading = await read.apply(store, args);
+    if (reading) opened.push(reading);
+    return reading;
+  });
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await parts.disposeAsync();
+});
+
+/** Copies to a reader that takes nothing yet. */
+async function copyTo(reader: PassThrough) {
+  const first = (await store.read(key, { range })) ?? expect.fail('no object');
+  const copied = copyObject(first.body, reader, { store, object: first, range, signal: new AbortController().signal });
+  return copied.finally(() => reader.end());
+}
+
+test('a reader who stalls keeps no object open, and gets the rest later', async () => {
+  const reader = new PassThrough({ highWaterMark: 1 });
+  const copied = copyTo(reader);
+  await waitUntil('the end of the first reading', async () => opened[0]?.body.closed === true);
+  expect(reader.writableLength).toBeLessThan(64 * 1024);
+  const received = await buffer(reader);
+  await copied;
+  expect(received.equals(bytes.subarray(range.offset, range.offset + range.length))).toBe(true);
+  expect(opened).toHaveLength(2);
+});
+
+test('a reader who takes all has the object opened once', async () => {
+  const reader = new PassThrough();
+  const [received] = await Promise.all([buffer(reader), copyTo(reader)]);
+  expect(received.equals(bytes.subarray(range.offset, range.offset + range.length))).toBe(true);
+  expect(opened).toHaveLength(1);
+});
+
+test('an object that changed while its reader stalled is cut off', async () => {
+  const reader = new PassThrough({ highWaterMark: 1 });
+  const copied = copyTo(reader);
+  const failed = expect(copied).rejects.toThrow(StoreUnavailable);
+  await waitUntil('the end of the first reading', async () => opened[0]?.body.closed === true);
+  await store.put(key, Readable.from([randomBytes(bytes.length)]));
+  reader.resume();
+  await failed;
+});
