@@ -85,9 +85,17 @@ test('only the verifier, the commands and published services can connect to the 
 
 const workers = ['probe-worker', 'rendition-worker'];
 
-// The reach of a compromised component (SECURITY.md).
+// The reach of a compromised component (docs/why/compromised-components.md). The gateway trusts X-Forwarded-For of every container that it shares a
+// network with.
 test.each([
   ['proxy', ['gateway', 'grafana', 'prometheus', 'sandbox-proxy', 'site']],
+  [
+    'gateway',
+    [
+      ...['admin', 'auth-verifier', 'backup', 'cache-redis', 'grafana', 'minio', 'prometheus', 'proxy', 'queue-redis'],
+      ...['site', 'store-set-up', 'sweeper', ...workers],
+    ],
+  ],
   ['auth-verifier', ['admin', 'cache-redis', 'gateway', 'prometheus', 'sandbox-provider']],
   ['queue-redis', ['gateway', 'prometheus', 'site', ...workers]],
   ['cache-redis', ['auth-verifier', 'gateway']],

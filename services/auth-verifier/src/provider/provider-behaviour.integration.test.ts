@@ -24,7 +24,7 @@ const page = await readFile(resolve(import.meta.dirname, '../../../../docs/refer
 const rows = behaviourRows(page);
 const cases = rows.flatMap((row) => row.profiles.map((profile) => [profile, row.text, row] as const));
 
-test.each(cases)('%s: %s', async (profile, _text, row) => {
+test.each(cases)('the verdict on a response at %s: %s', async (profile, _text, row) => {
   await using standIn = await startStandIn();
   await using canary = await startStandIn();
   const provider = { ...standIn.provider, profile: providerProfiles[profile] };
