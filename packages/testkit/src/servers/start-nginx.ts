@@ -33,12 +33,12 @@ export async function startNginx(target: string, { directives = '', tls }: Nginx
   const config = `daemon off; master_process off; pid nginx.pid; error_log stderr; worker_processes 1;
     events {}
     http {
-      access_log off; ${temporary.join(' ')}
+      access_log off; ${temporary.join(' ')} proxy_set_header Host $http_host;
       ${tls === undefined ? '' : `ssl_certificate ${tls}; ssl_certificate_key ${tls};`}
       server {
         listen 127.0.0.1:${port}${tls === undefined ? '' : ' ssl http2'};
         ${directives}
-        location / { proxy_pass ${target}; proxy_set_header Host $http_host; }
+        location / { proxy_pass ${target}; }
       }
     }`;
   await writeFile(join(folder, 'nginx.conf'), config);
