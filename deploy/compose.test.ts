@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { variableOf } from '@echodrop/client/local-system';
 import { expect, test } from 'vitest';
@@ -175,6 +175,13 @@ test('deploy/make-secrets generates exactly the secrets of docker-compose.yml', 
   expect(readdirSync(made.folder).sort()).toEqual(
     [...Object.keys(composeFile.secrets), 'REDIS_OPERATOR_PASSWORD'].sort(),
   );
+});
+
+test('only the owner can enter the folder of deploy/make-secrets', async () => {
+  await using made = await makeSecrets();
+  chmodSync(made.folder, 0o755);
+  await made.makeAgain();
+  expect(statSync(made.folder).mode & 0o777).toBe(0o700);
 });
 
 test('deploy/make-secrets refuses a Redis password that needs URL encoding', async () => {

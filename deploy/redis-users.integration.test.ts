@@ -54,7 +54,7 @@ describe.each(['QUEUE', 'CACHE'])('%s_REDIS_ACL', (role) => {
     expect(await asUser(role, 'default', 'any', 'PING')).toContain('NOAUTH');
     expect(await asUser(role, 'health', 'any', 'PING')).toContain('PONG');
     for (const command of [['GET', 'a'], ['INFO'], ['PUBLISH', 'a', 'b']])
-      expect(await asUser(role, 'health', 'any', ...command)).toContain('NOPERM');
+      expect(await asUser(role, 'health', 'any', ...command)).toMatch(/^NOPERM/);
   });
 
   test('the operator may run every command', async () => {
@@ -96,7 +96,7 @@ test.each(users)('%s: %s has its own password and no administrative commands', a
   ])
     expect({ command, reply: await asService(role, user, ...command) }).toEqual({
       command,
-      reply: expect.stringContaining('NOPERM'),
+      reply: expect.stringMatching(/^NOPERM/),
     });
 });
 
@@ -148,10 +148,10 @@ test('only the auth-verifier has access to verdicts, and only to verdicts', asyn
     ['SET', verdict, 'x'],
     ['DEL', verdict],
   ])
-    expect(await asService('CACHE', 'gateway', ...command)).toContain('NOPERM');
+    expect(await asService('CACHE', 'gateway', ...command)).toMatch(/^NOPERM/);
   expect(await asService('CACHE', 'auth-verifier', 'GET', verdict)).toBe('a verdict');
   const limit = 'echodrop:uploads-of-user:abc';
-  expect(await asService('CACHE', 'auth-verifier', 'SET', limit, '0')).toContain('NOPERM');
+  expect(await asService('CACHE', 'auth-verifier', 'SET', limit, '0')).toMatch(/^NOPERM/);
   expect(await asService('CACHE', 'gateway', 'SET', limit, '0')).toBe('OK');
 });
 

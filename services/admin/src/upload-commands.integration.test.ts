@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { listNewest } from '@echodrop/archive/listing';
@@ -236,6 +236,14 @@ test('export writes the files and records of a user into an empty folder', async
   expect(await readFile(join(into, `${mine.id}.png`), 'utf8')).toBe('my picture');
   expect(decodeStoredRecord(await readFile(join(into, `${mine.id}.json`)), mine.id)).toEqual(mine);
   expect((await run('export', provider, '12345', into)).stderr).toBe(`Folder ${into} is not empty.`);
+});
+
+test('only their owner can read exported files, also in a folder that others can enter', async () => {
+  const { id } = await publishSample(dataDir.store, { type: 'png' });
+  const into = join(dataDir.folder, 'export');
+  await mkdir(into, { mode: 0o755 });
+  expect((await run('export', provider, '12345', into)).exitCode).toBe(0);
+  for (const name of [`${id}.json`, `${id}.png`]) expect((await stat(join(into, name))).mode & 0o777).toBe(0o600);
 });
 
 test('records that a service wrote after it was taken over are counted, and change nothing outside the folder', async () => {
