@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createScratchFolder } from './scratch-folder.ts';
 
@@ -24,6 +25,16 @@ test('removes only folders of dead workers at the start', async () => {
   const kept = [await leaveFolder('some-worker-alive', 20), await leaveFolder('folder-of-another-service', 3600)];
   await using scratch = await createScratchFolder(shared, 'some-worker');
   expect((await readdir(shared)).sort()).toEqual([basename(scratch.path), ...kept].sort());
+});
+
+const isRoot = process.getuid?.() === 0;
+test('ignores links, and folders of other users', unlessMissing({ root: isRoot }), async () => {
+  const others = await leaveFolder('some-worker-of-another-user', 3600);
+  await chown(join(shared, others), 12_345, 12_345);
+  const target = await leaveFolder('target', 3600);
+  await symlink(join(shared, target), join(shared, 'some-worker-link'));
+  await using scratch = await createScratchFolder(shared, 'some-worker');
+  expect((await readdir(shared)).sort()).toEqual([basename(scratch.path), 'some-worker-link', others, target].sort());
 });
 
 test('a running worker removes orphans and keeps its own folder', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setInterval as ticks } from 'node:timers/promises';
 
@@ -53,7 +53,9 @@ async function removeOrphans(scratchDir: string, prefix: string, before: number)
   for (const name of await readdir(scratchDir)) {
     if (!name.startsWith(prefix)) continue;
     const folder = join(scratchDir, name);
-    const found = await stat(folder).catch(() => undefined);
-    if (found && found.mtimeMs < before) await rm(folder, { recursive: true, force: true });
+    const found = await lstat(folder).catch(() => undefined);
+    // In a shared `scratchDir`, another user could replace parts of a folder by links while it is removed.
+    if (!found?.isDirectory() || found.uid !== process.getuid?.()) continue;
+    if (found.mtimeMs < before) await rm(folder, { recursive: true, force: true });
   }
 }
