@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { authorizationOf } from '../credentials.ts';
 import { toExactJson } from '../exact-json.ts';
-import { type CommandContext, print, visible } from './command-context.ts';
+import { visible } from '../visible-text.ts';
+import { type CommandContext, print } from './command-context.ts';
 import { addConnectionOptions, type ConnectionOptions, connect, directProof } from './connection.ts';
 import { identifyUser } from './sign-in/identify-user.ts';
 import { type LoginOptions, login } from './sign-in/login.ts';

@@ -38,11 +38,6 @@ export function printNote({ stderr }: CommandContext, message: string): void {
   stderr.write(`${message}\n`);
 }
 
-/** Untrusted text on one line, without control sequences for a terminal. */
-export function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu, ' ');
-}
-
 /** Returns a parser of options that are whole numbers from 1 to `max`. */
 export function parseUpTo(max: number): (text: string) => number {
   return (text) => {

@@ -1,5 +1,5 @@
 import { obstacleOf, RequestRefused, ServiceUnreachable } from '../client-errors.ts';
-import { visible } from './command-context.ts';
+import { visible } from '../visible-text.ts';
 
 // Instead of the message of the service, which does not know this program.
 const ownMessages: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { UsageError, visible } from './command-context.ts';
+import { visible } from '../visible-text.ts';
+import { UsageError } from './command-context.ts';
 
 /** A file to upload, under the name that the user gave; `path` is undefined for standard input. */
 export interface NamedFile {

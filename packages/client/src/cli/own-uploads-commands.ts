@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { toExactJson } from '../exact-json.ts';
+import { visible } from '../visible-text.ts';
 import {
   type CommandContext,
   PartFailed,
@@ -8,7 +9,6 @@ import {
   printError,
   printNote,
   UsageError,
-  visible,
 } from './command-context.ts';
 import { addConnectionOptions, type Connection, type ConnectionOptions, connect } from './connection.ts';
 import { describeError, errorFields } from './describe-error.ts';

@@ -1,6 +1,7 @@
 import { MultiBar, Presets, type SingleBar } from 'cli-progress';
 import type { Progress } from '../platform/platform.ts';
-import { type CommandContext, visible } from './command-context.ts';
+import { visible } from '../visible-text.ts';
+import type { CommandContext } from './command-context.ts';
 
 const longestName = 20;
 const barColumns = 16;

@@ -38,8 +38,18 @@ test.each(mediaTypes)('shows a picture of %s if it is a photo', (type) => {
   expect(showRecord({ ...record, type }, 'html', undefined).includes('<img')).toBe(isPhoto(type));
 });
 
-test('control sequences do not reach a terminal', () => {
-  const hostile = { ...record, url: 'http://site.example/\u001b[2J', text: 'a\u001b]0;b\u0007' };
+test('control sequences and hidden characters do not reach a terminal', () => {
+  const hostile = {
+    ...record,
+    url: 'http://site.example/\u001b[2J\u202e',
+    text: 'a\u001b]0;b\u0007\u009b2J\u202e\u200b',
+  };
   for (const output of ['url', 'markdown', 'html', 'json'] as const)
-    expect(showRecord(hostile, output, undefined)).not.toMatch(/\p{Cc}/u);
+    expect(showRecord(hostile, output, undefined)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
+test('Markdown and HTML keep the joiners of emoji and scripts, as references', () => {
+  const video = { ...record, type: 'mp4', text: 'می\u200cخواهم' };
+  expect(showRecord(video, 'html', undefined)).toContain('>می&#8204;خواهم</a>');
+  expect(showRecord(video, 'markdown', undefined)).toContain('[می&#8204;خواهم]');
 });

@@ -1,6 +1,6 @@
 import type { MediaRecord } from '@echodrop/record';
 import { toExactJson } from '../exact-json.ts';
-import { visible } from './command-context.ts';
+import { escapeHidden, singleLine, visible } from '../visible-text.ts';
 
 export const outputs = ['url', 'json', 'markdown', 'html'] as const;
 export type Output = (typeof outputs)[number];
@@ -12,7 +12,7 @@ export function showRecord(record: MediaRecord, output: Output, alt: string | un
   const { type, text, user } = record;
   const isPhoto = photoTypes.includes(type);
   const url = visible(record.url);
-  const words = visible(alt || text || `${isPhoto ? 'Photo' : 'Video'} by ${user.screenName}`).trim();
+  const words = singleLine(alt || text || `${isPhoto ? 'Photo' : 'Video'} by ${user.screenName}`).trim();
   // A GIF may move; its other pictures do not.
   const address = type === 'gif' ? `${url}.gif` : `${url}/large.jpg`;
   const picture = isPhoto ? address : undefined;
@@ -49,9 +49,14 @@ function linkMarkdown(words: string, address: string): string {
 }
 
 function escapeMarkdown(text: string): string {
-  return text.replace(/[\\[\]<>`*_!&~|]/g, '\\$&');
+  return escapeHidden(text.replace(/[\\[\]<>`*_!&~|]/g, '\\$&'), toReference);
 }
 
 function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+  return escapeHidden(text.replace(/[&<>"']/g, toReference), toReference);
+}
+
+/** Markdown has character references, too. */
+function toReference(char: string): string {
+  return `&#${char.codePointAt(0)};`;
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { toExactJson } from '../exact-json.ts';
+import { visible } from '../visible-text.ts';
 import {
   type CommandContext,
   PartFailed,
@@ -9,7 +10,6 @@ import {
   printError,
   printNote,
   UsageError,
-  visible,
 } from './command-context.ts';
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.ts';
 import { describeError, errorFields } from './describe-error.ts';

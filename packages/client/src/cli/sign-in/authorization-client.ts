@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import * as z from 'zod/mini';
 import { readBody } from '../../read-body.ts';
-import { visible } from '../command-context.ts';
+import { visible } from '../../visible-text.ts';
 import { fetchJson, StatusError } from './fetch-json.ts';
 import { isLoopback, requireSecure } from './secure-address.ts';
 import type { SiteProvider } from './site-settings.ts';

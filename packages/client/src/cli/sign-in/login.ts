@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
-import { baseAddress, type CommandContext, print, printNote, UsageError, visible } from '../command-context.ts';
+import { visible } from '../../visible-text.ts';
+import { baseAddress, type CommandContext, print, printNote, UsageError } from '../command-context.ts';
 import { isToken, profileName } from '../connection.ts';
 import { finishFirst, onEnd } from '../on-end.ts';
 import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles/profiles.ts';

@@ -1,4 +1,5 @@
-import { type CommandContext, print, printNote, visible } from '../command-context.ts';
+import { visible } from '../../visible-text.ts';
+import { type CommandContext, print, printNote } from '../command-context.ts';
 import { profileName } from '../connection.ts';
 import { DamagedProfile, lockProfile, type Profile, readProfile, removeProfile } from '../profiles/profiles.ts';
 import { revokeToken } from './renew-token.ts';

@@ -1,0 +1,18 @@
+// They change what a terminal shows: controls, line separators, bidirectional controls, zero-width and other invisible characters.
+const hidden = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
+const breaks = /[\p{Cc}\u2028\u2029]+/gu;
+
+/** Untrusted text on one line, without characters that hide or reorder what a terminal shows. */
+export function visible(text: string): string {
+  return singleLine(text).replace(hidden, ' ');
+}
+
+/** Text on one line, without control characters. Emoji and some scripts need the other hidden characters. */
+export function singleLine(text: string): string {
+  return text.replace(breaks, ' ');
+}
+
+/** Text with `replacement` in place of each hidden character. */
+export function escapeHidden(text: string, replacement: (char: string) => string): string {
+  return text.replace(hidden, replacement);
+}
