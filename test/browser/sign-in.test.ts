@@ -496,6 +496,19 @@ await describeWithBrowser('signing in', (browser) => {
     expect(await again()).toEqual([first, 'Bild & Ton read:accounts']);
   });
 
+  test('an application that an earlier setting registered with a wider scope is replaced', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await signInAtTown(tab);
+    await signOutOfTown(tab);
+    await tab.evaluate(`for (const [key, kept] of Object.entries(localStorage)) {
+      localStorage.setItem(key, JSON.stringify({ ...JSON.parse(kept), scope: 'read' }));
+    }`);
+    const registered = town.registered.length;
+    await signInAtTown(tab);
+    expect(town.registered.slice(registered)).toEqual(['Bild & Ton profile']);
+  });
+
   test('reports a 429 from an instance without registering again', async () => {
     await using watched = await opened();
     const { tab } = watched;

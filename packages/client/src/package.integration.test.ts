@@ -139,7 +139,9 @@ for (const version of nodeVersions) {
       (await examplesIn(language))
         .replaceAll('https://upload.example', stack.gateway)
         .replaceAll(/https:\/\/(photos|social)\.example/g, provider.origin)
-        .replaceAll('my-key', sandbox.apiKey);
+        .replaceAll('my-key', sandbox.apiKey)
+        // No terminal to confirm the sign-in.
+        .replaceAll('echodrop login', 'echodrop login --yes');
 
     const runProgram = async (code: string, flags: readonly string[] = []) => {
       await writeFile(join(built.app, 'program.js'), code);

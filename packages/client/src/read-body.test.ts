@@ -34,7 +34,7 @@ test.each<[string, () => Promise<unknown>]>([
     () => {
       const { address } = service;
       return prepareClient(
-        { profile: 'oidc', name: 'Work', provider: address, issuer: address, clientId: 'public', redirectPath: '/' },
+        { profile: 'oidc', name: 'Work', provider: address, issuer: address, clientId: 'public' },
         'http://127.0.0.1/',
       );
     },

@@ -15,6 +15,7 @@ const tools = {
   Chromium: { from: 'apt-get install chromium', required: 'REQUIRE_BROWSER' },
   'a C compiler': { from: 'apt-get install gcc libc6-dev', required: 'REQUIRE_COMPILER' },
   openssl: { from: 'apt-get install openssl' },
+  script: { from: 'apt-get install bsdutils' },
   strace: { from: 'apt-get install strace' },
   curl: { from: 'apt-get install curl', required: 'REQUIRE_CLIENTS' },
   "Python's HTTP clients": {

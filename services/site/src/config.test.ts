@@ -83,7 +83,11 @@ test.each<[string, readonly unknown[]]>([
   ['[0].clientId is required', [{ ...hall, clientId: undefined }]],
   ['[0] has an unknown field', [{ ...town, clientSecret: 'hunter2' }]],
   ['[0].origins[0] must be an http(s) address without a path', [{ ...town, origins: ['https://a.example/b'] }]],
-  ['[0].scope must be OAuth scopes', [{ ...town, scope: ' ' }]],
+  ['[0].scope may contain only profile, read:accounts', [{ ...town, scope: ' ' }]],
+  ['[0].scope may contain only profile, read:accounts', [{ ...town, scope: 'read' }]],
+  ['[1].scope may contain only profile, read:accounts', [hall, { ...town, scope: 'read:accounts write' }]],
+  ['[0].scope may contain only openid, profile, offline_access', [{ ...hall, scope: 'openid cluster:admin' }]],
+  ['[0].scope must contain openid', [{ ...hall, scope: 'profile' }]],
   ['[1].provider is a duplicate', [town, town]],
 ])('rejects sign-in providers: %s', (fault, entries) => {
   expect(() => signIn(...entries)).toThrow(`WEB_SIGN_IN is invalid: ${fault}`);

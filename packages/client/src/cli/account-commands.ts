@@ -13,7 +13,7 @@ const loginHelp = `
 Examples:
   echodrop login https://photos.example
   echodrop login https://photos.example --provider Town --profile town
-  secret-tool lookup service echodrop | echodrop login https://photos.example --token-stdin
+  secret-tool lookup service echodrop | echodrop login https://photos.example --token-stdin --yes
 
 The token is stored in $XDG_CONFIG_HOME/echodrop (default: ~/.config), in a file that only you can read.
 `;
@@ -28,6 +28,7 @@ export function addAccountCommands(program: Command, context: CommandContext, is
     .option('--profile <name>', 'name under which to save this login (ECHODROP_PROFILE)')
     .option('--key <key>', 'API key, if the site publishes none')
     .option('--token-stdin', 'read a bearer token from standard input and open no browser')
+    .option('-y, --yes', 'do not ask before the first sign-in at a site, for scripts')
     .option('--no-browser', 'print the sign-in URL instead of opening a browser; it is valid for ten minutes')
     .addHelpText('after', loginHelp)
     .action((site: string, options: LoginOptions) => login(context, site, options));

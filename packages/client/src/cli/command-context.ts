@@ -5,7 +5,7 @@ export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   /** Relative paths are below it. */
   readonly cwd: string;
-  readonly stdin: NodeJS.ReadableStream;
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined };
   readonly stdout: Output;
   readonly stderr: Output;
   /** How long a site may take to say whether an earlier upload still exists. Default: 3000. */

@@ -26,7 +26,11 @@ export async function run(args: readonly string[], options: RunOptions = {}) {
       return true;
     },
   });
-  const streams = { stdin: Readable.from([Buffer.from(stdin)]), stdout: output('stdout'), stderr: output('stderr') };
+  const streams = {
+    stdin: Object.assign(Readable.from([Buffer.from(stdin)]), { isTTY }),
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+  };
   const status = await runCli(args, { env, cwd, ...streams, maxCheckMs });
   return { status, ...written };
 }

@@ -1,28 +1,32 @@
+import { scopeFault } from '@echodrop/contracts/sign-in';
 import { httpOrigin, text } from '@echodrop/service/env';
 import { z } from 'zod';
 
 // Kept as it is: the gateway compares advertised addresses as strings.
 const address = z.string().refine((value) => isPlainAddress(value), 'must be an http(s) address');
-// RFC 6749, section 3.3.
-const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'must be OAuth scopes');
 
 const common = {
   name: z.string().regex(/^\S(?:.{0,58}\S)?$/u, 'must be 1 to 60 characters, without spaces around them'),
   provider: address,
-  scope: scope.optional(),
+  scope: z.string().optional(),
   /** Further origins that the browser queries. */
   origins: z.array(httpOrigin()).max(10).default([]),
 };
 
-const provider = z.discriminatedUnion('profile', [
-  z.strictObject({ ...common, profile: z.literal('mastodon') }),
-  z.strictObject({
-    ...common,
-    profile: z.literal('oidc'),
-    issuer: address,
-    clientId: z.string().regex(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 visible ASCII characters'),
-  }),
-]);
+const provider = z
+  .discriminatedUnion('profile', [
+    z.strictObject({ ...common, profile: z.literal('mastodon') }),
+    z.strictObject({
+      ...common,
+      profile: z.literal('oidc'),
+      issuer: address,
+      clientId: z.string().regex(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 visible ASCII characters'),
+    }),
+  ])
+  .superRefine(({ profile, scope }, context) => {
+    const message = scope === undefined ? undefined : scopeFault(profile, scope);
+    if (message !== undefined) context.addIssue({ code: 'custom', path: ['scope'], message });
+  });
 
 const providers = z.array(provider).max(20);
 

@@ -1,8 +1,9 @@
+import { redirectPath } from '@echodrop/contracts/sign-in';
 import { type RequestHandler, Router } from 'express';
 import { sendPage } from '../pages/page.ts';
 import { fixedFile, fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
 import type { Site, WebUpload } from '../site.ts';
-import { publicSettings, redirectPath } from './public-settings.ts';
+import { publicSettings } from './public-settings.ts';
 import { signInPage } from './sign-in-page.ts';
 
 /** The pages to which providers redirect, and what pages load for signing in; no routes without an upload page. */
@@ -12,7 +13,7 @@ export function signInRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
   if (!upload) return router;
   const page = signInPage(upload, name);
   for (const provider of upload.signIn) {
-    router.get(redirectPath(provider), (_request, response) => {
+    router.get(redirectPath(provider.provider), (_request, response) => {
       // The address has a code until the script removes it.
       response.set('Referrer-Policy', 'no-referrer');
       sendPage(response, 200, page, site);

@@ -19,6 +19,10 @@ const profileShape = z.object({
   /** The user's name and id at the provider. */
   name: z.string(),
   subject: z.string(),
+  /** What the user confirmed before the sign-in. None for a token that the user gave. */
+  authorization: z.optional(
+    z.object({ issuer: z.string(), clientId: z.optional(z.string()), scopes: z.array(z.string()) }),
+  ),
   /** What ends or renews the token, if the provider has it. */
   client: z.optional(
     z.object({

@@ -4,12 +4,21 @@ import { describeError } from '../describe-error.ts';
 import { prepareClient } from './authorization-client.ts';
 
 const redirectUri = 'http://127.0.0.1/sign-in/town';
-const common = { name: 'Town', redirectPath: '/sign-in/town' };
+const common = { name: 'Town' };
 
-test.each(['write', 'read:accounts write:media'])('a site cannot request the scope %j at Mastodon', async (scope) => {
+test.each([
+  ['mastodon', 'read', 'may contain only profile, read:accounts'],
+  ['mastodon', 'read:accounts write:media', 'may contain only profile, read:accounts'],
+  ['mastodon', '', 'may contain only profile, read:accounts'],
+  ['oidc', 'openid cluster:admin', 'may contain only openid, profile, offline_access'],
+  ['oidc', 'profile', 'must contain openid'],
+] as const)('a site cannot request at %s the scope %j', async (profile, scope, fault) => {
   await using provider = await startFakeService();
-  const site = { ...common, profile: 'mastodon', provider: `${provider.address}/verify`, scope } as const;
-  await expect(prepareClient(site, redirectUri)).rejects.toThrow(`The site requests the scope "${scope}" at Town.`);
+  const issuer = provider.address;
+  const site = { ...common, profile, provider: `${issuer}/verify`, issuer, clientId: 'public', scope };
+  await expect(prepareClient(site, redirectUri)).rejects.toThrow(
+    `The site requests the scope "${scope}" at Town, but it ${fault}. Report this`,
+  );
   expect(provider.received).toEqual([]);
 });
 
@@ -17,6 +26,7 @@ test.each([
   [{ authorization_endpoint: 'nonsense' }, /^The field authorization_endpoint in .* Town .* is not a URL\. Report/],
   [{ token_endpoint: null }, /^The field token_endpoint in .* Town .* is not a URL\. Report/],
   [{ token_endpoint: 'http://id.example/t' }, /^The URL of the token endpoint must start with https:/],
+  [{ token_endpoint: 'https://' }, /^The field token_endpoint in .* is not a URL/],
   [{ issuer: 'https://other.example' }, /^Cannot use the OpenID Connect metadata of Town .* report this .* "issuer"/],
 ])('the error for the metadata %j names provider, field and what to do', async (odd, message) => {
   await using provider = await startFakeService();
@@ -25,4 +35,21 @@ test.each([
   provider.responses = [respond(200, JSON.stringify(metadata), { 'Content-Type': 'application/json' })];
   const site = { ...common, profile: 'oidc', provider: issuer, issuer, clientId: 'public' } as const;
   expect(await prepareClient(site, redirectUri).then(() => '', describeError)).toMatch(message);
+});
+
+test('a token of an issuer goes to no other server than its own ones', async () => {
+  await using provider = await startFakeService();
+  await using other = await startFakeService();
+  const issuer = provider.address;
+  const metadata = { issuer, authorization_endpoint: `${issuer}/a`, token_endpoint: `${issuer}/t` };
+  const site = { ...common, profile: 'oidc', provider: `${other.address}/u`, issuer, clientId: 'public' } as const;
+  const prepareWith = (more: Record<string, unknown>) => {
+    const headers = { 'Content-Type': 'application/json' };
+    provider.responses = [respond(200, JSON.stringify({ ...metadata, ...more }), headers)];
+    return prepareClient(site, redirectUri);
+  };
+  for (const more of [{}, { userinfo_endpoint: `${issuer}/u` }, { userinfo_endpoint: 7 }])
+    await expect(prepareWith(more)).rejects.toThrow(`The site names ${other.address}/u, which is not on a server of`);
+  // Some providers have it on another server.
+  expect(await prepareWith({ userinfo_endpoint: `${other.address}/u` })).toMatchObject({ scope: 'openid profile' });
 });

@@ -1,3 +1,4 @@
+import { scopeFault } from '@echodrop/contracts/sign-in';
 import * as oauth from 'oauth4webapi';
 import * as z from 'zod/mini';
 import { readBody } from '../../read-body.ts';
@@ -20,8 +21,8 @@ export interface AuthorizationClient {
 const applicationShape = z.object({ client_id: z.string(), client_secret: z.string() });
 const requestMs = 30_000;
 const reportToSite = 'Report this to the operator of the site.';
-// Of docs/integrate/command-line.md. A site must not obtain a token that can write.
-const mastodonScopes = ['profile', 'read:accounts', 'read'];
+// In this order, until the provider has one. Mastodon before 4.3 has no scope `profile`.
+const defaultScopes = { mastodon: ['profile', 'read:accounts'], oidc: ['openid profile'] };
 
 /** Prepares a sign-in that returns to `redirectUri`: registers an application at Mastodon, reads the metadata of an OpenID provider. */
 export function prepareClient(provider: SiteProvider, redirectUri: string): Promise<AuthorizationClient> {
@@ -41,16 +42,20 @@ export function requestOptions(address: string, ms = requestMs) {
   };
 }
 
-async function registerAtMastodon({ name, provider, scope }: SiteProvider, redirectUri: string) {
-  const { origin } = new URL(provider);
+/** The scopes to request, in this order, until the provider has one. @throws Error for a scope that is not necessary to identify the user */
+export function requestedScopes({ profile, name, scope }: SiteProvider): readonly string[] {
+  if (scope === undefined) return defaultScopes[profile];
+  const fault = scopeFault(profile, scope);
+  if (fault === undefined) return [scope];
+  throw new Error(
+    `The site requests the scope ${JSON.stringify(scope)} at ${visible(name)}, but it ${fault}. ${reportToSite}`,
+  );
+}
+
+async function registerAtMastodon(site: SiteProvider, redirectUri: string) {
+  const { origin } = new URL(site.provider);
   requireSecure('provider', origin);
-  if (scope?.split(' ').some((each) => !mastodonScopes.includes(each)))
-    throw new Error(
-      `The site requests the scope ${JSON.stringify(scope)} at ${visible(name)}. Only ${mastodonScopes.join(', ')} are accepted. ` +
-        reportToSite,
-    );
-  // Mastodon before 4.3 has no scope `profile`.
-  const scopes = scope ? [scope] : ['profile', 'read:accounts'];
+  const scopes = requestedScopes(site);
   for (const [n, each] of scopes.entries()) {
     try {
       const { client_id, client_secret } = await registerApplication(origin, each, redirectUri);
@@ -81,8 +86,10 @@ async function registerApplication(origin: string, scope: string, redirectUri: s
   return data;
 }
 
-async function discoverOpenId({ name, issuer, clientId, scope }: Extract<SiteProvider, { profile: 'oidc' }>) {
+async function discoverOpenId(site: Extract<SiteProvider, { profile: 'oidc' }>) {
+  const { name, provider, issuer, clientId } = site;
   requireSecure('provider', issuer);
+  const [scope = ''] = requestedScopes(site);
   const metadata = `the OpenID Connect metadata of ${visible(name)} (${issuer})`;
   const server = await fetchMetadata(new URL(issuer)).catch((cause: unknown) => {
     throw new Error(`Cannot use ${metadata}. Try again, or report this to the operator of the site.`, { cause });
@@ -94,6 +101,9 @@ async function discoverOpenId({ name, issuer, clientId, scope }: Extract<SitePro
     requireSecure(field.replace('_', ' '), address);
     return address;
   };
+  // Otherwise a token of the issuer would go to a server that the site names.
+  if (![issuer, server.userinfo_endpoint].some((each) => isSameOrigin(each, provider)))
+    throw new Error(`The site names ${provider}, which is not on a server of ${metadata}. ${reportToSite}`);
   return {
     server: {
       ...server,
@@ -102,9 +112,13 @@ async function discoverOpenId({ name, issuer, clientId, scope }: Extract<SitePro
     },
     client: { client_id: clientId },
     secret: undefined,
-    scope: scope ?? 'openid profile',
+    scope,
     isOpenId: true,
   };
+}
+
+function isSameOrigin(one: unknown, other: string): boolean {
+  return typeof one === 'string' && URL.canParse(one) && new URL(one).origin === new URL(other).origin;
 }
 
 async function fetchMetadata(issuer: URL): Promise<oauth.AuthorizationServer> {

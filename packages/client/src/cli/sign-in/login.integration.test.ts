@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -31,6 +31,9 @@ afterEach(async () => {
 });
 
 const environment = () => ({ XDG_CONFIG_HOME: folder });
+// docs/reference/sign-in.md
+const redirectPathAt = (path: string) =>
+  `/sign-in/${createHash('sha256').update(`${provider.origin}${path}`).digest('hex').slice(0, 16)}`;
 const profile = (name = 'default') => readProfile(environment(), name);
 const echodrop = (args: readonly string[], stdin = '') => run(args, { env: environment(), stdin });
 
@@ -41,13 +44,16 @@ async function login(args: readonly string[], visit: (address: string) => Promis
     const [address] = /^http:.*$/m.exec(text) ?? [];
     if (address) visited ??= visit(address);
   };
-  const result = await run(['login', provider.origin, '--no-browser', ...args], { env: environment(), onStderr });
+  const result = await run(['login', provider.origin, '--yes', '--no-browser', ...args], {
+    env: environment(),
+    onStderr,
+  });
   await visited;
   return result;
 }
 
 test.each(['/sys', '/proc/x'])('reports a folder that is not writable before the sign-in: %s', async (base) => {
-  const command = ['login', provider.origin, '--provider', 'town', '--no-browser'];
+  const command = ['login', provider.origin, '--provider', 'town', '--yes', '--no-browser'];
   const { status, stderr } = await run(command, { env: { XDG_CONFIG_HOME: base } });
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(`^${base}(/echodrop)?: .*\n$`) });
 });
@@ -63,7 +69,9 @@ test('signs in at Mastodon, shows the user and signs out', async () => {
   });
   const registration = provider.requests.find(({ path }) => path === 'POST /api/v1/apps');
   expect(registration?.form.get('scopes')).toBe('profile');
-  expect(registration?.form.get('redirect_uris')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/sign-in\/town$/);
+  expect(registration?.form.get('redirect_uris')).toMatch(
+    new RegExp(`^http://127\\.0\\.0\\.1:\\d+${redirectPathAt('/api/v1/accounts/verify_credentials')}$`),
+  );
 
   expect((await echodrop(['whoami'])).stdout).toMatch(/^mia at http.*, uploading to https:\/\/upload\.example\n$/);
   expect(provider.validTokens.size).toBe(1);
@@ -90,7 +98,7 @@ test('a login that fails keeps the earlier sign-in', async () => {
   await login(['--provider', 'Town']);
   provider.behaviour.deniesUser = true;
   expect((await login(['--provider', 'Town'])).status).toBe(1);
-  const args = ['login', provider.origin, '--provider', 'Town', '--token-stdin'];
+  const args = ['login', provider.origin, '--provider', 'Town', '--yes', '--token-stdin'];
   expect((await echodrop(args, 'mistyped')).status).toBe(1);
   expect((await echodrop(['whoami'])).status).toBe(0);
 });
@@ -273,7 +281,7 @@ async function interruptLogin(args: readonly string[], held: Held, request: stri
   const isAnswered = Promise.withResolvers<void>();
   provider.behaviour[held] = () => isAnswered.promise;
   const before = provider.requests.length;
-  const all = ['login', provider.origin, '--no-browser', ...args];
+  const all = ['login', provider.origin, '--yes', '--no-browser', ...args];
   const options = { env: environment(), reject: false, timeout: patienceMs };
   const command = execa(process.execPath, [cliMain, ...all], options);
   let visited: Promise<unknown> | undefined;
@@ -388,7 +396,12 @@ test('a redirect to the path of another provider does not end the login', async 
   const { status } = await login(['--provider', 'Town'], async (address) => {
     const response = await fetch(address, { redirect: 'manual' });
     const location = response.headers.get('location') ?? '';
-    expect((await fetch(location.replace('/sign-in/town', '/sign-in/work'))).status).toBe(404);
+    const mixedUp = location.replace(
+      redirectPathAt('/api/v1/accounts/verify_credentials'),
+      redirectPathAt('/userinfo'),
+    );
+    expect(mixedUp).not.toBe(location);
+    expect((await fetch(mixedUp)).status).toBe(404);
     await fetch(location);
   });
   expect(status).toBe(0);
@@ -442,7 +455,7 @@ test('opens the default browser', async () => {
     mode: 0o755,
   });
   const env = { ...environment(), PATH: `${folder}:${process.env['PATH']}` };
-  const { status } = await run(['login', provider.origin, '--provider', 'Town'], { env });
+  const { status } = await run(['login', provider.origin, '--provider', 'Town', '--yes'], { env });
   expect(status).toBe(0);
   await expect
     .poll(() => readFile(join(folder, 'page'), 'utf8').catch(() => ''))
@@ -451,7 +464,7 @@ test('opens the default browser', async () => {
 
 test('reads a token from standard input', async () => {
   provider.validTokens.add('given');
-  const args = ['login', provider.origin, '--provider', 'Town', '--token-stdin'];
+  const args = ['login', provider.origin, '--provider', 'Town', '--yes', '--token-stdin'];
   expect(await echodrop(args, 'given\n')).toMatchObject({ status: 0, stdout: 'Signed in as mia at Town.\n' });
   expect((await profile())?.token).toBe('given');
   for (const [wrong, status, message] of [

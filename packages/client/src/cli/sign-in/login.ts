@@ -4,6 +4,7 @@ import { baseAddress, type CommandContext, print, printNote, UsageError } from '
 import { isToken, profileName } from '../connection.ts';
 import { finishFirst, onEnd } from '../on-end.ts';
 import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles/profiles.ts';
+import { authorizationAt, confirmSignIn } from './confirm-sign-in.ts';
 import { identifyUser, type User } from './identify-user.ts';
 import { catchDamaged, damagedNote, keptTokenNote } from './logout.ts';
 import { openBrowser } from './open-browser.ts';
@@ -17,6 +18,8 @@ export interface LoginOptions {
   readonly provider?: string;
   readonly key?: string;
   readonly tokenStdin?: boolean;
+  /** Confirms what the site requests. */
+  readonly yes?: boolean;
   readonly browser: boolean;
 }
 
@@ -32,10 +35,18 @@ export async function login(context: CommandContext, address: string, options: L
   const apiKey = options.key ?? settings.apiKey;
   const provider = chooseProvider(settings.providers, options.provider);
   requireSecure('provider', provider.provider);
-  const given = options.tokenStdin ? await readToken(context) : undefined;
   // Before the sign-in, which would be lost if the folder is not writable.
   await (await draftProfile(env, name))[Symbol.asyncDispose]();
-  const about = { site: settings.site, service, apiKey, provider: provider.provider, providerName: provider.name };
+  const request = {
+    ...{ site: settings.site, service, provider: provider.provider, providerName: provider.name },
+    ...(!options.tokenStdin && { authorization: authorizationAt(provider) }),
+  };
+  const replaced = await readProfile(env, name).catch(catchDamaged);
+  await confirmSignIn(context, request, {
+    replaced: replaced === 'damaged' ? undefined : replaced,
+    isConfirmed: options.yes,
+  });
+  const given = options.tokenStdin ? await readToken(context) : undefined;
   let issued: Tokens | undefined;
   const revokeUnstored = onEnd(async () => {
     if (!issued) return;
@@ -48,7 +59,7 @@ export async function login(context: CommandContext, address: string, options: L
   try {
     const granted = given ?? (await grantInBrowser(context, provider, { opens: options.browser, onTokens }));
     const user = await identifyGrant(provider, granted);
-    await replaceProfile(context, name, { ...about, ...user, ...granted.tokens });
+    await replaceProfile(context, name, { ...request, apiKey, ...user, ...granted.tokens });
   } finally {
     await revokeUnstored();
   }

@@ -35,6 +35,10 @@ export interface Behaviour {
   renewalStatus: number | undefined;
   /** Overrides the metadata of the OpenID provider. */
   metadata: Record<string, unknown>;
+  /** Overrides what the site names for each provider. */
+  named: Record<string, unknown>;
+  /** Redirects the requests of this method and path. */
+  redirected: { readonly path: string; readonly to: string } | undefined;
 }
 
 /**
@@ -75,6 +79,8 @@ export async function startProvider(): Promise<ProviderStandIn> {
     beforeTokens: () => undefined,
     renewalStatus: undefined,
     metadata: {},
+    named: {},
+    redirected: undefined,
   };
 
   const authorize = (query: URLSearchParams, response: ServerResponse) => {
@@ -148,7 +154,10 @@ export async function startProvider(): Promise<ProviderStandIn> {
     const form = new URLSearchParams(await text(request));
     requests.push({ path: `${request.method} ${pathname}`, form });
     const routes: Record<string, () => unknown> = {
-      'GET /sign-in/providers.json': () => json(response, { ...settings, providers: providersOf(origin()) }),
+      'GET /sign-in/providers.json': () => {
+        const providers = providersOf(origin()).map((each) => ({ ...each, ...behaviour.named }));
+        return json(response, { ...settings, providers });
+      },
       'POST /api/v1/apps': () => {
         const scope = form.get('scopes') ?? '';
         if (scope === 'profile' && behaviour.refusesProfileScope) return json(response, { error: 'scopes' }, 422);
@@ -170,8 +179,11 @@ export async function startProvider(): Promise<ProviderStandIn> {
       'GET /userinfo': () => user(request, response, { sub: 'u-1', preferred_username: 'max' }),
       'GET /.well-known/openid-configuration': () => json(response, metadataOf(origin(), behaviour)),
     };
+    const { redirected } = behaviour;
     const route = routes[`${request.method} ${pathname}`];
-    if (route) route();
+    if (redirected?.path === `${request.method} ${pathname}`)
+      response.writeHead(307, { Location: redirected.to }).end();
+    else if (route) route();
     else json(response, {}, 404);
   });
   const listening = await listen(server);
@@ -184,7 +196,6 @@ const providersOf = (origin: string) => [
     name: 'Town',
     profile: 'mastodon',
     provider: `${origin}/api/v1/accounts/verify_credentials`,
-    redirectPath: '/sign-in/town',
   },
   {
     name: 'Work',
@@ -192,7 +203,6 @@ const providersOf = (origin: string) => [
     provider: `${origin}/userinfo`,
     issuer: origin,
     clientId: 'public',
-    redirectPath: '/sign-in/work',
   },
   { name: 'Later', profile: 'unknown', provider: `${origin}/later` },
 ];

@@ -1,3 +1,4 @@
+import { redirectPath } from '@echodrop/contracts/sign-in';
 import * as oauth from 'oauth4webapi';
 import * as z from 'zod/mini';
 import { finishFirst } from '../on-end.ts';
@@ -19,6 +20,7 @@ interface SignInEvents {
   onTokens(grant: Grant): void;
 }
 
+const maxReason = 200;
 const tokensShape = z.object({ access_token: z.string(), refresh_token: z.optional(z.string()) });
 
 /** The user or the provider denied the sign-in. */
@@ -34,7 +36,7 @@ export async function signIn(
   provider: SiteProvider,
   { onAddress, onTokens }: SignInEvents,
 ): Promise<Grant & { readonly subject: string | undefined }> {
-  const loopback = await listenOnLoopback(provider.redirectPath);
+  const loopback = await listenOnLoopback(redirectPath(provider.provider));
   try {
     const prepared = await prepareClient(provider, loopback.redirectUri);
     const { server, client, scope, isOpenId } = prepared;
@@ -115,7 +117,7 @@ async function redeem(
   } catch (error) {
     if (!(error instanceof oauth.ResponseBodyError)) throw failedAt(server, error);
     const { host } = new URL(server.issuer);
-    const reason = (error.error_description ?? error.error).replace(/\.$/, '');
+    const reason = (error.error_description ?? error.error).slice(0, maxReason).replace(/\.$/, '');
     throw new SignInDenied(`${host} refused the sign-in: ${reason}.`);
   }
 }
@@ -130,7 +132,10 @@ function acceptedCode({ server, client }: AuthorizationClient, redirect: URL, st
     return oauth.validateAuthResponse(server, client, redirect, state);
   } catch (error) {
     if (!(error instanceof oauth.AuthorizationResponseError)) throw failedAt(server, error);
-    const reason = error.error === 'access_denied' ? 'The request was denied' : `The provider reported ${error.error}`;
+    const reason =
+      error.error === 'access_denied'
+        ? 'The request was denied'
+        : `The provider reported ${error.error.slice(0, maxReason)}`;
     throw new SignInDenied(`${reason}. Run \`echodrop login <site>\` to try again.`);
   }
 }

@@ -2,23 +2,21 @@ import * as z from 'zod/mini';
 import { UsageError } from '../command-context.ts';
 import { fetchJson, StatusError } from './fetch-json.ts';
 
-const address = z.url({ protocol: /^https?$/ });
-const common = {
-  name: z.string(),
-  provider: address,
-  scope: z.optional(z.string()),
-  /** Of the redirect URI, for each provider another one. */
-  redirectPath: z.string().check(z.regex(/^\/sign-in\/\w{1,64}$/)),
-};
+const shortText = z.string().check(z.maxLength(256));
+const address = z
+  .url({ protocol: /^https?$/ })
+  // A user in front of the host looks like another host.
+  .check(z.maxLength(2048), z.refine(isWithoutUser));
+const common = { name: shortText, provider: address, scope: z.optional(shortText) };
 const providerShape = z.discriminatedUnion('profile', [
   z.object({ ...common, profile: z.literal('mastodon') }),
-  z.object({ ...common, profile: z.literal('oidc'), issuer: address, clientId: z.string() }),
+  z.object({ ...common, profile: z.literal('oidc'), issuer: address, clientId: shortText }),
 ]);
 const settingsShape = z.object({
   upload: address,
   apiKey: z.optional(z.string()),
   // Those of a later release may be unknown here.
-  providers: z.array(z.catch(z.nullable(providerShape), null)),
+  providers: z.array(z.catch(z.nullable(providerShape), null)).check(z.maxLength(100)),
 });
 
 /** A provider at which users of the site sign in. */
@@ -55,6 +53,11 @@ export function chooseProvider(providers: readonly SiteProvider[], wanted: strin
   const isUnknown = wanted !== undefined && !first;
   const choose = isUnknown ? `Unknown provider ${JSON.stringify(wanted)}. Choose one` : 'Choose a provider';
   throw new UsageError(`${choose} with --provider: ${names}.`);
+}
+
+function isWithoutUser(address: string): boolean {
+  const { username, password } = new URL(address);
+  return username + password === '';
 }
 
 // Undefined if the site has none.

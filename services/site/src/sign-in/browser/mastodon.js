@@ -44,7 +44,8 @@ export function mastodonServer(provider) {
  */
 export async function requireApplication(server, redirectUri, scope, signal) {
   const kept = keptApplication(server, redirectUri);
-  const isFit = kept && (scope === undefined || kept.scope === scope);
+  // An earlier setting may have registered more.
+  const isFit = kept && (scope === undefined ? [narrowScope, widerScope] : [scope]).includes(kept.scope);
   if (isFit && (await isKnown(server, kept, signal))) return kept;
   const scopes = scope === undefined ? await scopesToTry(server, signal) : [scope];
   for (const each of scopes) {

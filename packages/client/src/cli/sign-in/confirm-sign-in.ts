@@ -1,0 +1,97 @@
+import { createInterface } from 'node:readline';
+import { isDeepStrictEqual } from 'node:util';
+import { visible } from '../../visible-text.ts';
+import { type CommandContext, printNote, UsageError } from '../command-context.ts';
+import type { Profile } from '../profiles/profiles.ts';
+import { requestedScopes } from './authorization-client.ts';
+import type { SiteProvider } from './site-settings.ts';
+
+/** What a site names for a sign-in: where the user signs in, as which client, with which scopes, and where the token goes. */
+export type SignInRequest = Pick<Profile, 'site' | 'service' | 'provider' | 'providerName' | 'authorization'>;
+
+interface Confirmation {
+  /** The profile that the sign-in replaces. */
+  readonly replaced: Profile | undefined;
+  /** The user has confirmed it with an option. */
+  readonly isConfirmed: boolean | undefined;
+}
+
+/** How the program asks this provider for a token. @throws Error for a scope that is not allowed */
+export function authorizationAt(provider: SiteProvider): NonNullable<Profile['authorization']> {
+  const scopes = [...requestedScopes(provider)];
+  if (provider.profile === 'mastodon') return { issuer: new URL(provider.provider).origin, scopes };
+  return { issuer: provider.issuer, clientId: provider.clientId, scopes };
+}
+
+/**
+ * Asks before the first sign-in at a site and provider, and if the site has changed what it requests since then: any site can name any provider,
+ * and the client of another program there. @throws UsageError unless the user agrees
+ */
+export async function confirmSignIn(
+  context: CommandContext,
+  request: SignInRequest,
+  { replaced, isConfirmed }: Confirmation,
+): Promise<void> {
+  if (isConfirmed || (replaced && isSame(replaced, request))) return;
+  printNote(context, describe(request, replaced));
+  const { stdin, stderr } = context;
+  if (!stdin.isTTY || !stderr.isTTY)
+    throw new UsageError('No terminal to confirm this sign-in. Check the lines above, then pass --yes.');
+  stderr.write('Sign in? [y/N] ');
+  if (!/^y(es)?$/i.test((await readLine(stdin)).trim())) throw new UsageError('Not signed in.');
+}
+
+/** The name of a provider is free: no token depends on it. */
+function isSame(stored: Profile, { site, service, provider, authorization }: SignInRequest): boolean {
+  return (
+    stored.site === site &&
+    new URL(stored.service).origin === new URL(service).origin &&
+    stored.provider === provider &&
+    // The site has not chosen client and scopes of a token that the user gives.
+    (authorization === undefined || isDeepStrictEqual(stored.authorization, authorization))
+  );
+}
+
+function describe(request: SignInRequest, replaced: Profile | undefined): string {
+  const { site, service, provider, providerName, authorization } = request;
+  // Profiles of older releases do not say what the user confirmed.
+  const isChanged = replaced?.authorization && replaced.site === site && replaced.provider === provider;
+  const lines = [
+    ['Site', addressOf(site)],
+    ['Uploads go to', addressOf(service)],
+    ['Identity provider', `${JSON.stringify(providerName)}, ${addressOf(provider)}`],
+    ...(authorization ? describeAuthorization(authorization) : [['Token', 'from standard input']]),
+  ];
+  return [
+    isChanged
+      ? 'The site requests something else than at your last sign-in:'
+      : 'This is your first sign-in at this site and identity provider. The site requests:',
+    ...lines.map(([name = '', value = '']) => `  ${name.padEnd(18)} ${visible(value)}`),
+    'The site gets the token. Continue only if you trust the site, and if the client is for uploads, not for another program.',
+  ].join('\n');
+}
+
+function describeAuthorization({ issuer, clientId, scopes }: NonNullable<Profile['authorization']>): string[][] {
+  return [
+    ['Sign in at', addressOf(issuer)],
+    ['Client', clientId === undefined ? 'a new registration of echodrop' : JSON.stringify(clientId)],
+    ['Scopes', scopes.join(', or ')],
+  ];
+}
+
+/** As the program uses it: names of hosts in ASCII, so that no letter looks like another one. */
+function addressOf(address: string): string {
+  return new URL(address).href;
+}
+
+/** The next line; empty at the end of the input. Without a terminal mode of its own, so that Ctrl-C ends the process. */
+async function readLine(input: NodeJS.ReadableStream): Promise<string> {
+  const lines = createInterface({ input, terminal: false });
+  try {
+    for await (const line of lines) return line;
+    return '';
+  } finally {
+    // A terminal that is still read keeps the process from ending.
+    lines.close();
+  }
+}

@@ -1,0 +1,197 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram } from '@echodrop/testkit/find-program';
+import { patienceMs } from '@echodrop/testkit/patience';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
+import { execa } from 'execa';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { respond, startFakeService } from '../../service.fixture.ts';
+import { readProfile } from '../profiles/profiles.ts';
+import { run } from '../run-cli.fixture.ts';
+import { type ProviderStandIn, startProvider } from './provider.fixture.ts';
+
+// The site is hostile: it names providers, clients and scopes as it likes.
+const cliMain = join(import.meta.dirname, '../main.ts');
+const hasScript = (await findProgram('script')) !== undefined;
+
+let provider: ProviderStandIn;
+let folder: string;
+
+beforeEach(async () => {
+  provider = await startProvider();
+  folder = await mkdtemp(join(tmpdir(), 'hostile-'));
+});
+afterEach(async () => {
+  await provider[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+const environment = () => ({ XDG_CONFIG_HOME: folder });
+const paths = () => provider.requests.map(({ path }) => path);
+
+/** Logs in. Each address is visited, and each redirect followed, as by a browser. */
+async function login(args: readonly string[], terminal?: string) {
+  let visited: Promise<unknown> | undefined;
+  const onStderr = (text: string) => {
+    const [address] = /^http:.*$/m.exec(text) ?? [];
+    if (address) visited ??= fetch(address);
+  };
+  const options = { env: environment(), onStderr, ...(terminal !== undefined && { isTTY: true, stdin: terminal }) };
+  const result = await run(['login', provider.origin, '--no-browser', ...args], options);
+  await visited;
+  return result;
+}
+
+test('the first sign-in at a site and provider shows what the site requests, and is refused without a terminal', async () => {
+  provider.behaviour.named = { clientId: 'kubectl' };
+  const { status, stdout, stderr } = await login(['--provider', 'Work']);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toBe(
+    [
+      'This is your first sign-in at this site and identity provider. The site requests:',
+      `  Site               ${provider.origin}/`,
+      '  Uploads go to      https://upload.example/',
+      `  Identity provider  "Work", ${provider.origin}/userinfo`,
+      `  Sign in at         ${provider.origin}/`,
+      '  Client             "kubectl"',
+      '  Scopes             openid profile',
+      'The site gets the token. Continue only if you trust the site, and if the client is for uploads, not for another program.',
+      'No terminal to confirm this sign-in. Check the lines above, then pass --yes.',
+      '',
+    ].join('\n'),
+  );
+  expect(paths()).toEqual(['GET /sign-in/providers.json']);
+});
+
+test.each(['', '\n', 'n\n', 'no\n', 'yes please\n'])('the input %j signs in nowhere', async (input) => {
+  const { status, stderr } = await login(['--provider', 'Town'], input);
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: expect.stringMatching(/Sign in\? \[y\/N\] .*Not signed in\./),
+  });
+  expect(paths()).toEqual(['GET /sign-in/providers.json']);
+});
+
+test.each(['y\n', 'Yes\n'])('the input %j signs in, and is remembered', async (input) => {
+  expect(await login(['--provider', 'Work'], input)).toMatchObject({ status: 0 });
+  expect(await login(['--provider', 'Work'])).toMatchObject({ status: 0, stdout: 'Signed in as max at Work.\n' });
+});
+
+test.each<[string, string, (at: ProviderStandIn) => void]>([
+  ['client', 'Work', ({ behaviour }) => Object.assign(behaviour.named, { clientId: 'kubectl' })],
+  ['scopes', 'Work', ({ behaviour }) => Object.assign(behaviour.named, { scope: 'openid profile offline_access' })],
+  ['issuer', 'Work', ({ origin, behaviour }) => Object.assign(behaviour.named, { issuer: `${origin}/other` })],
+  ['provider', 'Work', ({ origin, behaviour }) => Object.assign(behaviour.named, { provider: `${origin}/other` })],
+  ['scopes at Mastodon', 'Town', ({ behaviour }) => Object.assign(behaviour.named, { scope: 'read:accounts' })],
+  ['upload service', 'Town', ({ settings }) => Object.assign(settings, { upload: 'https://other.example' })],
+])('a site that changes its %s is confirmed again', async (_, name, change) => {
+  expect(await login(['--provider', name, '--yes'])).toMatchObject({ status: 0 });
+  change(provider);
+  const before = provider.requests.length;
+  const { status, stderr } = await login(['--provider', name]);
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: expect.stringMatching(/^(The site requests something else|This is your first)/),
+  });
+  expect(paths().slice(before)).toEqual(['GET /sign-in/providers.json']);
+});
+
+test('a token from standard input is confirmed, too', async () => {
+  provider.validTokens.add('given');
+  const args = ['login', provider.origin, '--provider', 'Town', '--token-stdin'];
+  const refused = await run(args, { env: environment(), stdin: 'given' });
+  expect(refused).toMatchObject({ status: 2, stderr: expect.stringMatching(/^ {2}Token +from standard input$/m) });
+  expect(paths()).toEqual(['GET /sign-in/providers.json']);
+  for (const more of [['--yes'], []])
+    expect(await run([...args, ...more], { env: environment(), stdin: 'given' })).toMatchObject({ status: 0 });
+  // It says nothing about the client and scopes of a sign-in.
+  expect(await login(['--provider', 'Town'])).toMatchObject({ status: 2 });
+});
+
+test.each([
+  ['Work', 'openid cluster:admin'],
+  ['Town', 'read'],
+])('the site cannot request at %s the scope %j, even if the user agrees', async (name, scope) => {
+  provider.behaviour.named = { scope };
+  const { status, stderr } = await login(['--provider', name, '--yes']);
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`requests the scope "${scope}"`) });
+  expect(paths()).toEqual(['GET /sign-in/providers.json']);
+});
+
+test('nothing of the site changes what the terminal shows', async () => {
+  const hostile = '\u001b[2J\u009b31m\u202e\u200b\u2066\u2028';
+  provider.behaviour.named = { name: `Work${hostile}`, clientId: `public${hostile}`, scope: `openid${hostile}` };
+  provider.settings.upload = 'https://upload.example/\u202e\u200b';
+  const outputs = [
+    await login([]),
+    await login(['--provider', 'x']),
+    await login([`--provider=${provider.origin}/userinfo`]),
+  ];
+  delete provider.behaviour.named['scope'];
+  outputs.push(await login([`--provider=${provider.origin}/userinfo`]));
+  for (const { stderr } of outputs) {
+    expect(stderr).toContain('Work');
+    expect(stderr.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
+  }
+});
+
+test('an address shows its host in ASCII, and has no user that looks like a host', async () => {
+  provider.behaviour.named = { provider: 'https://lоgin.example/userinfo' };
+  expect((await login(['--provider', 'Work'])).stderr).toContain('https://xn--lgin-55d.example/userinfo');
+  provider.behaviour.named = { provider: 'https://login.example@evil.example/userinfo' };
+  expect((await login(['--provider', 'Work'])).stderr).toBe('This site offers no sign-in.\n');
+});
+
+test('the site does not choose the redirect URI', async () => {
+  provider.behaviour.named = { redirectPath: '/sign-in/callback' };
+  expect(await login(['--provider', 'Town', '--yes'])).toMatchObject({ status: 0 });
+  const registration = provider.requests.find(({ path }) => path === 'POST /api/v1/apps');
+  expect(registration?.form.get('redirect_uris')).toMatch(/:\d+\/sign-in\/[\da-f]{16}$/);
+});
+
+test('the token stays with the upload service of its sign-in', async () => {
+  await using service = await startFakeService();
+  await using other = await startFakeService();
+  provider.settings.upload = service.address;
+  await login(['--provider', 'Town', '--yes']);
+  provider.settings.upload = other.address;
+  const list = (more = {}) => run(['list'], { env: { ...environment(), ...more } });
+  service.responses = [respond(200, '{"media":[]}'), respond(307, '', { Location: `${other.address}/2/media.json` })];
+  expect(await list()).toMatchObject({ status: 0 });
+  expect(await list()).toMatchObject({ status: 1 });
+  expect(await list({ ECHODROP_URL: other.address })).toMatchObject({ status: 2 });
+  expect(await login(['--provider', 'Town'])).toMatchObject({ status: 2 });
+  expect((await readProfile(environment(), 'default'))?.service).toBe(service.address);
+  expect([service.received.length, other.received]).toEqual([2, []]);
+});
+
+test.each(['POST /oauth/token', 'GET /userinfo', 'POST /api/v1/apps'])(
+  'no redirect of %s is followed',
+  async (path) => {
+    await using other = await startFakeService();
+    provider.behaviour.redirected = { path, to: other.address };
+    expect(await login(['--provider', path.includes('apps') ? 'Town' : 'Work', '--yes'])).toMatchObject({ status: 1 });
+    expect(paths()).toContain(path);
+    expect(other.received).toEqual([]);
+  },
+);
+
+test('the command asks at a real terminal', unlessMissing({ script: hasScript }), async () => {
+  const command = [process.execPath, cliMain, 'login', provider.origin, '--provider', 'Town', '--no-browser'];
+  const env = { ...environment(), TERM: 'xterm' };
+  const asked = execa('script', ['-qec', command.join(' '), '/dev/null'], { env, reject: false, timeout: patienceMs });
+  let output = '';
+  let visited: Promise<unknown> | undefined;
+  asked.stdout.on('data', (text: Buffer) => {
+    const isAsked = output.includes('[y/N]');
+    output += text;
+    if (!isAsked && output.includes('[y/N]')) asked.stdin.write('y\n');
+    const [, address] = /^(http:\S+)\r$/m.exec(output) ?? [];
+    if (address) visited ??= fetch(address);
+  });
+  // It also ends, although the terminal stays open.
+  expect(await asked).toMatchObject({ exitCode: 0, timedOut: false });
+  await visited;
+  expect(output).toContain('Signed in as mia at Town.');
+});
