@@ -60,6 +60,7 @@ export function clockedStore(store: ObjectStore, clock: TestClock, turn = async 
     writtenAt: clock.convert(each.writtenAt),
   });
   return {
+    rereadMs: store.rereadMs,
     put: (...args) => inTurn(() => store.put(...args)),
     putIfAbsent: (...args) => inTurn(() => store.putIfAbsent(...args)),
     read: (...args) => inTurn(() => store.read(...args)),

@@ -1,7 +1,7 @@
 import { choice, httpAddress, requiredWhen, requireSet, type Settings, secret, text } from '@echodrop/service/env';
 import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
-import type { StoreOptions } from './s3/minio-object-store.ts';
+import { minioObjectStore, type StoreOptions } from './s3/minio-object-store.ts';
 
 const endpoint = httpAddress().refine(
   (address) => new URL(address).pathname === '/',
@@ -41,7 +41,5 @@ export async function objectStoreFromSettings(
     accessKey: requireSet(settings.S3_ACCESS_KEY),
     secretKey: requireSet(settings.S3_SECRET_KEY),
   };
-  // Loading MinIO's client takes a third of a worker's start.
-  const { minioObjectStore } = await import('./s3/minio-object-store.ts');
   return minioObjectStore(address, options);
 }

@@ -85,6 +85,9 @@ export class CrowdedOut extends StoreUnavailable {}
  * store is at fault. Only `list`, `exists` and `listUnfinishedWrites` list, and no upload calls these.
  */
 export interface ObjectStore extends AsyncDisposable {
+  /** How long an object may be missing although it was written, in milliseconds: on a node that has just come back. 0: never. */
+  readonly rereadMs: number;
+
   /**
    * Streams `source` into a new object, with a checksum that S3 verifies. If it fails, nothing remains, except orphaned
    * media if the store cannot be reached for cleanup; after a failed replacement, either the earlier object or the new one exists.
@@ -117,7 +120,7 @@ export interface ObjectStore extends AsyncDisposable {
    */
   list(prefix: string, page: { after?: string | undefined; limit: number }): Promise<ListedObject[]>;
 
-  /** Removes an object, if it exists. */
+  /** Removes an object, if it exists. `key` may be one of another application, as `list` returned it. */
   remove(key: string): Promise<void>;
 
   /**

@@ -34,6 +34,7 @@ const buckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 300];
 export function observeStore(store: ObjectStore, metrics: Metrics): ObjectStore {
   const observe = createObserver(metrics);
   return {
+    rereadMs: store.rereadMs,
     put: (key, ...rest) => observe('put', key, () => store.put(key, ...rest)),
     append: (write, ...rest) => observe('append', write.key, () => store.append(write, ...rest)),
     completeWrite: (write) => observe('complete', write.key, () => store.completeWrite(write)),

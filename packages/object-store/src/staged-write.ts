@@ -4,19 +4,24 @@ import { isObjectKey } from './object-keys.ts';
 const objectKey = z.string().refine(isObjectKey);
 const crc32 = z.string().regex(/^[0-9a-f]{8}$/);
 
-/** A staged write as its owner saves it, in JSON. */
+// S3 has no more parts; part numbers are in a request's query.
+const maxParts = 10_000;
+// Without what XML or a header would need to escape.
+const plainText = z.string().regex(/^[\x21\x23-\x25\x27-\x3b\x3d\x3f-\x7e]{1,2048}$/);
+
+/** A staged write as its owner saves it, in JSON. The owner checks that `key` and the keys of `tails` are its own. */
 export const stagedWriteShape = z.object({
   key: objectKey,
-  contentType: z.string(),
+  contentType: z.string().regex(/^[\x20-\x7e]{0,255}$/),
   /** Bytes so far, and their CRC-32. */
   size: z.int().nonnegative(),
   crc32,
   /** The store's id of the write (`UnfinishedWrite.id`), once it has bytes. */
-  id: z.string().optional(),
-  /** On S3: the parts that the multipart upload has. */
-  parts: z.array(z.object({ etag: z.string(), crc32: z.string() })),
+  id: plainText.optional(),
+  /** On S3: the parts that the multipart upload has, each with its CRC-32 in Base64. */
+  parts: z.array(z.object({ etag: plainText, crc32: z.string().regex(/^[\w+/]{6}==$/) })).max(maxParts),
   /** On S3: objects with the bytes after these parts, at most 8 MiB together. `before` is the CRC-32 of all bytes before. */
-  tails: z.array(z.object({ key: objectKey, size: z.int().positive(), before: crc32 })),
+  tails: z.array(z.object({ key: objectKey, size: z.int().positive(), before: crc32 })).max(maxParts),
 });
 
 /** The state of an object that several calls write, in any process. Its owner saves it (`AppendOptions.save`). */

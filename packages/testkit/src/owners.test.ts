@@ -20,7 +20,6 @@ const owners = {
   ioredis: 'packages/service',
   'libheif-js': 'packages/media',
   'lossless-json': 'packages/client',
-  minio: 'packages/object-store',
   nanoid: 'packages/record',
   'oauth-1.0a': 'packages/oauth',
   oauth4webapi: 'packages/client',

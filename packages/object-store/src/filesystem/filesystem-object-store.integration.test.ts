@@ -1,11 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { execa } from 'execa';
 import { describe, expect, test, vi } from 'vitest';
 import { objectStoreContract } from '../contract/object-store.contract.ts';
-import { StoreUnavailable } from '../object-store.ts';
+import { StagedWriteLost, StoreUnavailable } from '../object-store.ts';
 import { failingAfter } from '../sources.fixture.ts';
+import { newStagedWrite, type StagedWrite } from '../staged-write.ts';
 import { TemporaryFile } from './durable-file.ts';
 import { FilesystemObjectStore } from './filesystem-object-store.ts';
 
@@ -47,6 +49,70 @@ describe('the filesystem store', () => {
       'records',
       'records/a.json',
     ]);
+  });
+
+  test('a file that cannot be examined is closed', async () => {
+    await using opened = await openDirectory();
+    await opened.store.put('media/a', Readable.from([Buffer.from('bytes')]));
+    const path = join(opened.directory, 'objects/media/a');
+    await using sample = await open(path);
+    const stat = vi.spyOn(Object.getPrototypeOf(sample), 'stat').mockRejectedValue(new Error('EIO'));
+    using _restored = { [Symbol.dispose]: () => stat.mockRestore() };
+    await expect(opened.store.read('media/a')).rejects.toThrow(StoreUnavailable);
+    const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+    expect((await Promise.all(links)).filter((target) => target === path)).toHaveLength(1);
+  });
+
+  test('links, pipes and folders are no objects, and do not stop a reader', async () => {
+    await using opened = await openDirectory();
+    const { store, directory } = opened;
+    const path = (name: string) => join(directory, 'objects/media', name);
+    await store.put('media/file', Readable.from([Buffer.from('bytes')]));
+    await symlink('/etc/hostname', path('link'));
+    await symlink('.', path('loop'));
+    await execa('mkfifo', [path('pipe')]);
+    await mkdir(path('folder'));
+    for (const name of ['link', 'loop', 'pipe', 'folder']) {
+      expect([await store.read(`media/${name}`), await store.stat(`media/${name}`)]).toEqual([undefined, undefined]);
+    }
+    expect((await store.list('media/', { limit: 9 })).map(({ key }) => key)).toEqual(['media/file']);
+    await store.remove('media/folder');
+  });
+
+  test('an object with any name can be removed, and nothing else', async () => {
+    await using opened = await openDirectory();
+    const { store, directory } = opened;
+    await mkdir(join(directory, 'objects/media'), { recursive: true });
+    const names = ['\u001b[31m', 'a b', '...', '.hidden', 'ü'];
+    for (const name of names) await writeFile(join(directory, 'objects/media', name), '');
+    await writeFile(join(directory, 'outside'), '');
+    for (const { key } of await store.list('media/', { limit: 9 })) await store.remove(key);
+    expect(await store.list('media/', { limit: 9 })).toEqual([]);
+    for (const key of ['../outside', 'media/../../outside', `${directory}/outside`, ''])
+      await store.remove(key).catch((error) => expect(error).toBeInstanceOf(TypeError));
+    expect(await readdir(directory)).toContain('outside');
+  });
+
+  test('a staged write whose file is shorter than its state says is lost, and makes no larger file', async () => {
+    await using opened = await openDirectory();
+    const { store, directory } = opened;
+    let write = newStagedWrite('media/a', '');
+    const save = async (next: StagedWrite) => {
+      write = next;
+    };
+    const options = { newTailKey: () => '', save };
+    await store.append(write, Readable.from([Buffer.from('bytes')]), options);
+    for (const size of [6, 2 ** 40, Number.MAX_SAFE_INTEGER]) {
+      await expect(store.completeWrite({ ...write, size })).rejects.toThrow(StagedWriteLost);
+      const more = Readable.from([Buffer.from('more')]);
+      await expect(store.append({ ...write, size }, more, options)).rejects.toThrow(StagedWriteLost);
+    }
+    expect((await stat(join(directory, 'tmp', write.id ?? ''))).size).toBe(5);
+    for (const id of ['../objects/media/b', '..', '.', 'a/b']) {
+      await expect(store.completeWrite({ ...write, id })).rejects.toThrow(StagedWriteLost);
+      await store.discardWrite({ ...write, id });
+    }
+    expect(await store.completeWrite(write)).toMatchObject({ size: 5 });
   });
 
   test('throws StoreUnavailable if the directory cannot be created or written', async () => {

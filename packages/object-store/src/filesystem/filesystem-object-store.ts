@@ -1,5 +1,5 @@
-import { access, constants, link, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, constants, link, lstat, mkdir, opendir, rename, unlink } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
 import { consumeSource } from '../consume-source.ts';
@@ -20,11 +20,12 @@ import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fromStore, storeBody } from '../store-body.ts';
 import { DirectoryWalks } from './directory-walks.ts';
 import { syncNames, TemporaryFile } from './durable-file.ts';
-import { StagedFile } from './staged-file.ts';
-import { openRange, storedObject } from './stored-file.ts';
+import { StagedFile, temporaryPath } from './staged-file.ts';
+import { openObject, storedObject } from './stored-file.ts';
 
 /** Stores objects as `objects/<key>` in a directory. Finished writes are durable; unfinished ones are in `tmp/`. */
 export class FilesystemObjectStore implements ObjectStore {
+  readonly rereadMs = 0;
   readonly #root: string;
   readonly #objects: string;
   readonly #temporary: string;
@@ -79,22 +80,14 @@ export class FilesystemObjectStore implements ObjectStore {
   async read(key: string, { range, signal, crc32 }: ReadOptions = {}): Promise<ObjectReading | undefined> {
     const path = this.#pathOf(key);
     signal?.throwIfAborted();
-    const handle = await fromStore(open(path, 'r'), 'ENOENT', 'ENOTDIR');
-    if (handle === undefined) return undefined;
-    const stats = await fromStore(handle.stat({ bigint: true }));
-    if (!stats.isFile()) {
-      await handle.close();
-      return undefined;
-    }
-    const object = storedObject(key, stats);
-    return {
-      ...object,
-      body: storeBody(openRange(handle, object.size, range), signal, range ? undefined : crc32),
-    };
+    const opened = await fromStore(openObject(path, range));
+    if (!opened) return undefined;
+    const { stats, body } = opened;
+    return { ...storedObject(key, stats), body: storeBody(body, signal, range ? undefined : crc32) };
   }
 
   async stat(key: string): Promise<StoredObject | undefined> {
-    const stats = await fromStore(stat(this.#pathOf(key), { bigint: true }), 'ENOENT', 'ENOTDIR');
+    const stats = await fromStore(lstat(this.#pathOf(key), { bigint: true }), 'ENOENT', 'ENOTDIR');
     return stats?.isFile() ? storedObject(key, stats) : undefined;
   }
 
@@ -115,11 +108,12 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async remove(key: string): Promise<void> {
-    const path = this.#pathOf(key);
+    const path = this.#pathOfListed(key);
     const removed = await fromStore(
       unlink(path).then(() => true),
       'ENOENT',
       'ENOTDIR',
+      'EISDIR',
     );
     if (removed) await fromStore(syncNames(path, this.#root));
   }
@@ -150,14 +144,14 @@ export class FilesystemObjectStore implements ObjectStore {
   async *listUnfinishedWrites(): AsyncGenerator<UnfinishedWrite> {
     const directory = await fromStore(opendir(this.#temporary), 'ENOENT');
     for await (const { name: id } of directory ?? []) {
-      const stats = await fromStore(stat(join(this.#temporary, id)), 'ENOENT');
+      const stats = await fromStore(lstat(join(this.#temporary, id)), 'ENOENT');
       if (stats?.isFile()) yield { id, writtenAt: stats.mtime, size: stats.size };
     }
   }
 
   async abortWrite({ id }: Pick<UnfinishedWrite, 'id'>): Promise<void> {
-    assertObjectKey(id);
-    await fromStore(unlink(join(this.#temporary, id)), 'ENOENT');
+    const path = temporaryPath(this.#temporary, id);
+    if (path !== undefined) await fromStore(unlink(path), 'ENOENT');
   }
 
   async clock(): Promise<Date> {
@@ -179,8 +173,8 @@ export class FilesystemObjectStore implements ObjectStore {
     while (found.length < limit) {
       const { value: key, done } = await walk.next();
       if (done) return found;
-      const stats = await fromStore(stat(join(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
-      if (stats) found.push({ ...storedObject(key, stats), writtenAt: stats.mtime });
+      const stats = await fromStore(lstat(join(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
+      if (stats?.isFile()) found.push({ ...storedObject(key, stats), writtenAt: stats.mtime });
     }
     // Only a full page has a successor.
     if (limit === maxListLength) this.#walks.pause(prefix, found.at(-1)?.key ?? '', walk);
@@ -190,6 +184,14 @@ export class FilesystemObjectStore implements ObjectStore {
   #pathOf(key: string): string {
     assertObjectKey(key);
     return join(this.#objects, key);
+  }
+
+  // Another application may have written the object under any name.
+  #pathOfListed(key: string): string {
+    const path = join(this.#objects, key);
+    if (relative(this.#objects, path) !== key || key.startsWith('../'))
+      throw new TypeError('not a path below the store');
+    return path;
   }
 
   async #addName<T>(path: string, add: () => Promise<T>): Promise<T> {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
 import { consumeSource } from '../consume-source.ts';
-import { assertObjectKey } from '../object-keys.ts';
 import { StagedWriteLost, StoreUnavailable } from '../object-store.ts';
 import { partBytes } from '../part-memory.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
@@ -23,14 +22,18 @@ export class StagedFile implements AsyncDisposable {
     this.#write = write;
   }
 
-  /** Opens the file in `directory`. @throws StagedWriteLost if it is missing, unless the write has no bytes yet */
+  /** Opens the file in `directory`. @throws StagedWriteLost if it is missing or has fewer bytes, unless the write has no bytes yet */
   static async open(directory: string, write: StagedWrite): Promise<StagedFile> {
     const { id = randomUUID(), size } = write;
-    assertObjectKey(id);
-    const path = join(directory, id);
+    const path = temporaryPath(directory, id);
     await fromStore(mkdir(directory, { recursive: true }));
-    const opened = await fromStore(open(path, size === 0 ? 'w+' : 'r+', 0o640), 'ENOENT');
-    if (opened === undefined) throw new StagedWriteLost('the file of this write no longer exists');
+    const opened = path && (await fromStore(open(path, size === 0 ? 'w+' : 'r+', 0o640), 'ENOENT'));
+    if (!opened) throw new StagedWriteLost('the file of this write no longer exists');
+    await using held = new AsyncDisposableStack();
+    held.use(opened);
+    // A write behind the end, or a cut there, would make the file as large as the state says.
+    if ((await fromStore(opened.stat())).size < size) throw new StagedWriteLost('the file of this write is shorter');
+    held.move();
     return new StagedFile(path, opened, { ...write, id });
   }
 
@@ -85,6 +88,11 @@ export class StagedFile implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close();
   }
+}
+
+/** The file of an unfinished write; undefined for an id that no write of this store has. */
+export function temporaryPath(directory: string, id: string): string | undefined {
+  return ['', '.', '..'].includes(id) || id.includes('/') ? undefined : join(directory, id);
 }
 
 async function checksumOf(handle: FileHandle): Promise<string> {

@@ -1,6 +1,8 @@
-import type { FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { ByteRange, StoredObject } from '../object-store.ts';
+import { fromStore } from '../store-body.ts';
 import type { FileStats } from './durable-file.ts';
 
 /** An object with the tag of its file: modification times are set to the microsecond at the write, and rsync -a and tar keep them. */
@@ -10,8 +12,26 @@ export function storedObject(key: string, { size, mtimeNs }: FileStats): StoredO
 
 const pieceBytes = 32 * 1024;
 
-/** The bytes of a file, or a range of them, read only as they are consumed. The stream closes the file. */
-export function openRange(handle: FileHandle, size: number, range: ByteRange | undefined): Readable {
+// Neither waits for the writer of a pipe nor leaves the store through a link.
+const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** A file, with its bytes or a range of them; undefined if there is no regular file. The stream closes the file. */
+export async function openObject(
+  path: string,
+  range: ByteRange | undefined,
+): Promise<{ stats: FileStats; body: Readable } | undefined> {
+  const opened = await fromStore(open(path, flags), 'ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO');
+  if (opened === undefined) return undefined;
+  await using held = new AsyncDisposableStack();
+  const handle = held.use(opened);
+  const stats = await handle.stat({ bigint: true });
+  if (!stats.isFile()) return undefined;
+  held.move();
+  return { stats, body: streamOf(handle, Number(stats.size), range) };
+}
+
+// Read only as they are consumed.
+function streamOf(handle: FileHandle, size: number, range: ByteRange | undefined): Readable {
   const { offset, length } = range ?? { offset: 0, length: size };
   const end = Math.min(offset + length, size);
   let position = offset;

@@ -1,7 +1,3 @@
-import http from 'node:http';
-import https from 'node:https';
-import { rememberedLookup } from '@echodrop/service/remembered-lookup';
-
 /** In milliseconds. */
 export interface StoreDeadlines {
   /** For a request that writes nothing, and until the first byte of a read. */
@@ -26,19 +22,3 @@ export const defaultDeadlines: StoreDeadlines = {
   tryMs: 6000,
   connectionMs: 5000,
 };
-
-/** Node's HTTP(S) for MinIO's client, which has no timeouts (docs/why/dependencies.md): destroys a request at its deadline. */
-export function transportWithDeadline(
-  protocol: string,
-  deadlines: Pick<StoreDeadlines, 'callMs'>,
-): Pick<typeof http, 'request'> {
-  const { request } = protocol === 'https:' ? https : http;
-  return {
-    request(options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void) {
-      const { callMs } = deadlines;
-      const sent = request({ ...options, lookup: rememberedLookup }, onResponse);
-      const deadline = setTimeout(() => sent.destroy(new Error(`no response within ${callMs} ms`)), callMs);
-      return sent.once('close', () => clearTimeout(deadline));
-    },
-  } as Pick<typeof http, 'request'>;
-}

@@ -1,13 +1,11 @@
-import http from 'node:http';
-import https from 'node:https';
 import type { Secret } from '@echodrop/service/secret';
-import { type BucketItem, Client } from 'minio';
 import { type ListedObject, StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
-import { fromStore } from '../store-body.ts';
-import { type StoreDeadlines, transportWithDeadline } from './deadlines.ts';
+import type { StoreDeadlines } from './deadlines.ts';
+import { readObjectPage, readUploadPage } from './list-responses.ts';
 import { MultipartRequests } from './multipart-requests.ts';
 import { ObjectRequests } from './object-requests.ts';
-import { SignedRequests } from './signed-requests.ts';
+import { SignedRequests, type StoreResponse } from './signed-requests.ts';
+import { responseError } from './store-response.ts';
 
 /** `endpoint` is an http(s) address without a path. */
 export interface S3Address {
@@ -18,41 +16,27 @@ export interface S3Address {
   readonly secretKey: Secret;
 }
 
-const maxSockets = 128;
-const idleSocketMs = 4000;
 const maxEmptyPages = 100;
+/** The region that AWS does not accept as a location of a new bucket: it is the default. */
+const defaultRegion = 'us-east-1';
 
-/** S3 calls on one bucket. Those of MinIO's client are sent once. Each request has a deadline; lists may need several. @throws StoreUnavailable */
+/** S3 calls on one bucket. Each request has a deadline; lists may need several. @throws StoreUnavailable */
 export class MinioBucket implements AsyncDisposable {
+  // A node of MinIO that has just come back was seen to miss writes for a second or two.
+  readonly rereadMs = 2500;
   readonly objects: ObjectRequests;
   readonly multipart: MultipartRequests;
   readonly #requests: SignedRequests;
-  readonly #bucket: string;
+  readonly #deadlines: StoreDeadlines;
   readonly #region: string;
-  readonly #agent: http.Agent;
-  readonly #client: Client;
 
   constructor(
     { endpoint, region, bucket, accessKey, secretKey }: S3Address,
     deadlines: StoreDeadlines,
     requiresChecksums: boolean,
   ) {
-    const { protocol, hostname, port } = new URL(endpoint);
-    const CallAgent = protocol === 'https:' ? https.Agent : http.Agent;
-    this.#bucket = bucket;
     this.#region = region;
-    this.#agent = new CallAgent({ keepAlive: true, maxSockets, timeout: idleSocketMs });
-    this.#client = new Client({
-      endPoint: hostname,
-      ...(port !== '' && { port: Number(port) }),
-      useSSL: protocol === 'https:',
-      region,
-      accessKey: accessKey.reveal(),
-      secretKey: secretKey.reveal(),
-      transport: transportWithDeadline(protocol, deadlines),
-      transportAgent: this.#agent,
-      retryOptions: { disableRetry: true },
-    });
+    this.#deadlines = deadlines;
     this.#requests = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
     this.objects = new ObjectRequests(this.#requests, deadlines, requiresChecksums);
     this.multipart = new MultipartRequests(this.#requests, deadlines);
@@ -60,25 +44,35 @@ export class MinioBucket implements AsyncDisposable {
 
   /** Creates the bucket if it is missing; another process may do the same. */
   async ensureExists(): Promise<void> {
-    if (await fromStore(this.#client.bucketExists(this.#bucket))) return;
-    const made = this.#client.makeBucket(this.#bucket, this.#region);
-    await fromStore(made, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists');
+    const found = await this.#send('HEAD', '');
+    if (found.status === 200) return;
+    if (found.status !== 404) throw responseError(found.status, found.body);
+    const { callMs } = this.#deadlines;
+    const made = await this.#requests.send('PUT', '', { body: locationXml(this.#region) }, callMs);
+    const error = responseError(made.status, made.body);
+    if (made.status !== 200 && !/BucketAlready(OwnedByYou|Exists)/.test(error.message)) throw error;
   }
 
   /**
    * Up to `limit`, at most 1000. A page may have fewer objects or none although more follow (S3 API, ListObjectsV2). The list
-   * continues after the last key, and after an empty page with the store's token: MinIO's client changes tokens that look like
-   * numbers.
+   * continues after the last key, and after an empty page with the store's token.
    */
   async list(prefix: string, after: string, limit: number): Promise<ListedObject[]> {
     const found: ListedObject[] = [];
     for (let [more, token, empty] = [true, '', 0]; more && found.length < limit; ) {
       const last = found.at(-1)?.key ?? after;
-      const query = this.#client.listObjectsV2Query(this.#bucket, prefix, token, '', limit - found.length, last);
-      const { objects, isTruncated, nextContinuationToken } = await fromStore(query);
-      found.push(...objects.map(toListedObject));
-      more = isTruncated;
-      [token, empty] = objects.length > 0 ? ['', 0] : [nextContinuationToken, empty + 1];
+      const page = readObjectPage(
+        await this.#list({
+          'list-type': '2',
+          'max-keys': `${limit - found.length}`,
+          prefix,
+          ...(last && { 'start-after': last }),
+          ...(token && { 'continuation-token': token }),
+        }),
+      );
+      found.push(...page.objects);
+      more = page.isTruncated;
+      [token, empty] = page.objects.length > 0 ? ['', 0] : [page.token, empty + 1];
       if (more && empty > 0 && (token === '' || empty === maxEmptyPages))
         throw new StoreUnavailable('object store sent too many empty list pages');
     }
@@ -86,7 +80,8 @@ export class MinioBucket implements AsyncDisposable {
   }
 
   async remove(key: string): Promise<void> {
-    await fromStore(this.#client.removeObject(this.#bucket, key), 'NoSuchKey');
+    const { status, body } = await this.#send('DELETE', key);
+    if (status !== 204 && status !== 200 && status !== 404) throw responseError(status, body);
   }
 
   /**
@@ -94,29 +89,36 @@ export class MinioBucket implements AsyncDisposable {
    * and only with an exact key all (measured with its last release). Other S3 stores report all.
    */
   async *unfinishedUploads(): AsyncGenerator<UnfinishedWrite> {
-    for (let [key, id] = ['', '']; ; ) {
-      const page = await fromStore(this.#client.listIncompleteUploadsQuery(this.#bucket, '', key, id, ''));
-      for (const upload of page.uploads) {
-        yield { id: upload.uploadId, key: upload.key, writtenAt: new Date(upload.initiated as string | Date) };
-      }
-      if (!page.isTruncated) return;
-      [key, id] = [page.nextKeyMarker, page.nextUploadIdMarker];
+    for (let marker: Record<string, string> = {}; ; ) {
+      const { uploads, next } = readUploadPage(await this.#list({ uploads: '', 'max-uploads': '1000', ...marker }));
+      yield* uploads;
+      if (!next) return;
+      marker = { 'key-marker': next.key, 'upload-id-marker': next.id };
     }
   }
 
   async abortUpload(key: string, uploadId: string): Promise<void> {
-    await fromStore(this.#client.abortMultipartUpload(this.#bucket, key, uploadId), 'NoSuchUpload');
+    const { status, body } = await this.#send('DELETE', key, { uploadId });
+    if (status !== 204 && status !== 404) throw responseError(status, body);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#agent.destroy();
     await this.#requests[Symbol.asyncDispose]();
+  }
+
+  async #list(query: Record<string, string>): Promise<Buffer> {
+    const { status, body } = await this.#send('GET', '', { ...query, 'encoding-type': 'url' });
+    if (status !== 200) throw responseError(status, body);
+    return body;
+  }
+
+  #send(method: 'GET' | 'HEAD' | 'DELETE', key: string, query = {}): Promise<StoreResponse> {
+    return this.#requests.send(method, key, { query }, this.#deadlines.callMs);
   }
 }
 
-// A list without a delimiter contains no prefixes.
-function toListedObject({ name, size, etag, lastModified }: BucketItem): ListedObject {
-  if (name === undefined || etag === undefined || lastModified === undefined)
-    throw new StoreUnavailable('object store sent an invalid list');
-  return { key: name, size, etag, writtenAt: new Date(lastModified) };
+function locationXml(region: string): string {
+  if (region === defaultRegion) return '';
+  const location = `<LocationConstraint>${region}</LocationConstraint>`;
+  return `<CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${location}</CreateBucketConfiguration>`;
 }

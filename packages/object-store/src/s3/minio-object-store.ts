@@ -32,6 +32,7 @@ export function minioObjectStore(
     return found && { key, ...found };
   };
   return {
+    rereadMs: bucket.rereadMs,
     async put(key, source, { signal, contentType = 'application/octet-stream', isReplacement = false } = {}) {
       assertObjectKey(key);
       return uploadToS3(bucket, key, source, { memory, signal, contentType, isReplacement });
@@ -66,18 +67,12 @@ export function minioObjectStore(
       assertPrefix(prefix);
       return limit < 1 ? [] : bucket.list(prefix, after, Math.min(limit, maxListLength));
     },
-    async remove(key) {
-      assertObjectKey(key);
-      await bucket.remove(key);
-    },
+    remove: (key) => bucket.remove(key),
     append: (write, source, options) => appendToS3({ bucket, memory }, write, source, options),
     completeWrite: (write) => completeOnS3({ bucket, memory }, write),
     discardWrite: (write) => discardOnS3(bucket, write),
     listUnfinishedWrites: () => bucket.unfinishedUploads(),
-    async abortWrite({ id, key = '' }) {
-      assertObjectKey(key);
-      await bucket.abortUpload(key, id);
-    },
+    abortWrite: ({ id, key = '' }) => bucket.abortUpload(key, id),
     clock: () => objects.clock(),
     ready: () => bucket.ensureExists(),
     [Symbol.asyncDispose]: () => bucket[Symbol.asyncDispose](),

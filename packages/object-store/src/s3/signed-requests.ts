@@ -20,7 +20,7 @@ interface SignedRequest {
   readonly body?: string | Buffer | readonly Buffer[];
 }
 
-type Method = 'GET' | 'HEAD' | 'POST' | 'PUT';
+type Method = 'DELETE' | 'GET' | 'HEAD' | 'POST' | 'PUT';
 
 export interface StoreResponse extends HttpResponse {
   /** Whether an earlier try had an unknown outcome. */
@@ -29,7 +29,7 @@ export interface StoreResponse extends HttpResponse {
 
 /**
  * Sends signed requests. Repeats one until its deadline if its connection breaks, the store responds with 499 or more, or it does not respond
- * within half of the time: a store of several nodes does all three for seconds after it lost one. MinIO's client would hash or buffer the bodies. @throws StoreUnavailable
+ * within half of the time: a store of several nodes does all three for seconds after it lost one. @throws StoreUnavailable
  */
 export class SignedRequests implements AsyncDisposable {
   readonly #signer: S3Signer;
@@ -118,9 +118,9 @@ export class SignedRequests implements AsyncDisposable {
     }
   }
 
-  // Keys need no encoding (object-keys.ts).
+  // Without a key, a request for the bucket. Of all keys, only those of other applications need an encoding (object-keys.ts).
   #sign(method: Method, key: string, { query = {}, headers, signedHeaders, body }: SignedRequest) {
-    const path = `/${this.#bucket}/${key}`;
+    const path = key === '' ? `/${this.#bucket}` : `/${this.#bucket}/${key.split('/').map(encode).join('/')}`;
     const names = Object.keys(query).sort();
     const search = names.map((name) => `${name}=${encode(query[name] ?? '')}`).join('&');
     const signed = this.#signer.sign(method, path, search, signedHeaders);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
+import { findTwice } from '../find-twice.ts';
 import {
   ChecksumMismatch,
   CrowdedOut,
@@ -155,7 +156,8 @@ async function readTails(bucket: MinioBucket, tails: Tails, part: PartBuffer, { 
   if (tails.length === 0) return;
   const sendFull = () => Promise.reject(new StagedWriteLost('a tail of this write has grown'));
   for (const { key } of tails) {
-    const reading = await bucket.objects.get(key, {});
+    // Its owner ends the upload without it.
+    const reading = await findTwice(bucket, () => bucket.objects.get(key, {}));
     if (reading === undefined || reading === 'beyond')
       throw new StagedWriteLost('the store no longer has a tail of this write');
     await fillParts(reading.body, part, { signal: undefined, sendFull });
