@@ -41,7 +41,7 @@ function storeThatPutsAfter(before: (key: string) => Promise<void>): ObjectStore
     return store.put(...args);
   };
   return new Proxy(store, {
-    get: (target, name) => (name === 'put' ? put : Reflect.get(target, name).bind(target)),
+    get: (target, name) => ({ put, rereadMs: 0 })[name as string] ?? Reflect.get(target, name).bind(target),
   });
 }
 
@@ -138,6 +138,36 @@ test('keeps existing renditions of a type that is turned off', async () => {
   const off = { outcome: 'unsupported', why: 'type_off' };
   expect(await renderWith(store, mediaKey, { typesOff: new Set(['jpg']) })).toEqual(off);
   expect(await keysOf(mediaKey)).toHaveLength(1);
+});
+
+/** A store in which `stat` of media gives these outcomes first: a node that misses it, or a store that is down. */
+function storeWithStats(...outcomes: ('missing' | 'down')[]): ObjectStore {
+  const stat = async (key: string) => {
+    const outcome = key.startsWith('media/') ? outcomes.shift() : undefined;
+    if (outcome === 'down') throw new StoreUnavailable('down');
+    return outcome === 'missing' ? undefined : store.stat(key);
+  };
+  return new Proxy(store, {
+    get: (target, name) => ({ stat, rereadMs: 1 })[name as string] ?? Reflect.get(target, name).bind(target),
+  });
+}
+
+test.each([
+  ['a node of the store misses its media for a moment', 'missing'],
+  ['the store is down when the worker looks for its media', 'down'],
+] as const)('a finished job keeps its outcome and its renditions if %s', async (_, outcome) => {
+  const mediaKey = await uploaded();
+  // The second job finds all renditions.
+  for (const _job of [1, 2]) {
+    expect(await renderWith(storeWithStats(outcome), mediaKey)).toEqual({ outcome: 'made' });
+    expect(await keysOf(mediaKey)).toHaveLength(picturesOf('jpg').length - 1);
+  }
+});
+
+test('a failed job keeps its error if the store is down when the worker looks for its media', async () => {
+  const mediaKey = await uploaded();
+  await store.remove(mediaObjectKey(mediaKey));
+  await expect(renderWith(storeWithStats('down'), mediaKey)).rejects.toThrow('media not found in object store');
 });
 
 test('keeps existing renditions after a failure', async () => {

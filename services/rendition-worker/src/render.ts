@@ -103,9 +103,7 @@ export async function noteWorkerDeaths(
   deps: Pick<RenderDeps, 'store' | 'tools'>,
 ): Promise<void> {
   await noteMissing(request, 'killed_workers', deps);
-  await discardIfRemoved(request.mediaKey, deps.store).catch((error: unknown) => {
-    if (!(error instanceof MediaRemoved)) throw error;
-  });
+  await discardIfRemoved(request.mediaKey, deps.store).catch(() => {});
 }
 
 async function noteMissing(

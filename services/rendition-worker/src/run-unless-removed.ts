@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RenditionRequest } from '@echodrop/contracts/rendition';
+import { findTwice } from '@echodrop/object-store/find-twice';
 import { mediaObjectKey, userBlockKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
@@ -58,16 +59,22 @@ async function watch(
   for (;;) {
     await sleep(checkMs, undefined, { signal: stopped }).catch(() => {});
     if (stopped.aborted) return;
-    const reason = await reasonToStop(media, store).catch(() => undefined);
+    const reason = await reasonToStop(media, store, stopped).catch(() => undefined);
+    if (stopped.aborted) return;
     if (reason) return cancel(reason);
   }
 }
 
-async function reasonToStop({ mediaKey, owner }: Media, store: ObjectStore): Promise<Error | undefined> {
-  const [media, block] = await Promise.all([
-    store.stat(mediaObjectKey(mediaKey)),
+async function reasonToStop({ mediaKey, owner }: Media, store: ObjectStore, stopped: AbortSignal) {
+  const [isRemoved, block] = await Promise.all([
+    isMediaRemoved(mediaKey, store, stopped),
     owner === undefined ? undefined : store.stat(userBlockKey(owner)),
   ]);
-  if (!media) return new MediaRemoved();
+  if (isRemoved) return new MediaRemoved();
   return block && new OwnerBlocked();
+}
+
+/** Whether the media is missing from the store. @throws StoreUnavailable, or the signal's reason */
+export async function isMediaRemoved(mediaKey: string, store: ObjectStore, signal?: AbortSignal): Promise<boolean> {
+  return !(await findTwice(store, () => store.stat(mediaObjectKey(mediaKey)), signal));
 }

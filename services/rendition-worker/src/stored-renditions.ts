@@ -3,11 +3,11 @@ import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import type { Recipe } from '@echodrop/media/rendition-recipes';
 import { openToolOutput, type ToolOutput } from '@echodrop/media/sandbox/tool-output';
 import { listObjects, removeObjects } from '@echodrop/object-store/list-objects';
-import { mediaObjectKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
+import { renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { RenditionToMake } from './make-renditions.ts';
-import { MediaRemoved } from './run-unless-removed.ts';
-import { findNotedReason } from './unsupported-renditions.ts';
+import { isMediaRemoved, MediaRemoved } from './run-unless-removed.ts';
+import { finalNoteKeys, findNotedReason } from './unsupported-renditions.ts';
 
 export interface RenditionStatus {
   /** Neither stored nor noted. */
@@ -22,7 +22,12 @@ export async function readStatus(
   mediaKey: string,
   { store, tools }: { readonly store: ObjectStore; readonly tools: string },
 ): Promise<RenditionStatus> {
-  const keys = new Set((await Array.fromAsync(listObjects(store, renditionsPrefixOf(mediaKey)))).map(({ key }) => key));
+  const wanted = recipes.flatMap((recipe) => [
+    renditionKey(mediaKey, recipe),
+    ...finalNoteKeys(mediaKey, recipe, tools),
+  ]);
+  const keys = new Set<string>();
+  for await (const { key } of listObjects(store, renditionsPrefixOf(mediaKey))) if (wanted.includes(key)) keys.add(key);
   const absent = recipes.filter((recipe) => !keys.has(renditionKey(mediaKey, recipe)));
   const noted = new Map<Recipe, UnsupportedReason>();
   for (const recipe of absent) {
@@ -51,9 +56,13 @@ export async function storeRenditions(
   }
 }
 
-/** Removes all renditions if the media was removed during the job: the removal missed later ones. @throws MediaRemoved, StoreUnavailable */
+/**
+ * Removes all renditions if the media was removed during the job: the removal missed later ones. If the store is unavailable, the outcome of
+ * the job is kept, and the sweep removes them. @throws MediaRemoved
+ */
 export async function discardIfRemoved(mediaKey: string, store: ObjectStore): Promise<void> {
-  if (await store.stat(mediaObjectKey(mediaKey))) return;
-  await removeObjects(store, renditionsPrefixOf(mediaKey));
+  const isRemoved = await isMediaRemoved(mediaKey, store).catch(() => false);
+  if (!isRemoved) return;
+  await removeObjects(store, renditionsPrefixOf(mediaKey)).catch(() => {});
   throw new MediaRemoved();
 }

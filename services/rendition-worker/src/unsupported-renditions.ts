@@ -54,6 +54,11 @@ async function removeOldSuspicions(store: ObjectStore, mediaKey: string): Promis
   }
 }
 
+/** The keys of the notes after which a rendition is not retried. */
+export function finalNoteKeys(mediaKey: string, recipe: Recipe, tools: string): string[] {
+  return finalReasons.map((why) => noteKey(mediaKey, recipe, why, tools));
+}
+
 /** The reason that is noted among `keys`. */
 export function findNotedReason(keys: ReadonlySet<string>, mediaKey: string, recipe: Recipe, tools: string) {
   return finalReasons.find((why) => keys.has(noteKey(mediaKey, recipe, why, tools)));
