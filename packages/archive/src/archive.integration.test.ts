@@ -182,7 +182,7 @@ test('users and applications stay blocked until unblocked', async () => {
   await block(store, user, at(0));
   await block(store, user, at(5));
   await block(store, application, at(1));
-  expect(await readBlocks(store)).toEqual([
+  expect(await Array.fromAsync(readBlocks(store), ({ found }) => found)).toEqual([
     { ...user, since: at(0) },
     { ...application, since: at(1) },
   ]);

@@ -1,19 +1,26 @@
-import { buffer } from 'node:stream/consumers';
 import { listObjects } from '@echodrop/object-store/list-objects';
 import { blocksPrefix, userBlockKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
+import { ObjectTooLarge, readSmallObject } from '@echodrop/object-store/read-small-object';
 import { z } from 'zod';
-import { nameHash, ownerHash } from './owner.ts';
+import { isOwnerHash, nameHash, ownerHash } from './owner.ts';
+import { storedTime } from './stored-time.ts';
 
 const user = z.object({ kind: z.literal('user'), provider: z.string(), subject: z.string() });
 const application = z.object({ kind: z.literal('application'), name: z.string() });
-const since = z.iso.datetime().transform((time) => new Date(time));
-const blockShape = z.union([user.extend({ since }), application.extend({ since })]);
+const blockShape = z.union([user.extend({ since: storedTime }), application.extend({ since: storedTime })]);
+// Names come from settings and providers, and JSON may spell a character in six bytes.
+const maxBlockBytes = 2 ** 20;
 
 /** A user, or an application by the name of its API key. */
 export type Blockable = z.infer<typeof user> | z.infer<typeof application>;
 
 type Block = z.infer<typeof blockShape>;
+
+/** The object is not the block that its key says. It blocks all the same: the key decides. */
+export class UnreadableBlock extends Error {
+  override readonly name = 'UnreadableBlock';
+}
 
 /** Blocks uploads of `who`; an earlier block keeps its time. @throws StoreUnavailable */
 export async function block(store: ObjectStore, who: Blockable, at: Date): Promise<void> {
@@ -32,26 +39,50 @@ export function blockKey(who: Blockable): string {
   return who.kind === 'user' ? userBlockKey(ownerHash(who)) : `${blocksPrefix('applications')}${nameHash(who.name)}`;
 }
 
-/** The keys of all blocks. @throws StoreUnavailable */
+/** The keys of all blocks; skips other objects. @throws StoreUnavailable */
 export async function listBlockKeys(store: ObjectStore): Promise<string[]> {
-  const prefixes = [blocksPrefix('users'), blocksPrefix('applications')];
-  const lists = prefixes.map((prefix) => Array.fromAsync(listObjects(store, prefix), ({ key }) => key));
-  return (await Promise.all(lists)).flat();
+  const keys: string[] = [];
+  for await (const key of blockedKeys(store)) if (isBlockKey(key)) keys.push(key);
+  return keys;
 }
 
-/** @throws StoreUnavailable; Error if an object is not a block */
-export async function readBlocks(store: ObjectStore): Promise<Block[]> {
-  const blocks = [];
-  for (const key of await listBlockKeys(store)) blocks.push(await readBlock(store, key));
-  return blocks.filter((block) => block !== undefined);
+/** All blocks and the objects stored among them. @throws StoreUnavailable */
+export async function* readBlocks(store: ObjectStore): AsyncGenerator<{ key: string; found: Block | UnreadableBlock }> {
+  for await (const key of blockedKeys(store)) {
+    const found = isBlockKey(key) ? await tryReadBlock(store, key) : new UnreadableBlock('not a block');
+    if (found) yield { key, found };
+  }
 }
 
-/** Undefined if `who` is not blocked. @throws StoreUnavailable; Error if the object is not a block */
-export function findBlock(store: ObjectStore, who: Blockable): Promise<Block | undefined> {
-  return readBlock(store, blockKey(who));
+/** Undefined if `who` is not blocked. @throws StoreUnavailable */
+export function findBlock(store: ObjectStore, who: Blockable): Promise<Block | UnreadableBlock | undefined> {
+  return tryReadBlock(store, blockKey(who));
 }
 
-async function readBlock(store: ObjectStore, key: string): Promise<Block | undefined> {
-  const reading = await store.read(key);
-  return reading && blockShape.parse(JSON.parse((await buffer(reading.body)).toString()));
+async function* blockedKeys(store: ObjectStore): AsyncGenerator<string> {
+  for (const prefix of [blocksPrefix('users'), blocksPrefix('applications')])
+    for await (const { key } of listObjects(store, prefix)) yield key;
+}
+
+function isBlockKey(key: string): boolean {
+  return isOwnerHash(key.slice(key.lastIndexOf('/') + 1)) && key.split('/').length === 3;
+}
+
+async function tryReadBlock(store: ObjectStore, key: string): Promise<Block | UnreadableBlock | undefined> {
+  try {
+    const bytes = await readSmallObject(store, key, maxBlockBytes);
+    return bytes && decodeBlock(bytes, key);
+  } catch (error) {
+    if (error instanceof ObjectTooLarge) return new UnreadableBlock(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function decodeBlock(bytes: Buffer, key: string): Block | UnreadableBlock {
+  try {
+    const block = blockShape.parse(JSON.parse(bytes.toString()));
+    return blockKey(block) === key ? block : new UnreadableBlock('block of another key');
+  } catch (cause) {
+    return new UnreadableBlock('invalid block', { cause });
+  }
 }

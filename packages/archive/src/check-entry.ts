@@ -3,9 +3,9 @@ import { recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
-import { settlingMs } from './check-record.ts';
-import { idInListingKey, listingEntryOf, listingKeys, listingPrefixes, timeInListingKey } from './listing-keys.ts';
+import { listingEntryOf, listingKeys, listingPrefixes, parseListingKey } from './listing-keys.ts';
 import { tryFindRecord } from './records.ts';
+import { isSettling } from './settling.ts';
 import type { StoreFault } from './store-finding.ts';
 
 const concurrency = 16;
@@ -13,8 +13,9 @@ const concurrency = 16;
 /** Checks whether the listing entry at `key` has a published record. @throws StoreUnavailable, or the signal's reason */
 export async function checkEntry(store: ObjectStore, key: string, signal: AbortSignal): Promise<StoreFault[]> {
   if (await isEntryOfRecord(store, key, signal)) return [];
-  // A concurrent removal may have deleted it.
-  return (await store.stat(key)) ? [{ fault: 'lists_nothing', key }] : [];
+  // A concurrent removal may have deleted it; nothing deletes an object with another key.
+  const isStored = !parseListingKey(key) || (await store.stat(key));
+  return isStored ? [{ fault: 'lists_nothing', key }] : [];
 }
 
 /** Removes the listing entries without a record and yields their keys. @throws StoreUnavailable */
@@ -31,13 +32,13 @@ export async function* removeDeadEntries(store: ObjectStore): AsyncGenerator<str
 
 /** Whether the entry at `key` has a record, an unreadable one or that of a running removal included. @throws StoreUnavailable, or the signal's reason */
 async function isEntryOfRecord(store: ObjectStore, key: string, signal?: AbortSignal): Promise<boolean> {
-  const id = idInListingKey(key);
-  const found = id === undefined ? undefined : await tryFindRecord(store, id, signal);
+  const entry = parseListingKey(key);
+  if (!entry) return false;
+  const found = await tryFindRecord(store, entry.id, signal);
   // An upload writes its entries concurrently with the record, and may still retry the record.
-  const isRecent = Date.now() - timeInListingKey(key) < settlingMs;
-  if (!found) return id !== undefined && (isRecent || (await isListed(store, recordKey(id))));
+  if (!found) return isSettling(entry.published) || (await isListed(store, recordKey(entry.id)));
   if (found instanceof UnreadableRecord) return true;
-  if (isTombstone(found)) return Date.now() - found.removed.at.getTime() < settlingMs;
+  if (isTombstone(found)) return isSettling(found.removed.at);
   return listingKeys(listingEntryOf(found)).includes(key);
 }
 

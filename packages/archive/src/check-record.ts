@@ -4,6 +4,7 @@ import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from
 import { checkBytes } from './check-bytes.ts';
 import { listingEntryOf, listingKeys } from './listing-keys.ts';
 import { findListedRecord, idInRecordKey } from './records.ts';
+import { isSettling } from './settling.ts';
 import type { StoreFault } from './store-finding.ts';
 
 export interface CheckDepth {
@@ -12,9 +13,6 @@ export interface CheckDepth {
   /** Reads all bytes of all media. */
   readonly shouldReadBytes: boolean;
 }
-
-/** Time in which an upload or a removal finishes its work after it has written the record: listing entries, media. */
-export const settlingMs = 60_000;
 
 /** Checks the record at `key`, its media and its listing entries; repeats the check to confirm faults. @throws StoreUnavailable, or the signal's reason */
 export async function checkRecord(
@@ -55,7 +53,7 @@ async function mediaFaults(
 }
 
 async function listingFaults(store: ObjectStore, record: StoredRecord): Promise<StoreFault[]> {
-  if (Date.now() - record.timestamp.getTime() < settlingMs) return [];
+  if (isSettling(record.timestamp)) return [];
   const entries = await Promise.all(
     listingKeys(listingEntryOf(record)).map(async (key) => ({ key, entry: await store.stat(key) })),
   );
@@ -63,7 +61,7 @@ async function listingFaults(store: ObjectStore, record: StoredRecord): Promise<
 }
 
 async function removalFaults(store: ObjectStore, { id, mediaKey, removed }: Tombstone): Promise<StoreFault[]> {
-  if (Date.now() - removed.at.getTime() < settlingMs) return [];
+  if (isSettling(removed.at)) return [];
   const media = await store.stat(mediaObjectKey(mediaKey));
   const renditions = await store.list(renditionsPrefixOf(mediaKey), { limit: 1 });
   const [leftover] = [...(media ? [media] : []), ...renditions];

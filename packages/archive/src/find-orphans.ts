@@ -39,11 +39,14 @@ interface ScanOptions {
 /** An unreadable record may reference any media, so no media is certainly unreferenced. */
 export class RecordsUnreadable extends Error {
   override readonly name = 'RecordsUnreadable';
+  /** Of one of them. */
+  readonly id: string;
 
   constructor(id: string, reason: string) {
     super(
       `Record ${id} is unreadable (${reason}) and may belong to any media. List all such records with verify-store.`,
     );
+    this.id = id;
   }
 }
 

@@ -11,6 +11,7 @@ export interface ListingEntry extends Pick<StoredRecord, 'id' | 'timestamp'> {
 // An entry's name is the time left until this one, in 13 digits, so that the newest sorts first, and the media id.
 const endOfTime = 9_999_999_999_999;
 const entryName = /^(\d{13})-([0-9A-Za-z]{10})$/;
+const folder = /^(?:by-time|by-user\/[0-9a-f]{32})\//;
 
 /** The prefixes of all listing entries, in key order. */
 export const listingPrefixes = [listingPrefix(), ownersPrefix];
@@ -28,14 +29,16 @@ export function listingKeys(entry: ListingEntry): string[] {
   return [listingPrefix(entry.owner), listingPrefix()].map((prefix) => `${prefix}${listingNameOf(entry)}`);
 }
 
-/** The media id in the key of a listing entry; undefined for other keys. */
-export function idInListingKey(key: string): string | undefined {
-  return entryName.exec(key.slice(key.lastIndexOf('/') + 1))?.[2];
+/** The media id in the name of a listing entry; undefined for other names. */
+export function idInListingName(name: string): string | undefined {
+  return entryName.exec(name)?.[2];
 }
 
-/** The publishing time in the key of a listing entry, in ms since 1970; NaN for other keys. */
-export function timeInListingKey(key: string): number {
-  return endOfTime - Number(entryName.exec(key.slice(key.lastIndexOf('/') + 1))?.[1]);
+/** The media id in the key of a listing entry, and the publishing time; undefined for other keys. */
+export function parseListingKey(key: string): { readonly id: string; readonly published: Date } | undefined {
+  const [prefix = ''] = folder.exec(key) ?? [];
+  const [, left, id] = (prefix && entryName.exec(key.slice(prefix.length))) || [];
+  return id === undefined ? undefined : { id, published: new Date(endOfTime - Number(left)) };
 }
 
 /** The name of a listing entry, a cursor. */

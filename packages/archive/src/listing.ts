@@ -1,7 +1,7 @@
 import { listingPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type RecordPage, type StoredRecord, UnreadableRecord } from '@echodrop/record';
-import { idInListingKey, isCursor, type ListingEntry, listingKeys, listingNameOf } from './listing-keys.ts';
+import { idInListingName, isCursor, type ListingEntry, listingKeys, listingNameOf } from './listing-keys.ts';
 import { ownerHash } from './owner.ts';
 import { tryFindRecord } from './records.ts';
 
@@ -83,7 +83,7 @@ async function readEntry(
   name: string,
   { owner, signal, unreadable }: EntryOptions,
 ): Promise<StoredRecord | undefined> {
-  const id = idInListingKey(name);
+  const id = idInListingName(name);
   if (id === undefined) return undefined;
   const found = await tryFindRecord(store, id, signal);
   if (found instanceof UnreadableRecord) unreadable?.(id);

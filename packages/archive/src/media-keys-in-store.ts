@@ -25,9 +25,11 @@ async function nextKey(source: AsyncIterator<KeyedObject>): Promise<string | und
   return done ? undefined : value.mediaKey;
 }
 
-/** Lists media in `range`; skips objects without a media key. @throws StoreUnavailable */
-export function listMedia(store: ObjectStore, range: KeyRange): AsyncGenerator<KeyedObject> {
-  return inRange(listObjects(store, mediaPrefix, range.after && mediaObjectKey(range.after)), mediaPrefix, range);
+/** Lists media in `range`; skips other objects. @throws StoreUnavailable */
+export async function* listMedia(store: ObjectStore, range: KeyRange): AsyncGenerator<KeyedObject> {
+  const objects = listObjects(store, mediaPrefix, range.after && mediaObjectKey(range.after));
+  for await (const found of inRange(objects, mediaPrefix, range))
+    if (found.object.key === mediaObjectKey(found.mediaKey)) yield found;
 }
 
 /** Lists renditions of media in `range`. @throws StoreUnavailable */

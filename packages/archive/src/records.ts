@@ -1,7 +1,7 @@
-import { buffer } from 'node:stream/consumers';
 import { listObjects } from '@echodrop/object-store/list-objects';
 import { recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
 import { ChecksumMismatch, type ObjectStore } from '@echodrop/object-store/object-store';
+import { ObjectTooLarge, readSmallObject } from '@echodrop/object-store/read-small-object';
 import {
   decodeStoredRecord,
   isMediaId,
@@ -31,12 +31,10 @@ export async function findRecord(
   signal?: AbortSignal,
 ): Promise<StoredRecord | Tombstone | undefined> {
   if (!isMediaId(id)) return undefined;
-  const reading = await store.read(recordKey(id), signal && { signal });
-  if (reading && reading.size > maxRecordBytes) {
-    reading.body.destroy();
-    throw new UnreadableRecord(`larger than ${maxRecordBytes} bytes`);
-  }
-  return reading && decodeStoredRecord(await buffer(reading.body), id);
+  const bytes = await readSmallObject(store, recordKey(id), maxRecordBytes, signal).catch((error) => {
+    throw error instanceof ObjectTooLarge ? new UnreadableRecord(error.message, { cause: error }) : error;
+  });
+  return bytes && decodeStoredRecord(bytes, id);
 }
 
 /** Like `findRecord`, but returns UnreadableRecord, so that one damaged record does not end a sweep or a list. */

@@ -8,15 +8,8 @@ import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys'
 import { newStagedWrite } from '@echodrop/object-store/staged-write';
 import { expect, test } from 'vitest';
 import { clockedStore, TestClock } from './clocked-store.fixture.ts';
-import {
-  createResumable,
-  findResumable,
-  listResumables,
-  newTailKey,
-  type ResumableState,
-  StateConflict,
-  saveResumable,
-} from './resumable-uploads.ts';
+import { newTailKey, type ResumableState } from './resumable-state.ts';
+import { createResumable, findResumable, listResumables, StateConflict, saveResumable } from './resumable-uploads.ts';
 import { sweep } from './sweep-orphans.ts';
 import { verifyStore } from './verify-store.ts';
 

@@ -1,39 +1,9 @@
-import { buffer } from 'node:stream/consumers';
 import { listObjects, removeObjects } from '@echodrop/object-store/list-objects';
-import { isMediaKey, newMediaKey, resumablePrefix, resumablePrefixOf } from '@echodrop/object-store/object-keys';
+import { isMediaKey, resumablePrefix, resumablePrefixOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
-import { type StagedWrite, stagedWriteShape } from '@echodrop/object-store/staged-write';
-import { z } from 'zod';
-
-const time = z.codec(z.iso.datetime(), z.date(), {
-  decode: (text) => new Date(text),
-  encode: (date) => date.toISOString(),
-});
-
-const stateShape = z.object({
-  version: z.literal(1),
-  expires: time,
-  provider: z.string(),
-  subject: z.string(),
-  application: z.string(),
-  message: z.string(),
-  alt: z.string().optional(),
-  /** `Upload-Metadata` as the client sent it. */
-  metadata: z.string(),
-  idempotencyKey: z.string().optional(),
-  /** Bytes; unknown until the client declares it. */
-  length: z.int().nonnegative().optional(),
-  mediaKey: z.string(),
-  /** The first bytes of the media, up to 16 KiB, in Base64. */
-  head: z.string(),
-  write: stagedWriteShape,
-  /** The id under which the media is published, or may be. */
-  mediaId: z.string().optional(),
-  isPublished: z.boolean(),
-});
-
-/** What is known of a resumable upload, in the object store. */
-export type ResumableState = Readonly<Omit<z.infer<typeof stateShape>, 'version'>>;
+import { ObjectTooLarge, readSmallObject } from '@echodrop/object-store/read-small-object';
+import type { StagedWrite } from '@echodrop/object-store/staged-write';
+import { decodeState, encodeState, maxStateBytes, type ResumableState, UnreadableState } from './resumable-state.ts';
 
 /** A state with its number. Each further state has the next one. */
 export interface ResumableUpload {
@@ -44,11 +14,6 @@ export interface ResumableUpload {
 
 /** The longest that an upload may take, from its creation. */
 export const maxExpiryMs = 30 * 24 * 3_600_000;
-
-/** A state that this version does not know, or damage. */
-export class UnreadableState extends Error {
-  override readonly name = 'UnreadableState';
-}
 
 /** Another process has saved a state since. */
 export class StateConflict extends Error {
@@ -77,8 +42,8 @@ export async function findResumable(
   const found = known === undefined ? undefined : await readState(store, id, known);
   if (found) return found;
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const numbers = await Array.fromAsync(listObjects(store, resumablePrefixOf(id)), ({ key }) => numberOf(id, key));
-    const number = Math.max(...numbers);
+    let number = -1;
+    for await (const { key } of listObjects(store, resumablePrefixOf(id))) number = Math.max(number, numberOf(id, key));
     if (number < 0) return undefined;
     const last = await readState(store, id, number);
     // Without it, its successor has replaced it since.
@@ -99,15 +64,10 @@ export async function tryFindResumable(
 }
 
 async function readState(store: ObjectStore, id: string, number: number): Promise<ResumableUpload | undefined> {
-  const reading = await store.read(stateKey(id, number));
-  if (!reading) return undefined;
-  const bytes = await buffer(reading.body);
-  try {
-    const { version: _, ...state } = stateShape.parse(JSON.parse(bytes.toString()));
-    return { id, number, state };
-  } catch (cause) {
-    throw new UnreadableState(`The state of the resumable upload ${id} is unreadable.`, { cause });
-  }
+  const bytes = await readSmallObject(store, stateKey(id, number), maxStateBytes).catch((error) => {
+    throw error instanceof ObjectTooLarge ? new UnreadableState(id, { cause: error }) : error;
+  });
+  return bytes && { id, number, state: decodeState(bytes, id) };
 }
 
 /** Saves the next state, and removes the one before. @throws StateConflict, StoreUnavailable */
@@ -120,11 +80,6 @@ export async function saveResumable(
   // What remains is removed with the upload.
   await store.remove(stateKey(id, number)).catch(() => {});
   return saved;
-}
-
-/** A new key for the tail of a staged write (`AppendOptions.newTailKey`). */
-export function newTailKey(id: string): string {
-  return `${resumablePrefixOf(id)}tail-${newMediaKey()}`;
 }
 
 /** Removes an upload with its bytes; published media stays. Without `write`, what an interrupted removal has left. @throws StoreUnavailable */
@@ -153,13 +108,15 @@ export async function* listResumables(store: ObjectStore): AsyncGenerator<Listed
 
 async function writeState(store: ObjectStore, upload: ResumableUpload): Promise<ResumableUpload> {
   const { id, number, state } = upload;
-  const bytes = Buffer.from(JSON.stringify(stateShape.encode({ version: 1, ...state })));
+  const bytes = encodeState(state);
   const outcome = await store.putIfAbsent(stateKey(id, number), bytes);
   if (outcome === 'created') return upload;
   // An earlier try of this call may have written it.
-  const reading = await store.read(stateKey(id, number));
-  if (reading && (await buffer(reading.body)).equals(bytes)) return upload;
-  if (!reading && outcome === 'exists')
+  const found = await readSmallObject(store, stateKey(id, number), maxStateBytes).catch((error) => {
+    throw error instanceof ObjectTooLarge ? new StateConflict(error.message, { cause: error }) : error;
+  });
+  if (found?.equals(bytes)) return upload;
+  if (!found && outcome === 'exists')
     throw new StoreUnavailable('state not found although the store reports that it exists');
   throw new StateConflict('another process has continued the upload');
 }
@@ -171,5 +128,5 @@ function stateKey(id: string, number: number): string {
 // -1 for other objects.
 function numberOf(id: string, key: string): number {
   const name = key.slice(resumablePrefixOf(id).length);
-  return /^\d{1,9}\.json$/.test(name) ? Number.parseInt(name, 10) : -1;
+  return /^(?:0|[1-9]\d{0,8})\.json$/.test(name) ? Number.parseInt(name, 10) : -1;
 }

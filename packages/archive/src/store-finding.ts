@@ -9,7 +9,7 @@ interface FaultOfRecord extends FaultOfKey {
 
 /** A difference between records and what the store has. */
 export type StoreFault =
-  | (FaultOfKey & { readonly fault: 'no_record' | 'lists_nothing' })
+  | (FaultOfKey & { readonly fault: 'unknown_object' | 'no_record' | 'lists_nothing' })
   | (FaultOfKey & { readonly fault: 'record_unreadable' | 'state_unreadable'; readonly why: string })
   | (FaultOfRecord & { readonly fault: 'media_missing' | 'not_listed' | 'removal_unfinished' })
   | (FaultOfRecord & { readonly fault: 'media_of_other_size'; readonly recorded: number; readonly stored: number })
@@ -26,7 +26,13 @@ interface Leftover {
   readonly age: 'young' | 'sweepable';
 }
 
-export type StoreFinding = StoreFault | Leftover;
+/** The unreadable record at `key` may belong to any media, so no orphan is certain. */
+interface Unsearched extends FaultOfKey {
+  readonly unsearched: 'orphans';
+  readonly why: string;
+}
+
+export type StoreFinding = StoreFault | Leftover | Unsearched;
 
 /** Progress of a check: all keys up to `cursor` are done. */
 export interface Checked {

@@ -2,12 +2,12 @@ import { isOwnKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
-import { settlingMs } from './check-record.ts';
-import { findOrphans, type KeyBatch, type Orphan } from './find-orphans.ts';
+import { findOrphans, type KeyBatch, type Orphan, RecordsUnreadable } from './find-orphans.ts';
 import { addToListings } from './listing.ts';
 import { readListingIndex } from './listing-index.ts';
 import { type ListingEntry, listingEntryOf } from './listing-keys.ts';
 import type { FoundRecord } from './records.ts';
+import { isSettling } from './settling.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
 import { ResumableSurvey } from './sweep-resumables.ts';
 
@@ -49,8 +49,8 @@ const maxUnsuspicious = 20;
  * Adds missing listing entries of published uploads. Removes unfinished writes, and media and renditions that no record references, if they
  * are old enough; at any age, what an interrupted removal left behind. Removes expired resumable uploads, and keeps what others need.
  *
- * Removes nothing before all records have been read, and skips what it cannot remove.
- * @throws RecordsUnreadable, RecordsMissing, StoreUnavailable, or the signal's reason; objects removed until then stay removed
+ * Removes no media or rendition before all records have been read, and none if one is unreadable. Skips what it cannot remove.
+ * @throws RecordsUnreadable at the end, RecordsMissing, StoreUnavailable, or the signal's reason; objects removed until then stay removed
  */
 export async function sweep(store: ObjectStore, options: SweepOptions): Promise<SweepResult> {
   const now = (await store.clock()).getTime();
@@ -89,15 +89,22 @@ class Sweep {
     const { dryRun, force = false, keysPerBatch, signal } = this.#options;
     const { resumables } = this.#found;
     let recordsMissing: RecordsMissing | undefined;
+    let recordsUnreadable: RecordsUnreadable | undefined;
     const visit = (record: FoundRecord) => this.#relist(record);
-    for await (const batch of findOrphans(this.#store, { keysPerBatch, signal, visit })) {
-      if (!force) recordsMissing ??= await this.#checkMissing(batch);
-      if (!dryRun && recordsMissing) throw recordsMissing;
-      await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
+    try {
+      for await (const batch of findOrphans(this.#store, { keysPerBatch, signal, visit })) {
+        if (!force) recordsMissing ??= await this.#checkMissing(batch);
+        if (!dryRun && recordsMissing) throw recordsMissing;
+        await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
+      }
+    } catch (error) {
+      if (!(error instanceof RecordsUnreadable)) throw error;
+      recordsUnreadable = error;
     }
     for (const upload of resumables.expired)
       await this.#count('resumable', upload.bytes, () => resumables.remove(upload));
     await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
+    if (recordsUnreadable) throw recordsUnreadable;
     const report = { completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings };
     return { report, failure: this.#failure, recordsMissing };
   }
@@ -106,7 +113,7 @@ class Sweep {
   async #relist({ found }: FoundRecord): Promise<void> {
     if (found instanceof UnreadableRecord || isTombstone(found)) return;
     const entry = listingEntryOf(found);
-    if (this.#found.isListed(entry) || Date.now() - found.timestamp.getTime() < settlingMs) return;
+    if (this.#found.isListed(entry) || isSettling(found.timestamp)) return;
     this.#listings.missing += 1;
     if (await this.#attempt(() => addToListings(this.#store, entry))) this.#listings.added += 1;
   }

@@ -1,27 +1,30 @@
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { sweepReportKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { readSmallObject } from '@echodrop/object-store/read-small-object';
 import { z } from 'zod';
+import { storedTime } from './stored-time.ts';
 
 const schemaVersion = 1;
+const maxReportBytes = 64 * 1024;
 
 /** What a sweep removes: media and renditions without a record, unfinished writes, and expired resumable uploads. */
 export const sweptKinds = ['media', 'renditions', 'uploads', 'resumable'] as const;
 
 export type SweptKind = (typeof sweptKinds)[number];
 
-const countShape = z.object({ found: z.int(), removed: z.int(), bytes: z.int() });
+const count = z.int().nonnegative();
+const countShape = z.object({ found: count, removed: count, bytes: count });
 const reportShape = z.object({
   version: z.literal(schemaVersion),
-  completed: z.iso.datetime().transform((time) => new Date(time)),
+  completed: storedTime,
   kinds: z.object({
     ...{ media: countShape, renditions: countShape, uploads: countShape },
     // Earlier releases had none.
     resumable: countShape.default({ found: 0, removed: 0, bytes: 0 }),
   }),
   // Earlier releases wrote none.
-  listings: z.object({ missing: z.int(), added: z.int() }).default({ missing: 0, added: 0 }),
+  listings: z.object({ missing: count, added: count }).default({ missing: 0, added: 0 }),
 });
 
 /** Objects found and removed, and bytes of the found ones (of unfinished writes only if the store reports them). */
@@ -36,10 +39,10 @@ export async function writeSweepReport(store: ObjectStore, report: SweepReport):
   await store.put(sweepReportKey, Readable.from([Buffer.from(text)]), { isReplacement: true });
 }
 
-/** Reads the last report, if any. @throws StoreUnavailable; Error for an unknown version */
+/** Reads the last report, if any. @throws StoreUnavailable; Error if it is not a report of this version */
 export async function readSweepReport(store: ObjectStore): Promise<SweepReport | undefined> {
-  const reading = await store.read(sweepReportKey);
-  if (!reading) return undefined;
-  const { version: _, ...report } = reportShape.parse(JSON.parse((await buffer(reading.body)).toString()));
+  const bytes = await readSmallObject(store, sweepReportKey, maxReportBytes);
+  if (!bytes) return undefined;
+  const { version: _, ...report } = reportShape.parse(JSON.parse(bytes.toString()));
   return report;
 }

@@ -2,6 +2,7 @@ import { resumablePrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { StagedWrite } from '@echodrop/object-store/staged-write';
 import { pMapIterable } from 'p-map';
+import { UnreadableState } from './resumable-state.ts';
 import {
   type ListedResumable,
   listResumables,
@@ -9,7 +10,6 @@ import {
   type ResumableUpload,
   removeResumable,
   tryFindResumable,
-  UnreadableState,
 } from './resumable-uploads.ts';
 
 interface SurveyOptions {
@@ -76,16 +76,17 @@ export class ResumableSurvey {
       const found = await tryFindResumable(this.#store, listed.id);
       if (found === undefined) await this.#classifyRemnant(listed);
       else if (found instanceof UnreadableState) this.#classifyUnreadable(listed, found);
-      else this.#classifyUpload(found);
+      else this.#classifyUpload(listed, found);
     } catch (error) {
       this.failure ??= error;
       this.#isComplete = false;
     }
   }
 
-  #classifyUpload({ id, state }: ResumableUpload): void {
+  #classifyUpload({ writtenAt }: ListedResumable, { id, state }: ResumableUpload): void {
     const { expires, mediaKey, write, isPublished } = state;
-    if (expires.getTime() < this.#options.now) this.expired.push({ id, write, bytes: isPublished ? 0 : write.size });
+    const hasExpired = expires.getTime() < this.#options.now || this.#isOlder(writtenAt, maxExpiryMs);
+    if (hasExpired) this.expired.push({ id, write, bytes: isPublished ? 0 : write.size });
     else if (!isPublished) {
       this.#mediaKeys.add(mediaKey);
       if (write.id !== undefined) this.#writes.add(write.id);

@@ -1,12 +1,20 @@
 import { listObjects } from '@echodrop/object-store/list-objects';
-import { mediaObjectKey, mediaPrefix, recordsPrefix, resumablePrefixOf } from '@echodrop/object-store/object-keys';
+import {
+  mediaObjectKey,
+  mediaPrefix,
+  recordKey,
+  recordsPrefix,
+  resumablePrefixOf,
+} from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { pMapIterable } from 'p-map';
 import { checkEntry } from './check-entry.ts';
 import { type CheckDepth, checkRecord } from './check-record.ts';
-import { findOrphans } from './find-orphans.ts';
+import { findUnknownObjects } from './check-unknown-objects.ts';
+import { findOrphans, type Orphan, RecordsUnreadable } from './find-orphans.ts';
 import { listingPrefixes } from './listing-keys.ts';
-import { listResumables, tryFindResumable, UnreadableState } from './resumable-uploads.ts';
+import { UnreadableState } from './resumable-state.ts';
+import { listResumables, tryFindResumable } from './resumable-uploads.ts';
 import type { Checked, StoreFinding } from './store-finding.ts';
 
 interface VerifyOptions extends CheckDepth {
@@ -30,7 +38,7 @@ export function isCheckCursor(cursor: string): boolean {
 /**
  * Checks every record with its media and entries, every listing entry, and all media and renditions. Changes nothing; uploads and
  * removals may run meanwhile.
- * @throws RangeError if `after` is not a cursor; RecordsUnreadable after the lists; StoreUnavailable, or the signal's reason
+ * @throws RangeError if `after` is not a cursor; StoreUnavailable, or the signal's reason
  */
 export async function* verifyStore(
   store: ObjectStore,
@@ -60,16 +68,34 @@ async function* checkMedia(
   { olderThanMs, keysPerBatch, signal }: Pick<VerifyOptions, 'olderThanMs' | 'keysPerBatch' | 'signal'>,
 ): AsyncGenerator<Checked> {
   const before = (await store.clock()).getTime() - olderThanMs;
-  let cursor = after ?? mediaPrefix;
+  const cursor = after ?? mediaPrefix;
+  for await (const unknown of findUnknownObjects(store, signal)) yield { cursor, findings: [unknown] };
   const { inProgress, findings } = await checkResumables(store);
   yield { cursor, findings };
+  const isYoung = ({ mediaKey, object }: Orphan) => inProgress.has(mediaKey) || object.writtenAt.getTime() >= before;
+  try {
+    yield* searchOrphans(store, cursor, isYoung, { keysPerBatch, signal });
+  } catch (error) {
+    if (!(error instanceof RecordsUnreadable)) throw error;
+    yield { cursor, findings: [{ unsearched: 'orphans', key: recordKey(error.id), why: error.message }] };
+  }
+}
+
+/** @throws RecordsUnreadable, StoreUnavailable, or the signal's reason */
+async function* searchOrphans(
+  store: ObjectStore,
+  after: string,
+  isYoung: (orphan: Orphan) => boolean,
+  options: Pick<VerifyOptions, 'keysPerBatch' | 'signal'>,
+): AsyncGenerator<Checked> {
+  let cursor = after;
   const start = cursor.slice(mediaPrefix.length) || undefined;
-  for await (const { to, orphans } of findOrphans(store, { keysPerBatch, signal, after: start })) {
-    for await (const { kind: leftover, object, mediaKey, reference } of orphans) {
+  for await (const { to, orphans } of findOrphans(store, { ...options, after: start })) {
+    for await (const orphan of orphans) {
+      const { kind: leftover, object, reference } = orphan;
       // The check of its record reports an unfinished removal.
       if (reference === 'tombstone') continue;
-      const isYoung = inProgress.has(mediaKey) || object.writtenAt.getTime() >= before;
-      const age = isYoung ? 'young' : 'sweepable';
+      const age = isYoung(orphan) ? 'young' : 'sweepable';
       yield { cursor, findings: [{ leftover, key: object.key, size: object.size, age }] };
     }
     cursor = mediaObjectKey(to);

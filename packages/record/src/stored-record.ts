@@ -7,7 +7,17 @@ const version = 1;
 /** No record or tombstone is larger: JSON may spell a character of a caption of 64 KiB in six bytes. */
 export const maxRecordBytes = 2 ** 20;
 
-const time = z.iso.datetime().transform((text) => new Date(text));
+// Names of listing entries have 13 digits for the time.
+const [minTime, maxTime] = [0, 9_999_999_999_999];
+const time = z.iso
+  .datetime()
+  .transform((text) => new Date(text))
+  .refine((at) => at.getTime() >= minTime && at.getTime() <= maxTime);
+// Signed or unsigned.
+const userId = z
+  .union([z.int(), z.bigint()])
+  .transform(BigInt)
+  .refine((id) => id >= -(2n ** 63n) && id < 2n ** 64n);
 // Media keys and owners are 128 bits.
 const hash = z.string().regex(/^[0-9a-f]{32}$/);
 const pixels = z.int().min(1);
@@ -24,8 +34,11 @@ const storedShape = commonShape.extend({
   width: pixels,
   height: pixels,
   size: z.int().min(0),
-  // Part of a file's name in exports.
-  type: z.string().regex(/^[a-z0-9]{1,8}$/),
+  // The extension of the media's file in exports, beside the record's.
+  type: z
+    .string()
+    .regex(/^[a-z0-9]{1,8}$/)
+    .refine((type) => type !== 'json'),
   etag: z.string(),
   crc32: z
     .string()
@@ -34,7 +47,7 @@ const storedShape = commonShape.extend({
   provider: z.string(),
   subject: z.string(),
   application: z.string(),
-  user: z.object({ id: z.union([z.int(), z.bigint()]).transform(BigInt), screen_name: z.string() }),
+  user: z.object({ id: userId, screen_name: z.string() }),
 });
 
 const removedShape = commonShape.extend({

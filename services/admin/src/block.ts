@@ -1,8 +1,8 @@
-import { type Blockable, block, blockKey, readBlocks, unblock } from '@echodrop/archive/blocks';
+import { type Blockable, block, blockKey, readBlocks, UnreadableBlock, unblock } from '@echodrop/archive/blocks';
 import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { type Audit, quoteForTerminal } from './command-context.ts';
+import { type Audit, CommandFailed, quoteForTerminal, shownKey } from './command-context.ts';
 
 const recentUploads = 200;
 
@@ -26,12 +26,19 @@ export async function unblockUploads(store: ObjectStore, target: Blockable, audi
   return `Unblocked ${describe(target)}, effective within 10 seconds.`;
 }
 
-/** Describes each block in a line. @throws StoreUnavailable */
-export async function listBlocks(store: ObjectStore): Promise<string[]> {
-  const blocks = await readBlocks(store);
-  return blocks.length === 0
-    ? ['No blocked users or applications.']
-    : blocks.map((each) => `${each.since.toISOString()}  ${describe(each)}`);
+/** Describes each block in a line. @throws StoreUnavailable; CommandFailed at the end if one is unreadable */
+export async function* listBlocks(store: ObjectStore): AsyncGenerator<string> {
+  let [count, unreadable] = [0, 0];
+  for await (const { key, found } of readBlocks(store)) {
+    count += 1;
+    if (!(found instanceof UnreadableBlock)) yield `${found.since.toISOString()}  ${describe(found)}`;
+    else {
+      unreadable += 1;
+      yield `${shownKey(key)}: block unreadable (${found.message})`;
+    }
+  }
+  if (count === 0) yield 'No blocked users or applications.';
+  if (unreadable > 0) throw new CommandFailed(`${unreadable} blocks are unreadable.`);
 }
 
 // There is no list of an application's uploads.

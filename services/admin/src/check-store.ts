@@ -2,7 +2,7 @@ import type { StoreFinding } from '@echodrop/archive/store-finding';
 import { verifyStore } from '@echodrop/archive/verify-store';
 import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { CommandFailed } from './command-context.ts';
+import { CommandFailed, quoteForTerminal, shownKey } from './command-context.ts';
 
 type Options = Omit<Parameters<typeof verifyStore>[1], 'olderThanMs'>;
 
@@ -14,36 +14,49 @@ const dayMs = 24 * 3_600_000;
  */
 export async function* checkStore(store: ObjectStore, options: Options): AsyncGenerator<string> {
   let cursor = options.after;
-  const counts = { records: 0, faults: 0, orphans: 0 };
+  const counts = { records: 0, faults: 0, orphans: 0, unsearched: 0 };
   try {
     for await (const checked of verifyStore(store, { ...options, olderThanMs: dayMs })) {
       for (const found of checked.findings) {
-        counts['fault' in found ? 'faults' : 'orphans'] += 1;
-        yield `${found.key}: ${describeFinding(found)}`;
+        counts[kindOf(found)] += 1;
+        yield `${shownKey(found.key)}: ${describeFinding(found)}`;
       }
       cursor = checked.cursor;
       if (cursor.startsWith(recordsPrefix)) counts.records += 1;
     }
   } catch (error) {
-    if (cursor !== undefined) yield `To continue: --after ${cursor}`;
+    if (cursor !== undefined) yield `To continue: --after ${shownKey(cursor)}`;
     throw error;
   }
   const range = options.after === undefined ? '' : ' after the cursor';
   yield `Checked ${counts.records} records${range}: ${counts.orphans} orphans, ${counts.faults} faults.`;
-  if (counts.faults > 0) throw new CommandFailed('The store has faults.');
+  if (counts.faults > 0 || counts.unsearched > 0) throw new CommandFailed('The store has faults.');
+}
+
+// A record may have any text as the tag.
+function shownTag(tag: string): string {
+  return /^[\w-]{1,80}$/.test(tag) ? tag : quoteForTerminal(tag);
 }
 
 /** What was found and what to do about it. */
 function describeFinding(found: StoreFinding): string {
+  if ('unsearched' in found) return `orphans were not searched. ${found.why}`;
   return 'fault' in found ? `FAULT: ${describeFault(found)}` : describeOrphan(found);
+}
+
+function kindOf(found: StoreFinding): 'faults' | 'orphans' | 'unsearched' {
+  if ('unsearched' in found) return 'unsearched';
+  return 'fault' in found ? 'faults' : 'orphans';
 }
 
 function describeFault(found: Extract<StoreFinding, { fault: string }>): string {
   switch (found.fault) {
     case 'record_unreadable':
-      return `record unreadable (${found.why}). Restore it from a backup; until then sweep deletes nothing.`;
+      return `record unreadable (${found.why}). Restore it from a backup; until then sweep deletes no media.`;
     case 'state_unreadable':
       return 'state of a resumable upload unreadable. Delete these objects; until then sweep deletes no orphans, for up to 30 days.';
+    case 'unknown_object':
+      return 'not an object of Echodrop. Delete it, or move it elsewhere.';
     case 'no_record':
       return 'not a record, but stored among the records. Delete it, or move it elsewhere.';
     case 'media_missing':
@@ -52,7 +65,7 @@ function describeFault(found: Extract<StoreFinding, { fault: string }>): string 
       return `media of ${found.id} has ${found.stored} bytes; its record says ${found.recorded}. Restore it from a backup.`;
     case 'media_of_other_tag':
       return (
-        `media of ${found.id} has the tag ${found.stored}; its record says ${found.recorded}. If it was copied from another store, ` +
+        `media of ${found.id} has the tag ${shownTag(found.stored)}; its record says ${shownTag(found.recorded)}. If it was copied from another store, ` +
         'use --moved; otherwise restore it from a backup.'
       );
     case 'media_spoiled':
@@ -66,7 +79,7 @@ function describeFault(found: Extract<StoreFinding, { fault: string }>): string 
   }
 }
 
-function describeOrphan({ leftover, size, age }: Exclude<StoreFinding, { fault: string }>): string {
+function describeOrphan({ leftover, size, age }: Extract<StoreFinding, { leftover: string }>): string {
   const orphan = `${leftover === 'media' ? 'orphaned media' : 'rendition of orphaned media'}, ${size} bytes`;
   return age === 'young'
     ? `${orphan}, younger than a day: may be an upload in progress.`

@@ -62,3 +62,8 @@ export function quoteForTerminal(text: string, maxCharacters = 80): string {
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+/** A key as `list` of the store returned it: quoted if another application, or a service that was taken over, chose it. */
+export function shownKey(key: string): string {
+  return /^[\w.~/-]{1,512}$/.test(key) ? key : quoteForTerminal(key, Number.POSITIVE_INFINITY);
+}

@@ -1,11 +1,11 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Owner } from '@echodrop/archive/owner';
 import { listRecordsOf, tryFindRecord } from '@echodrop/archive/records';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
-import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { type Audit, CommandFailed } from './command-context.ts';
 
@@ -26,12 +26,12 @@ export async function* exportUploads(
   let exported = 0;
   let failed = 0;
   for await (const { id, found } of listRecordsOf(store, owner)) {
-    const isUnreadable = found instanceof UnreadableRecord;
-    if (!isUnreadable && isTombstone(found)) continue;
-    if (!isUnreadable && (await writeUpload(store, id, found, folder))) exported += 1;
+    if (!(found instanceof UnreadableRecord) && isTombstone(found)) continue;
+    const why = found instanceof UnreadableRecord ? 'record unreadable' : await writeUpload(store, id, found, folder);
+    if (why === undefined) exported += 1;
     else {
       failed += 1;
-      yield `${id}: ${isUnreadable ? 'record unreadable' : 'media missing from the store'}`;
+      yield `${id}: ${why}`;
     }
   }
   const hint = exported + failed > 0 ? '' : ' Compare provider and subject with the output of `admin list`.';
@@ -54,7 +54,8 @@ export async function* exportUpload(
   if (isTombstone(found)) throw new CommandFailed(`${id}: already deleted`);
   await makeEmptyFolder(folder);
   audit({ action: 'export', mediaId: id, provider: found.provider, subject: found.subject });
-  if (!(await writeUpload(store, id, found, folder))) throw new CommandFailed(`${id}: media missing from the store`);
+  const why = await writeUpload(store, id, found, folder);
+  if (why !== undefined) throw new CommandFailed(`${id}: ${why}`);
   yield `${id}: exported`;
 }
 
@@ -63,13 +64,30 @@ async function makeEmptyFolder(folder: string): Promise<void> {
   if ((await readdir(folder)).length > 0) throw new CommandFailed(`Folder ${folder} is not empty.`);
 }
 
-/** Writes a record and its media, which gets its name when it is complete. Names come from the record's key. @returns whether the media exists */
-async function writeUpload(store: ObjectStore, id: string, record: StoredRecord, folder: string): Promise<boolean> {
+/** Writes a record and its media, which gets its name when it is complete. Names come from the record's key. @returns why the media was not written */
+async function writeUpload(
+  store: ObjectStore,
+  id: string,
+  record: StoredRecord,
+  folder: string,
+): Promise<string | undefined> {
   await writeFile(join(folder, `${id}.json`), encodeStoredRecord(record), { mode });
   const reading = await store.read(mediaObjectKey(record.mediaKey), { crc32: record.crc32 });
-  if (!reading) return false;
+  if (!reading) return 'media missing from the store';
+  if (reading.size !== record.size) {
+    reading.body.destroy();
+    return `media has ${reading.size} bytes; its record says ${record.size}`;
+  }
   const path = join(folder, `${id}.${record.type}`);
-  await pipeline(reading.body, createWriteStream(`${path}.part`, { mode }));
+  try {
+    await pipeline(reading.body, createWriteStream(`${path}.part`, { mode }));
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    // If the store is ready, these bytes are unreadable.
+    await store.ready();
+    await rm(`${path}.part`, { force: true });
+    return `media unreadable (${error.message})`;
+  }
   await rename(`${path}.part`, path);
-  return true;
+  return undefined;
 }

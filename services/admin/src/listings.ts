@@ -13,7 +13,7 @@ interface Page {
   readonly limit: number;
 }
 
-/** Lists the newest uploads, a line each, and the cursor of the next page. @throws StoreUnavailable; RangeError if `after` is not a cursor */
+/** Lists the newest uploads, a line each, and the cursor of the next page. @throws StoreUnavailable; RangeError if `after` is not a cursor; CommandFailed at the end if a record is unreadable */
 export async function* listUploads(store: ObjectStore, { owner, after, limit }: Page): AsyncGenerator<string> {
   const unreadable: string[] = [];
   const { records, next } = await listNewest(store, {
@@ -23,6 +23,7 @@ export async function* listUploads(store: ObjectStore, { owner, after, limit }: 
   yield* records.length === 0 ? ['No uploads.'] : alignColumns([columns, ...records.map(rowOf)]);
   for (const id of unreadable) yield `${id}: record unreadable`;
   if (next !== undefined) yield `More uploads: --after ${next}`;
+  if (unreadable.length > 0) throw new CommandFailed(`${unreadable.length} records are unreadable.`);
 }
 
 const columns = ['published', 'id', 'type', 'bytes', 'user', 'provider', 'subject', 'application', 'caption'];

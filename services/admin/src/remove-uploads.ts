@@ -1,12 +1,8 @@
 import type { Owner } from '@echodrop/archive/owner';
 import { listRecordsOf, tryFindRecord } from '@echodrop/archive/records';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
-import {
-  listResumables,
-  removeResumable,
-  tryFindResumable,
-  UnreadableState,
-} from '@echodrop/archive/resumable-uploads';
+import { UnreadableState } from '@echodrop/archive/resumable-state';
+import { listResumables, removeResumable, tryFindResumable } from '@echodrop/archive/resumable-uploads';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';

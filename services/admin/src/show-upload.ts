@@ -1,11 +1,13 @@
-import { findBlock } from '@echodrop/archive/blocks';
+import { findBlock, UnreadableBlock } from '@echodrop/archive/blocks';
 import { listingEntryOf, listingKeys } from '@echodrop/archive/listing-keys';
 import { tryFindRecord } from '@echodrop/archive/records';
-import { listObjects } from '@echodrop/object-store/list-objects';
 import { mediaObjectKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
-import { CommandFailed, quoteForTerminal } from './command-context.ts';
+import { CommandFailed, quoteForTerminal, shownKey } from './command-context.ts';
+
+// Media has a dozen, and notes on some.
+const maxRenditions = 100;
 
 type Row = readonly [label: string, value: string];
 
@@ -64,9 +66,14 @@ async function describeBlocks(store: ObjectStore, { provider, subject, applicati
     { kind: 'user', provider, subject } as const,
     { kind: 'application', name: application } as const,
   ];
-  const blocks = await Promise.all(blockables.map((each) => findBlock(store, each)));
-  const described = blocks.flatMap((block) => (block ? `the ${block.kind}, since ${block.since.toISOString()}` : []));
-  return described.join('; ') || 'no';
+  const described = await Promise.all(
+    blockables.map(async (each) => {
+      const found = await findBlock(store, each);
+      const since = found instanceof UnreadableBlock ? 'block unreadable' : `since ${found?.since.toISOString()}`;
+      return found && `the ${each.kind}, ${since}`;
+    }),
+  );
+  return described.filter((each) => each !== undefined).join('; ') || 'no';
 }
 
 async function describeListings(store: ObjectStore, record: StoredRecord): Promise<string> {
@@ -83,6 +90,7 @@ async function describeMedia(store: ObjectStore, { mediaKey, size }: StoredRecor
 
 async function listRenditions(store: ObjectStore, { mediaKey }: StoredRecord): Promise<string> {
   const prefix = renditionsPrefixOf(mediaKey);
-  const stored = await Array.fromAsync(listObjects(store, prefix), ({ key }) => key.slice(prefix.length));
-  return stored.join(', ') || 'none';
+  const stored = await store.list(prefix, { limit: maxRenditions + 1 });
+  const names = stored.slice(0, maxRenditions).map(({ key }) => shownKey(key.slice(prefix.length)));
+  return [...names, ...(stored.length > maxRenditions ? ['and more'] : [])].join(', ') || 'none';
 }

@@ -1,7 +1,7 @@
-import { settlingMs } from '@echodrop/archive/check-record';
 import { readListingIndex } from '@echodrop/archive/listing-index';
 import { listingEntryOf, listingKeys } from '@echodrop/archive/listing-keys';
 import { listRecords } from '@echodrop/archive/records';
+import { settlingMs } from '@echodrop/archive/settling';
 import { listingPrefix } from '@echodrop/object-store/object-keys';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { anotherUser } from '@echodrop/testkit/another-user';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { removeFromListings } from '@echodrop/archive/listing';
-import { idInListingKey, listingEntryOf, listingKeys, listingPrefixes } from '@echodrop/archive/listing-keys';
+import { listingEntryOf, listingKeys, listingPrefixes, parseListingKey } from '@echodrop/archive/listing-keys';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import { ProbeClient, startProbeWorkers } from '@echodrop/contracts/probe';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
@@ -142,7 +142,7 @@ async function expectListed(record: StoredRecord): Promise<void> {
   const entries = (
     await Promise.all(listingPrefixes.map((prefix) => Array.fromAsync(listObjects(store, prefix))))
   ).flat();
-  const keys = entries.map(({ key }) => key).filter((key) => idInListingKey(key) === record.id);
+  const keys = entries.map(({ key }) => key).filter((key) => parseListingKey(key)?.id === record.id);
   expect(keys.sort()).toEqual(listingKeys(listingEntryOf(record)).sort());
 }
 

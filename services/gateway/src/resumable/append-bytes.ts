@@ -1,4 +1,4 @@
-import { newTailKey, type ResumableState } from '@echodrop/archive/resumable-uploads';
+import { newTailKey, type ResumableState } from '@echodrop/archive/resumable-state';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
 import type { StagedWrite } from '@echodrop/object-store/staged-write';
 import { mediaTooLarge, Refusal } from '../response/refusal-error.ts';

@@ -1,10 +1,5 @@
-import {
-  findResumable,
-  type ResumableState,
-  removeResumable,
-  StateConflict,
-  saveResumable,
-} from '@echodrop/archive/resumable-uploads';
+import type { ResumableState } from '@echodrop/archive/resumable-state';
+import { findResumable, removeResumable, StateConflict, saveResumable } from '@echodrop/archive/resumable-uploads';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StagedWriteLost } from '@echodrop/object-store/object-store';
 import type { StoredRecord } from '@echodrop/record';

@@ -94,5 +94,5 @@ async function isAnimated(
   const range = { offset: 0, length: flagsAt + 1 };
   const reading = await store.read(renditionKey(mediaKey, fullRecipe(type)), { range, signal });
   const head = reading ? await buffer(reading.body) : Buffer.alloc(0);
-  return head.toString('latin1', 12, 16) === 'VP8X' && (head.readUInt8(flagsAt) & animationFlag) !== 0;
+  return head.toString('latin1', 12, 16) === 'VP8X' && ((head[flagsAt] ?? 0) & animationFlag) !== 0;
 }
