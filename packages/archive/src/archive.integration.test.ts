@@ -6,7 +6,7 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { encodeStoredRecord, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { block, blockKey, listBlockKeys, readBlocks, unblock } from './blocks.ts';
+import { block, blockKey, listBlockKeys, readBlocks, UnreadableBlock, unblock } from './blocks.ts';
 import { listNewest } from './listing.ts';
 import { listingEntryOf } from './listing-keys.ts';
 import { isOwnerHash, ownerHash } from './owner.ts';
@@ -190,6 +190,23 @@ test('users and applications stay blocked until unblocked', async () => {
   await unblock(store, user);
   await unblock(store, user);
   expect(await listBlockKeys(store)).toEqual([blockKey(application)]);
+});
+
+test('an object that is not the block of its key is unreadable, and still blocks', async () => {
+  const user = { kind: 'user', ...ada } as const;
+  const written = { ...user, since: at(0) };
+  const put = (key: string, text: string) => store.put(key, Readable.from([Buffer.from(text)]));
+  const key = (n: number) => `blocks/users/${String(n).padStart(32, '0')}`;
+  const bodies = ['', '{', 'null', '['.repeat(100_000), JSON.stringify(written), ' '.repeat(2 ** 20 + 1)];
+  for (const [n, body] of bodies.entries()) await put(key(n), body);
+  await put('blocks/users/not-a-hash', JSON.stringify(written));
+  await put(blockKey(user), JSON.stringify(written));
+  const found = await Array.fromAsync(readBlocks(store));
+  expect(found.filter((each) => !(each.found instanceof UnreadableBlock))).toEqual([
+    { key: blockKey(user), found: written },
+  ]);
+  expect(found).toHaveLength(bodies.length + 2);
+  expect(await listBlockKeys(store)).toEqual([...bodies.keys()].map(key).concat(blockKey(user)).toSorted());
 });
 
 test('lists more blocks than fit into one page', async () => {

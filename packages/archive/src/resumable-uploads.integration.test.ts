@@ -11,6 +11,7 @@ import { clockedStore, TestClock } from './clocked-store.fixture.ts';
 import { newTailKey, type ResumableState } from './resumable-state.ts';
 import { createResumable, findResumable, listResumables, StateConflict, saveResumable } from './resumable-uploads.ts';
 import { sweep } from './sweep-orphans.ts';
+import { ResumableSurvey } from './sweep-resumables.ts';
 import { verifyStore } from './verify-store.ts';
 
 const hourMs = 3_600_000;
@@ -52,6 +53,25 @@ async function uploaded(store: FilesystemObjectStore, expires: Date, isComplete 
   if (isComplete) await store.completeWrite(upload.state.write);
   return upload;
 }
+
+test('objects that are no states do not hide the last one, and any number of them can be there', async () => {
+  await using opened = await openStore();
+  const { store } = opened;
+  const upload = await createResumable(store, newMediaKey(), newState(new Date(Date.now() + hourMs)));
+  for (const name of ['000000009.json', '-1.json', '1e9.json', '9999999999.json', '1.json.bak', '7.jsonx'])
+    await store.put(`resumable/${upload.id}/${name}`, Readable.from([Buffer.from('{}')]));
+  expect(await findResumable(store, upload.id)).toEqual(upload);
+});
+
+test('a state expires 30 days after its last write, whatever it says', async () => {
+  await using opened = await openStore();
+  const { store } = opened;
+  await uploaded(store, new Date('2999-01-01T00:00:00Z'));
+  const take = (days: number) =>
+    ResumableSurvey.take(store, { now: Date.now() + days * 24 * hourMs, olderThanMs: hourMs, concurrency: 1, signal });
+  expect((await take(29)).expired).toEqual([]);
+  expect((await take(31)).expired).toHaveLength(1);
+});
 
 test('of two processes that continue an upload, one gets a conflict', async () => {
   await using opened = await openStore();

@@ -121,6 +121,10 @@ test.each([
   ['a negative size', JSON.stringify({ ...written, size: -1 })],
   ['a size beyond exact integers', JSON.stringify({ ...written, size: 2 ** 60 })],
   ['a checksum of another length', JSON.stringify({ ...written, crc32: 'abc' })],
+  ['a time before 1970', JSON.stringify({ ...written, timestamp: '1969-12-31T23:59:59Z' })],
+  ['a time that no list has', JSON.stringify({ ...written, timestamp: '2286-11-20T17:46:40Z' })],
+  ['a user id of more than 64 bits', JSON.stringify(written).replace(/"id":\d+/, `"id":${2n ** 64n}`)],
+  ['a type that is that of the record', JSON.stringify({ ...written, type: 'json' })],
   ['a tombstone of no owner', JSON.stringify({ ...tombstone, owner: '../..' })],
 ])('%s is an UnreadableRecord', (_, text) => {
   expect(() => decode(Buffer.from(text))).toThrow(UnreadableRecord);

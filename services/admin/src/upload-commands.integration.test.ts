@@ -310,6 +310,45 @@ test('export reports missing media', async () => {
   expect([exitCode, lines[0]]).toEqual([1, `${id}: media missing from the store`]);
 });
 
+test('export goes on past media that is damaged or of another size', async () => {
+  const damaged = await publishSample(dataDir.store, { crc32: '00000000' });
+  const longer = await publishSample(dataDir.store, { size: 4 });
+  const fine = await publishSample(dataDir.store);
+  const into = join(dataDir.folder, 'export');
+  const { exitCode, lines } = await run('export', provider, '12345', into);
+  expect([exitCode, lines.toSorted()]).toEqual([
+    1,
+    [
+      `${damaged.id}: media unreadable (stored bytes differ from their checksum)`,
+      `${longer.id}: media has 5 bytes; its record says 4`,
+      'Exported 1 uploads.',
+    ].toSorted(),
+  ]);
+  const files = [`${damaged.id}.json`, `${longer.id}.json`, `${fine.id}.json`, `${fine.id}.jpg`];
+  expect((await readdir(into)).toSorted()).toEqual(files.toSorted());
+});
+
+test('blocks lists the others if one is unreadable, and exits with 1', async () => {
+  await run('block-user', provider, '12345');
+  await dataDir.store.put(`blocks/users/${'0'.repeat(32)}`, Readable.from([Buffer.from('{}')]));
+  const { exitCode, lines, stderr } = await run('blocks');
+  expect([exitCode, lines[0], stderr]).toEqual([
+    1,
+    `blocks/users/${'0'.repeat(32)}: block unreadable (invalid block)`,
+    '1 blocks are unreadable.',
+  ]);
+  expect(lines[1]).toContain('user "12345"');
+});
+
+test('rebuild-listings deletes entries of a future time, and those below other folders', async () => {
+  const { id } = await publishSample(dataDir.store);
+  const entries = ['by-time/0000000000000-aaaaaaaaaa', `by-time/0000000000000-${id}`, `by-user/x/8205000000000-${id}`];
+  for (const key of entries) await dataDir.store.putIfAbsent(key, Buffer.alloc(0));
+  expect((await run('verify-store')).stdout).toMatch(/ 3 faults\.$/);
+  expect((await run('rebuild-listings')).stdout).toContain('deleted 3 entries without an upload');
+  expect((await run('verify-store')).exitCode).toBe(0);
+});
+
 test('blocks and unblocks users and applications, and lists blocks', async () => {
   expect((await run('blocks')).stdout).toBe('No blocked users or applications.');
   const ran = await run('block-user', provider, '12345');

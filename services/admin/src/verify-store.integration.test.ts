@@ -76,6 +76,16 @@ const faults: Record<string, Planted> = {
     await put(key, '');
     return [key, /FAULT: listing entry without a published upload/];
   },
+  'an object of another application among the media': async () => {
+    const key = `media/${newMediaKey()}/copy`;
+    await put(key);
+    return [key, /FAULT: not an object of Echodrop/];
+  },
+  'an object of another application among the renditions': async () => {
+    const key = 'renditions/thumb.jpg';
+    await put(key);
+    return [key, /FAULT: not an object of Echodrop/];
+  },
   'an entry with the wrong time': async (record) => {
     const [, key = ''] = listingKeys(listingEntryOf({ ...record, timestamp: new Date() }));
     await put(key, '');
@@ -163,7 +173,7 @@ test('reports each of several findings once', async () => {
   const { lines } = await verify();
   expect(lines.slice(0, -1).map((line) => line.split(':')[0])).toHaveLength(expected.length);
   expect(new Set(lines.slice(0, -1).map((line) => line.split(':')[0]))).toEqual(new Set(expected));
-  expect(lines.at(-1)).toMatch(/: 3 orphans, 10 faults.$/);
+  expect(lines.at(-1)).toMatch(/: 3 orphans, 12 faults.$/);
 });
 
 test('continues from a cursor, also with one object at a time', async () => {
