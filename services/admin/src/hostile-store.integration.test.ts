@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { mkdtempDisposable, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownerHash } from '@echodrop/archive/owner';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
@@ -169,25 +170,20 @@ function survivesHostileStore(
   });
 
   test('exports write into their folder only, and contain every good upload', async () => {
-    const before = await readdir(stack.folder, { recursive: true });
-    const into = join(stack.folder, 'export', 'of', 'ada');
+    // Deep enough for keys that lead upwards. The folder of the stack changes meanwhile.
+    const root = resources.use(await mkdtempDisposable(join(tmpdir(), 'hostile-export-'))).path;
+    const into = join(root, 'a/b/c/d/e/ada');
     const { exitCode, stdout } = await run('export', ...owned(), into);
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('record unreadable')]);
-    const after = await readdir(stack.folder, { recursive: true });
-    const written = after.filter((path) => !before.includes(path) && !path.startsWith('store/'));
-    const inside = written
-      .filter((path) => path.startsWith('export/of/ada/'))
-      .map((path) => path.slice('export/of/ada/'.length));
-    expect(written.filter((path) => !path.startsWith('export/of/ada/')).toSorted()).toEqual([
-      'export',
-      'export/of',
-      'export/of/ada',
-    ]);
+    const written = await readdir(root, { recursive: true });
+    const inside = await readdir(into);
+    const folders = ['a', 'a/b', 'a/b/c', 'a/b/c/d', 'a/b/c/d/e', 'a/b/c/d/e/ada'];
+    expect(written.toSorted()).toEqual([...folders, ...inside.map((name) => `${folders.at(-1)}/${name}`)].toSorted());
     for (const name of inside) expect(name).toMatch(/^[0-9A-Za-z]{10}\.[a-z0-9]{1,8}$/);
     for (const { id, type } of good) expect(inside).toEqual(expect.arrayContaining([`${id}.json`, `${id}.${type}`]));
-    await inParallel(someRecords(), (id) => run('export-upload', id, join(stack.folder, `evidence-${id}`)));
+    await inParallel(someRecords(), (id) => run('export-upload', id, join(root, `evidence-${id}`)));
     const [{ id = '' } = {}] = good;
-    expect((await run('export-upload', id, join(stack.folder, 'evidence'))).exitCode).toBe(0);
+    expect((await run('export-upload', id, join(root, 'evidence'))).exitCode).toBe(0);
   });
 
   test('commands that change handle every good upload, and none of another user', async () => {
