@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
+import { escapeLines } from '@echodrop/service/terminal-text';
 import { awaitReady } from './await-ready.ts';
 import { type Sample, sample, sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
 import { requireFree } from './free-ports.ts';
@@ -33,7 +34,7 @@ async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<numbe
     return 0;
   } catch (error) {
     if (stopping.aborted) return 0;
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.stderr.write(`${escapeLines(error instanceof Error ? error.message : `${error}`)}\n`);
     return error instanceof InvalidSettings ? invalidSettingsStatus : 1;
   }
 }
@@ -77,7 +78,7 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
 async function showSample(target: Sample, stopping: AbortSignal): Promise<void> {
   const { response, page } = await uploadSample(target, stopping);
   const command = `To repeat this upload, run in ${process.cwd()}:\n${sampleAsCurl(target)}`;
-  process.stdout.write(`\nUploaded ${sample}. ${command}\n\nResponse:\n${response}\n\n`);
+  process.stdout.write(escapeLines(`\nUploaded ${sample}. ${command}\n\nResponse:\n${response}\n\n`));
   if (page) say('photo page', page);
 }
 

@@ -1,6 +1,8 @@
+import { escapeLine } from '@echodrop/service/terminal-text';
+
 /** Prints one line of `npm start` or one of its processes. */
 export function say(name: string, text: string): void {
-  process.stdout.write(`${name.padEnd(16)}  ${text}\n`);
+  process.stdout.write(`${name.padEnd(16)}  ${escapeLine(text)}\n`);
 }
 
 const quiet: ReadonlySet<unknown> = new Set(['trace', 'debug', 'info']);

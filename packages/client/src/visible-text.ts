@@ -1,10 +1,10 @@
-// They change what a terminal shows: controls, line separators, bidirectional controls, zero-width and other invisible characters.
-const hidden = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
+import { unsafeCharacters } from '@echodrop/service/terminal-text';
+
 const breaks = /[\p{Cc}\u2028\u2029]+/gu;
 
 /** Untrusted text on one line, without characters that hide or reorder what a terminal shows. */
 export function visible(text: string): string {
-  return singleLine(text).replace(hidden, ' ');
+  return singleLine(text).replace(unsafeCharacters, ' ');
 }
 
 /** Text on one line, without control characters. Emoji and some scripts need the other hidden characters. */
@@ -14,5 +14,5 @@ export function singleLine(text: string): string {
 
 /** Text with `replacement` in place of each hidden character. */
 export function escapeHidden(text: string, replacement: (char: string) => string): string {
-  return text.replace(hidden, replacement);
+  return text.replace(unsafeCharacters, replacement);
 }

@@ -25,6 +25,21 @@ test('a line is one JSON object with time, level and service', () => {
   });
 });
 
+test('escapes what a terminal could obey, in every string of a line, and keeps the values', () => {
+  const text = written(`
+    const evil = JSON.parse('"\\\\u009b31m\\\\u202e\\\\u2028\\\\u200b\\\\u007f"');
+    log.child({ bound: evil }).info({ path: evil, [evil]: [{ deep: evil }], err: new Error(evil) }, evil);`);
+  expect(text).toMatch(/^[ -~]+\n$/);
+  const evil = '\u009b31m\u202e\u2028\u200b\u007f';
+  expect(JSON.parse(text)).toMatchObject({
+    bound: evil,
+    path: evil,
+    [evil]: [{ deep: evil }],
+    msg: evil,
+    err: { message: evil },
+  });
+});
+
 test('redacts credentials of requests, forms and errors', () => {
   const text = written(`
     const headers = {

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { escapeLines } from './terminal-text.ts';
 import { traceLogFields } from './tracing/trace.ts';
 
 export type Log = pino.Logger;
@@ -25,7 +26,7 @@ const maxDepth = 3;
 
 /**
  * Logs JSON lines to standard output, with `service`, and `trace_id` while a request or a job runs. Redacts credentials in the fields of a line,
- * but not in those of a child logger.
+ * but not in those of a child logger. Escapes what a terminal could obey.
  */
 export function createLog(service: string, level: string): Log {
   const options: pino.LoggerOptions = {
@@ -37,6 +38,7 @@ export function createLog(service: string, level: string): Log {
       level: (label) => ({ level: label }),
       log: (line) => redact(line, maxDepth),
     },
+    hooks: { streamWrite: escapeLines },
     serializers: {
       err: (error: unknown) => {
         const fields: unknown = pino.stdSerializers.err(error as Error);

@@ -13,6 +13,7 @@ import { type RouteOf, registerHttpMetrics } from './metrics/http-metrics.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { createOpsServer } from './ops-server.ts';
 import type { ProcessSettings } from './process-settings.ts';
+import { escapeLine } from './terminal-text.ts';
 import { startTracing } from './tracing/start-tracing.ts';
 
 /** Exit status for invalid settings (EX_CONFIG of sysexits.h): a restart cannot help. */
@@ -105,7 +106,7 @@ function configOrExit<C>(name: string, readConfig: (env: NodeJS.ProcessEnv) => C
     return readConfig(process.env);
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error;
-    for (const fault of error.faults) process.stderr.write(`${name}: ${fault}\n`);
+    for (const fault of error.faults) process.stderr.write(`${name}: ${escapeLine(fault)}\n`);
     process.exit(invalidSettingsStatus);
   }
 }

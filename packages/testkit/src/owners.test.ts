@@ -48,6 +48,24 @@ test.each(Object.entries(owners))('%s is imported by %s only', (name, owner) => 
   expect([...new Set(importers.map(({ file }) => file.split('/', 2).join('/')))]).toEqual([owner].flat());
 });
 
+// Each of them escapes what it writes, or writes text of our own.
+test('only files that escape foreign text write to the standard streams', () => {
+  const writers = sources.filter(
+    ({ file, code }) =>
+      /^(packages|services)\//.test(file) &&
+      /\bconsole\.|\bprocess\.(stdout|stderr)\b|\bdestination\(|\{.*\bstdout\b.*\} = process\b/.test(code),
+  );
+  expect(writers.map(({ file }) => file)).toEqual([
+    'packages/build/src/build-client.ts',
+    'packages/client/src/cli/process-streams.ts',
+    'packages/client/src/local-cli.ts',
+    'packages/media/src/render-picture/picture-program.ts',
+    'packages/service/src/log.ts',
+    'packages/service/src/run-service.ts',
+    'services/admin/src/main.ts',
+  ]);
+});
+
 test('only config.ts, entry points and tests read the environment', () => {
   const readers = sources.filter(
     ({ file, code }) => /^(packages|services)\//.test(file) && code.includes('process.env'),

@@ -2,7 +2,8 @@ import { type Blockable, block, blockKey, readBlocks, UnreadableBlock, unblock }
 import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { type Audit, CommandFailed, quoteForTerminal, shownKey } from './command-context.ts';
+import { quoteForTerminal } from '@echodrop/service/terminal-text';
+import { type Audit, CommandFailed, shownKey } from './command-context.ts';
 
 const recentUploads = 200;
 

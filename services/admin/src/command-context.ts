@@ -1,14 +1,15 @@
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
+import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { InvalidArgumentError } from 'commander';
 import { readStoreConfig } from './config.ts';
 
 /** What every command works with. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
-  /** Writes a line to standard output. */
+  /** Writes a line to standard output, escaped. */
   readonly print: (line: string) => void;
-  /** Writes a line to standard error. */
+  /** Writes a line to standard error, escaped. */
   readonly log: (line: string) => void;
   readonly audit: Audit;
 }
@@ -51,16 +52,6 @@ export function parseUpTo(max: number): (text: string) => number {
     if (!/^\d{1,5}$/.test(text) || number < 1 || number > max) throw new InvalidArgumentError(`Must be 1 to ${max}.`);
     return number;
   };
-}
-
-/** Untrusted text in JSON quotes: one line of at most `maxCharacters`, without control sequences for a terminal. */
-export function quoteForTerminal(text: string, maxCharacters = 80): string {
-  const characters = Array.from(text);
-  const shown = characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join('')}…` : text;
-  return JSON.stringify(shown).replaceAll(
-    /[\u007f-\u009f\p{Bidi_Control}\u2028\u2029]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 /** A key as `list` of the store returned it: quoted if another application, or a service that was taken over, chose it. */

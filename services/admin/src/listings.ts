@@ -5,7 +5,8 @@ import { type Owner, ownerHash } from '@echodrop/archive/owner';
 import { listRecords } from '@echodrop/archive/records';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
-import { CommandFailed, quoteForTerminal } from './command-context.ts';
+import { quoteForTerminal } from '@echodrop/service/terminal-text';
+import { CommandFailed } from './command-context.ts';
 
 interface Page {
   readonly owner?: Owner | undefined;

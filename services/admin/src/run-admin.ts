@@ -1,4 +1,5 @@
 import { InvalidSettings } from '@echodrop/service/env';
+import { escapeLine, escapeLines } from '@echodrop/service/terminal-text';
 import { Command, CommanderError } from 'commander';
 import { addBlockCommands } from './block-commands.ts';
 import type { Audit } from './command-context.ts';
@@ -27,8 +28,12 @@ export async function runAdmin(args: readonly string[], env: NodeJS.ProcessEnv, 
   } catch (error) {
     // Commander has written its own messages.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    output.stderr.write(`${describeError(error)}\n`);
-    return error instanceof InvalidSettings ? 2 : 1;
+    if (error instanceof InvalidSettings) {
+      output.stderr.write(`${escapeLines(error.message)}\n`);
+      return 2;
+    }
+    output.stderr.write(`${escapeLine(describeError(error))}\n`);
+    return 1;
   }
 }
 
@@ -45,8 +50,8 @@ export function adminProgram(env: NodeJS.ProcessEnv, { stdout, stderr }: Output)
     .showHelpAfterError('(--help shows usage)')
     .exitOverride()
     .addHelpText('after', help)
-    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
-  const writeTo = (stream: Output['stdout']) => (line: string) => void stream.write(`${line}\n`);
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(escapeLines(text)) });
+  const writeTo = (stream: Output['stdout']) => (line: string) => void stream.write(`${escapeLine(line)}\n`);
   const log = writeTo(stderr);
   // Like the lines of a service's log.
   const audit: Audit = (action) =>

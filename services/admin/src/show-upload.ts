@@ -4,7 +4,8 @@ import { tryFindRecord } from '@echodrop/archive/records';
 import { mediaObjectKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
-import { CommandFailed, quoteForTerminal, shownKey } from './command-context.ts';
+import { quoteForTerminal } from '@echodrop/service/terminal-text';
+import { CommandFailed, shownKey } from './command-context.ts';
 
 // Media has a dozen, and notes on some.
 const maxRenditions = 100;

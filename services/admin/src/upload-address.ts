@@ -1,5 +1,6 @@
 import { isMediaId } from '@echodrop/record';
-import { CommandFailed, quoteForTerminal } from './command-context.ts';
+import { quoteForTerminal } from '@echodrop/service/terminal-text';
+import { CommandFailed } from './command-context.ts';
 
 /** The public addresses of the system, as far as the settings say. */
 export interface PublicAddresses {

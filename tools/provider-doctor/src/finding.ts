@@ -13,14 +13,6 @@ export const note = finding('note');
 export const warn = finding('warn');
 export const wrong = finding('wrong');
 
-const maxPrintable = 100;
-
-/** Untrusted text in quotes, without control characters, and cut if it is long. */
-export function printable(text: string): string {
-  const cut = text.length > maxPrintable ? `${text.slice(0, maxPrintable)}...` : text;
-  return JSON.stringify(cut.replace(/\p{C}/gu, '\u{fffd}'));
-}
-
 /** Spells milliseconds to the second: `1 hr, 2 min`. */
 export function formatDuration(ms: number): string {
   const all = Math.round(ms / 1000);

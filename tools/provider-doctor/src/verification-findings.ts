@@ -2,8 +2,9 @@ import type { Provider } from '@echodrop/identity-provider/provider';
 import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { findMissing, objectIn, readCaller } from '@echodrop/identity-provider/read-caller';
 import { Secret } from '@echodrop/service/secret';
+import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import type { Queries } from './exchange.ts';
-import { type Finding, note, ok, printable, wrong } from './finding.ts';
+import { type Finding, note, ok, wrong } from './finding.ts';
 import { describeUnusable, kindOf } from './response-kind.ts';
 import { otherSignedAddresses } from './signed-addresses.ts';
 import { authorizationOf, redactSecrets, type TestUser } from './test-user.ts';
@@ -58,7 +59,7 @@ function* callerFindings(body: string, provider: Provider, user: TestUser, userI
   const caller = readCaller(body, provider, userIdSecret ?? new Secret(''));
   if (!caller) return yield missingFields(body, provider, user);
   const { subject, userId, screenName } = caller;
-  const quote = (text: string) => printable(redactSecrets(user, text));
+  const quote = (text: string) => quoteForTerminal(redactSecrets(user, text));
   const isIdKnown = String(userId) === subject || userIdSecret !== undefined;
   const recorded = isIdKnown ? `, user.id in records ${userId}` : '';
   yield ok(`It verifies the test user: subject ${quote(subject)}${recorded}, screen name ${quote(screenName)}.`);
@@ -85,7 +86,7 @@ const maxNames = 20;
 function listNames(names: readonly string[]): string {
   if (names.length === 0) return 'no fields';
   const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
-  const shown = names.slice(0, maxNames).map((name) => (/^[\w.:-]{1,40}$/.test(name) ? name : printable(name)));
+  const shown = names.slice(0, maxNames).map((name) => (/^[\w.:-]{1,40}$/.test(name) ? name : quoteForTerminal(name)));
   return shown.join(', ') + more;
 }
 

@@ -1,3 +1,4 @@
+import { escapeLine, escapeLines } from '@echodrop/service/terminal-text';
 import { InvalidArgumentError } from 'commander';
 
 /** What every command works with. */
@@ -25,17 +26,18 @@ export class PartFailed extends Error {
 }
 
 export function print({ stdout }: CommandContext, line: string): void {
-  stdout.write(`${line}\n`);
+  stdout.write(`${escapeLine(line)}\n`);
 }
 
 /** Prints a message for people, in red on a terminal that has colours. */
 export function printError({ stderr, env }: CommandContext, message: string): void {
+  const text = escapeLines(message);
   const isColoured = stderr.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
-  stderr.write(isColoured ? `\u001b[31m${message}\u001b[39m\n` : `${message}\n`);
+  stderr.write(isColoured ? `\u001b[31m${text}\u001b[39m\n` : `${text}\n`);
 }
 
 export function printNote({ stderr }: CommandContext, message: string): void {
-  stderr.write(`${message}\n`);
+  stderr.write(`${escapeLines(message)}\n`);
 }
 
 /** Returns a parser of options that are whole numbers from 1 to `max`. */

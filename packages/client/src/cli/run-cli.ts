@@ -1,3 +1,4 @@
+import { escapeLines } from '@echodrop/service/terminal-text';
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { addAccountCommands } from './account-commands.ts';
@@ -60,7 +61,7 @@ export function cliProgram(context: CommandContext, { isLocal = false }: CliOpti
     .showHelpAfterError('(--help shows usage)')
     .exitOverride()
     .addHelpText('after', help)
-    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(escapeLines(text)) });
   if (isLocal) program.configureHelp({ commandUsage: (command) => `npm run ${command.name()} -- ${command.usage()}` });
   addAccountCommands(program, context, isLocal);
   addUploadCommand(program, context, isLocal);
