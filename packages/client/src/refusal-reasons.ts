@@ -9,7 +9,7 @@ export const refusalReasons = [
   ...(['idempotency_key_in_use', 'idempotency_key_reused', 'removed'] as const),
   ...(['media_too_large', 'media_unsupported'] as const),
   ...(['expectation_failed', 'headers_too_large', 'too_many_requests'] as const),
-  ...(['overloaded', 'unavailable'] as const),
+  ...(['internal_error', 'overloaded', 'unavailable'] as const),
   // Of resumable uploads.
   ...(['tus_malformed', 'tus_version', 'tus_content_type', 'checksum_unsupported', 'checksum_mismatch'] as const),
   ...(['offset_conflict', 'upload_incomplete', 'upload_published', 'upload_expired', 'upload_locked'] as const),

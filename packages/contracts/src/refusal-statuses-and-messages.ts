@@ -168,6 +168,10 @@ export const refusals = {
     },
   ],
   checksum_mismatch: [460, 'The bytes differ from Upload-Checksum.'],
+  internal_error: [
+    500,
+    'Unexpected error of the server. If it stays, send the X-Request-Id of this response to the operator.',
+  ],
   overloaded: [503, 'The server is overloaded. Try again later.'],
   unavailable: [503, 'The service is temporarily unavailable. Try again later.'],
 } as const satisfies Record<string, readonly [status: number, messages: Messages]>;
@@ -183,6 +187,7 @@ const temporary: ReadonlySet<Reason> = new Set<Reason>([
   'idempotency_key_in_use',
   'upload_locked',
   'too_many_requests',
+  'internal_error',
   'overloaded',
   'unavailable',
 ]);

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Health } from './health.ts';
 import { listen } from './http-server.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -9,12 +9,13 @@ let health: Health;
 let metrics: Metrics;
 let address: string;
 let parts: AsyncDisposableStack;
+const log = { error: vi.fn() };
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
   health = new Health();
   metrics = new Metrics('gateway');
-  const server = createOpsServer(health, metrics);
+  const server = createOpsServer(health, metrics, log);
   const stopping = new AbortController().signal;
   parts.use(await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 }));
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -43,6 +44,13 @@ test('/readyz returns 503 with the component that is down, and 200 if all are re
   const ready = await fetch(`${address}/readyz`);
   expect([ready.status, ready.headers.get('cache-control')]).toEqual([200, 'no-store']);
   await ready.body?.cancel();
+});
+
+test('an unexpected error is a 500 and a line of the log, and does not end the process', async () => {
+  const defect = new Error('a defect');
+  vi.spyOn(metrics, 'exposition').mockRejectedValue(defect);
+  expect((await fetch(`${address}/metrics`)).status).toBe(500);
+  expect(log.error).toHaveBeenCalledWith({ err: defect }, 'Request failed');
 });
 
 test('/metrics shows all metrics, with the service name', async () => {

@@ -1,10 +1,11 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Health } from './health.ts';
+import type { Log } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
 
 /** The server on OPS_PORT: `/livez`, `/readyz` and `/metrics` (Prometheus). */
-export function createOpsServer(health: Health, metrics: Metrics) {
-  return createServer(async (request, response) => {
+export function createOpsServer(health: Health, metrics: Metrics, log: Pick<Log, 'error'>) {
+  const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     switch (request.url) {
       case '/livez':
         return respond(response, 200, 'text/plain; charset=utf-8', 'ok\n');
@@ -20,6 +21,12 @@ export function createOpsServer(health: Health, metrics: Metrics) {
       default:
         return respond(response, 404, 'text/plain; charset=utf-8', 'not found\n');
     }
+  };
+  return createServer((request, response) => {
+    route(request, response).catch((error: unknown) => {
+      log.error({ err: error }, 'Request failed');
+      respond(response, 500, 'text/plain; charset=utf-8', 'failed; the log says why\n');
+    });
   });
 }
 

@@ -35,6 +35,10 @@ await runService(
     });
     await serve(server, config.PORT);
     if (config.START === 'leaks') setInterval(() => {}, 1000);
+    if (config.START === 'crashes') {
+      process.emitWarning('a warning \u009b31m');
+      setTimeout(() => Promise.reject(new Error('a defect \u009b31m')), 0);
+    }
     if (config.START === 'sticks') resources.defer(() => new Promise(() => {}));
   },
 );

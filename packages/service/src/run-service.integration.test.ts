@@ -72,6 +72,25 @@ describe.concurrent('a service', () => {
     expect(await service.ended()).toEqual({ exitCode: 0, log: ['Listening', 'Ready', 'Stopping', ...stopped] });
   });
 
+  test('warnings of Node, and the error that ends the process, are lines of the log', async () => {
+    const { process } = await start({ START: 'crashes' });
+    const { exitCode, stdout, stderr } = await process;
+    expect([exitCode, stderr]).toEqual([1, '']);
+    expect(stdout).toMatch(/^[ -~\n]+$/);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 'warn', err: expect.objectContaining({ message: 'a warning \u009b31m' }) }),
+    );
+    expect(lines.at(-1)).toMatchObject({
+      level: 'fatal',
+      msg: 'Uncaught error',
+      err: { message: 'a defect \u009b31m' },
+    });
+  });
+
   test('a signal during startup exits at once and disposes of what was built', async () => {
     const service = await start({ START: 'never' });
     await service.becomes('/livez', 200);

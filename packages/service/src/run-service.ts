@@ -57,6 +57,7 @@ export async function runService<C extends ProcessSettings>(
   const stopping = abortOnSignals();
   const stopped = once(stopping, 'abort');
   const log = createLog(name, config.LOG_LEVEL);
+  logWhatNodePrints(log);
   const metrics = new Metrics(name);
   const health = new Health();
   const resources = new AsyncDisposableStack();
@@ -69,7 +70,7 @@ export async function runService<C extends ProcessSettings>(
   try {
     resources.use(await startTracing(name, config, log));
     const { HOST: host, OPS_PORT: opsPort, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
-    const ops = createOpsServer(health, metrics);
+    const ops = createOpsServer(health, metrics, log);
     resources.use(await listen(ops, { host, port: opsPort, stopping, graceSeconds: 0 }));
     const serve = async (server: Server, port: number, routeOf?: RouteOf) => {
       registerHttpMetrics(metrics, server, routeOf);
@@ -109,6 +110,15 @@ function configOrExit<C>(name: string, readConfig: (env: NodeJS.ProcessEnv) => C
     for (const fault of error.faults) process.stderr.write(`${name}: ${escapeLine(fault)}\n`);
     process.exit(invalidSettingsStatus);
   }
+}
+
+/** Node would print warnings and uncaught errors as they are, with text of requests. */
+function logWhatNodePrints(log: Log): void {
+  process.removeAllListeners('warning').on('warning', (warning) => log.warn({ err: warning }, 'Warning from Node'));
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'Uncaught error');
+    process.exit(1);
+  });
 }
 
 function abortOnSignals(): AbortSignal {

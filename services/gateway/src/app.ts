@@ -19,7 +19,7 @@ interface Gateway {
   readonly uploads: UploadDeps;
   readonly ownUploads: Parameters<typeof ownUploadRoutes>[1];
   readonly resumable: TusDeps;
-  readonly events: Pick<GatewayEvents, 'uploadStarted' | 'uploadEnded'>;
+  readonly events: Pick<GatewayEvents, 'requestFailed' | 'uploadStarted' | 'uploadEnded'>;
   readonly basePaths: readonly string[];
   /** The site's address, without a final slash. */
   readonly publicSite: string;
@@ -67,8 +67,7 @@ export function gatewayApp(gateway: Gateway): Express {
     app.route(`${root}/openapi.json`).get(openApi).all(methodNotAllowed('GET, HEAD', 'json'));
   }
   app.use((request, response) => sendRefusal(request, response, 'json', new Refusal('not_found', { message: 'path' })));
-  app.use(lastResort);
-  return app;
+  return app.use(handleErrors(gateway.events));
 }
 
 // The longest that Chromium caches a preflight.
@@ -132,7 +131,13 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
   };
 }
 
-// Errors of Express itself: a path that is no valid percent-encoding.
-const lastResort: ErrorRequestHandler = (_error, request, response, _next) => {
-  sendRefusal(request, response, 'json', new Refusal('not_found', { message: 'path' }));
-};
+/** Responds to errors that no route handles. */
+function handleErrors(events: Pick<GatewayEvents, 'requestFailed'>): ErrorRequestHandler {
+  return (error, request, response, _next) => {
+    // Express could not decode the path.
+    const isPath = error instanceof URIError && 'status' in error && error.status === 400;
+    if (!isPath) events.requestFailed(String(response.getHeader('X-Request-Id')), error);
+    const refusal = isPath ? new Refusal('not_found', { message: 'path' }) : new Refusal('internal_error');
+    sendRefusal(request, response, requestedFormat(request.url), refusal);
+  };
+}

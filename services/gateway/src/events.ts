@@ -12,6 +12,10 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
     ...createUploadEvents(log, metrics),
     ...createAdmissionEvents(log, metrics),
     ...createPublishingEvents(log, metrics),
+    /** An error that no route handles. The response is 500, which `echodrop_http_internal_errors_total` counts. */
+    requestFailed(requestId: string, error: unknown): void {
+      log.error({ requestId, err: error }, 'Request failed');
+    },
   };
 }
 

@@ -123,8 +123,9 @@ function allowReadsOnly(site: Site): RequestHandler {
 /** Responds to errors of routes. A response that has begun is cut off, so that it cannot pass for complete. */
 function handleErrors(site: Site): ErrorRequestHandler {
   return (error, request, response, _next) => {
-    // Invalid percent-encoding in the path.
-    if (error instanceof URIError) return sendProblem(response, 'not_found', site);
+    // Express could not decode the path.
+    if (error instanceof URIError && 'status' in error && error.status === 400)
+      return sendProblem(response, 'not_found', site);
     const isUnavailable = error instanceof StoreUnavailable;
     // The reader has left.
     if (request.socket.destroyed && !isUnavailable) return;

@@ -67,10 +67,11 @@ const safeHeaders: RequestHandler = (_request, response, next) => {
 };
 
 function handleErrors(events: SandboxEvents): ErrorRequestHandler {
-  return (error, _request, response, next) => {
-    if (response.headersSent) return next(error);
-    if (error.status >= 400 && error.status < 500) return refuse(response, error.status, 214, 'Bad request');
+  return (error, _request, response, _next) => {
+    if (error.status >= 400 && error.status < 500 && !response.headersSent)
+      return refuse(response, error.status, 214, 'Bad request');
     events.failed(error);
+    if (response.headersSent) return void response.destroy();
     refuse(response, 500, 131, 'Internal error');
   };
 }

@@ -19,6 +19,11 @@ async function observed(respond: RequestListener, routeOf?: Parameters<typeof re
       const lines = text.matchAll(/^echodrop_http_request_seconds_count\{service="test",(.*)\} (\d+)$/gm);
       return Object.fromEntries([...lines].map(([, labels = '', count]) => [labels, Number(count)]));
     },
+    async internalErrors(): Promise<number> {
+      return Number(
+        /^echodrop_http_internal_errors_total\{service="test"\} (\d+)$/m.exec((await metrics.exposition()).text)?.[1],
+      );
+    },
     [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }
@@ -52,6 +57,14 @@ test("uses the pattern of an Express route, and 'gone' if the client disconnects
     'route="/:id",method="GET",status="200"': 1,
     'route="/:id",method="GET",status="gone"': 1,
   });
+});
+
+test('counts responses with status 500, from zero', async () => {
+  await using server = await observed(({ url }, response) => response.writeHead(Number(url?.slice(1))).end());
+  expect(await server.internalErrors()).toBe(0);
+  for (const status of [200, 404, 503, 500, 500]) await fetch(`${server.address}/${status}`);
+  await waitUntil('requests', async () => Object.values(await server.counts()).reduce((a, b) => a + b, 0) === 5);
+  expect(await server.internalErrors()).toBe(2);
 });
 
 test('counts an upload that waits for 100 Continue once', async () => {

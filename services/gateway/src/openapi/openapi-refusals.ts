@@ -24,7 +24,7 @@ export const uploadRefusals = responsesFor(
 
 const ownStatuses = [
   ...(['query_malformed', 'credentials_refused', 'not_yours', 'not_found', 'removed'] as const),
-  ...(['expectation_failed', 'too_many_requests', 'headers_too_large', 'unavailable'] as const),
+  ...(['expectation_failed', 'too_many_requests', 'headers_too_large', 'internal_error', 'unavailable'] as const),
 ].map((reason): number => refusals[reason][0]);
 
 /** The refusals of a request about own uploads, by status. */
