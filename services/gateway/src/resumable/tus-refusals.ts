@@ -16,7 +16,7 @@ export function toRefusal(error: unknown, maxMediaBytes: number): unknown {
 
 const headers = ['Upload-Offset', 'Upload-Length', 'Upload-Defer-Length', 'Upload-Metadata', 'Upload-Concat'];
 
-/** The refusal for a status of the library, and its text. */
+/** The refusal for a status of the library, and its text. `unavailable` counts as our failure: a stranger must not cause it. */
 export function refusalOf(
   { status, text = '', cause }: { status: number; text?: string | undefined; cause?: unknown },
   maxMediaBytes: number,
@@ -31,6 +31,8 @@ export function refusalOf(
       return new Refusal('offset_conflict', { cause });
     case 410:
       return new Refusal('upload_expired', { cause });
+    case 412:
+      return new Refusal('tus_version', { cause });
     case 413:
       // The library's text for more bytes than Upload-Length.
       return text.startsWith("upload's size")
@@ -39,8 +41,11 @@ export function refusalOf(
     case 501:
       // Of the extensions that the library knows, only concatenation is missing here. A 5xx would be retried in vain.
       return new Refusal('tus_malformed', { message: 'concatenation', cause });
-    default:
+    case 500:
       return new Refusal('unavailable', { cause });
+    // None of this release of the library (tus-refusals.test.ts).
+    default:
+      return status < 500 ? malformed(text, cause) : new Refusal('unavailable', { cause });
   }
 }
 

@@ -1,0 +1,105 @@
+import { glob, readFile } from 'node:fs/promises';
+import { adminOf } from '@echodrop/testkit/admin-of';
+import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
+import { sendHostile } from '@echodrop/testkit/hostile/hostile-request';
+import { hostileRequests } from '@echodrop/testkit/hostile/hostile-requests';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { upload } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type RunningPrometheus, startPrometheus } from './start-prometheus.fixture.ts';
+
+const services = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker'] as const;
+// Alerts on failures need more than five, so that many are sent of each request.
+const rounds = 7;
+// It measures the machine of this test.
+const isOfMachine = (alert: string) => alert === 'EventLoopBlocked';
+
+const parts = new AsyncDisposableStack();
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = parts.use(
+    await startStack({
+      settings: {
+        LOG_LEVEL: 'trace',
+        // Limits of an address would hide what a request does.
+        UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: '0',
+        WEB_UPLOAD: '1',
+        SECURITY_CONTACT: 'mailto:security@echodrop.example',
+      },
+    }),
+  );
+  await adminOf(stack, 'sweep', '--yes');
+});
+afterAll(() => parts.disposeAsync());
+
+async function sendAll(): Promise<void> {
+  for (const each of hostileRequests) await sendHostile(stack[each.to], each);
+}
+
+function loggedLines(): { readonly level: string; readonly service: string; readonly msg: string }[] {
+  return Object.values(stack.services).flatMap(({ output }) =>
+    output
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line)),
+  );
+}
+
+const isFailure = ({ level }: { level: string }) => ['error', 'fatal'].includes(level);
+
+test.each(hostileRequests)('$name is no failure of a service', async (each) => {
+  const before = loggedLines().filter(isFailure).length;
+  await sendHostile(stack[each.to], each);
+  expect(loggedLines().filter(isFailure).slice(before)).toEqual([]);
+});
+
+test('logs are lines of JSON without a character that a terminal obeys', () => {
+  const lines = loggedLines();
+  expect(lines.length).toBeGreaterThan(100);
+  expect(JSON.stringify(lines)).toContain('\u009b31m\u202e');
+  for (const { output } of Object.values(stack.services))
+    expect(output).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+});
+
+await describeWithOpsCheckers('Prometheus', ['prometheus'], () => {
+  let prometheus: RunningPrometheus;
+
+  beforeAll(async () => {
+    prometheus = parts.use(await startPrometheus(services.map((job) => [job, new URL(stack.ops(job)).host])));
+  });
+
+  /** Names of the alerts whose expressions have a result. */
+  async function pending(): Promise<string[]> {
+    const files = await Array.fromAsync(glob('rules/*.yml', { cwd: import.meta.dirname }));
+    const contents = await Promise.all(files.map((file) => readFile(new URL(file, import.meta.url), 'utf8')));
+    const rules: { alert?: string; expr: string }[] = contents
+      .flatMap((text) => parse(text).groups)
+      .flatMap((group) => group.rules);
+    const results = await Promise.all(
+      rules.map(async ({ alert = '', expr }) => ((await prometheus.values(expr)).length > 0 ? alert : '')),
+    );
+    return results.filter((alert) => alert !== '' && !isOfMachine(alert));
+  }
+
+  /** Waits until Prometheus has scraped what happened so far, and evaluated its rules since. */
+  async function scraped(uploads: number): Promise<void> {
+    const media = await samplePhoto('jpg', { width: 64, height: 48 });
+    expect((await upload(stack, { media })).status).toBe(200);
+    await waitUntil('two scrapes and an evaluation', async () => {
+      const done = `sum(echodrop_uploads_total{outcome="published"} offset 3s) == ${uploads}`;
+      return (await prometheus.values(done)).length === 1;
+    });
+  }
+
+  test('no alert fires after the requests of strangers', async () => {
+    await scraped(1);
+    expect(await pending()).toEqual([]);
+    for (let n = 0; n < rounds; n += 1) await sendAll();
+    await scraped(2);
+    expect(await pending()).toEqual([]);
+  });
+});
