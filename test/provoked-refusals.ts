@@ -81,7 +81,7 @@ export const provocations: Readonly<Record<string, (target: Target) => Promise<R
   },
   not_found: ({ stack, version }) => readResponse(fetch(`${stack.gateway}/${version}/upload.gif`, { method: 'POST' })),
   method_not_allowed: (target) => readResponse(fetch(`${target.stack.gateway}${pathOf(target)}`)),
-  media_too_large: (target) => send(target, { media: Buffer.alloc(65_537) }),
+  media_too_large: (target) => send(target, { media: Buffer.concat([target.photo, Buffer.alloc(65_537)]) }),
   media_unsupported: (target) => send(target, { media: Buffer.from('not a photo') }),
   expectation_failed: (target) => sendRaw(target, (client) => client.head(pathOf(target), { Expect: 'miracles' }, 0)),
   request_malformed: (target) => sendRaw(target, (client) => client.write('nonsense\r\n\r\n')),

@@ -24,7 +24,7 @@ const key = { name: 'key', content: sandbox.apiKey };
 const message = { name: 'message', content: 'hello' };
 const file = (content: Buffer) => ({ name: 'media', filename: 'a.jpg', content });
 const unknownKey = { name: 'key', content: 'unknown' };
-const tooLarge = Buffer.alloc(maxMediaBytes + 1);
+const tooLarge = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.alloc(maxMediaBytes - 2)]);
 const refusedSecrets = secretParts.map((part) => (part.name === 'oauth_secret' ? { ...part, content: 'wrong' } : part));
 const without = (name: string) => {
   const headers: Record<string, string> = { ...echoHeaders(stack), [name]: '' };

@@ -11,6 +11,7 @@ import {
   twoProofs,
 } from './admit/credentials.ts';
 import { idempotencyKeyOf, type OncePublisher, type Published } from './idempotency/idempotency.ts';
+import { refusalByType } from './publish/unsupported-media.ts';
 import { requireParameters } from './receive/complete-upload.ts';
 import { secretNames } from './receive/part-headers.ts';
 import { type FormSettings, receiveForm, requireFittingBody } from './receive/receive-form.ts';
@@ -60,6 +61,9 @@ export async function acceptUpload(context: UploadContext, deps: UploadDeps): Pr
   // In version 1 not before the file: a proxy may have added the token to a request with secrets.
   const verifyHeader = () => headerCredentials && verify(headerCredentials);
   if (version === 2) verifyHeader();
+  // Once, also if the form ends while its media is refused.
+  let applicationAdmitted: Promise<void> | undefined;
+  const admitApplication = (name: string) => (applicationAdmitted ??= admitted.admitApplication(name));
 
   await using form = await receiveForm(request, forms, {
     onField(fields) {
@@ -74,7 +78,18 @@ export async function acceptUpload(context: UploadContext, deps: UploadDeps): Pr
       verifyHeader();
       return verification.isRequested ? undefined : admitted.openMemory(crowdOut);
     },
-    admitMedia: admitted.admitMedia,
+    async admitMedia(type, received) {
+      if (received.media) log.mediaKey = received.media.key;
+      const refusal = refusalByType(type, { typesOff: forms.typesOff, idempotencyKey });
+      if (!refusal) await admitted.admitMedia(type);
+      // Otherwise a fault in the rest of the form comes first.
+      else if (received.fields.has('key') && received.fields.has('message')) {
+        const { application } = requireParameters(received, apiKeys, forms.compatibility);
+        await admitApplication(application);
+        throw refusal;
+      }
+      return refusal;
+    },
   });
 
   verifyHeader();
@@ -82,9 +97,8 @@ export async function acceptUpload(context: UploadContext, deps: UploadDeps): Pr
   // As in version 2, credentials in headers come before faults of the form.
   if (headerCredentials) await verdict.promise;
   const { message, alt, application, media } = requireParameters(form, apiKeys, forms.compatibility);
-  log.mediaKey = media.key;
   const caller = await verdict.promise;
-  await admitted.admitApplication(application);
+  await admitApplication(application);
   const stored = await media.awaitStored();
   if (!stored) throw mediaTooLarge(forms.maxMediaBytes);
 

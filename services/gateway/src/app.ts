@@ -12,7 +12,7 @@ import { type Format, requestedFormat } from './response/format.ts';
 import { asRefusal, ClientGone, Refusal } from './response/refusal-error.ts';
 import { methodNotAllowed, sendRecord, sendRefusal } from './response/send-response.ts';
 import { type TusDeps, tusRoutes } from './resumable/tus-routes.ts';
-import { createUploadContext } from './upload-context.ts';
+import { createUploadContext, logRefusal } from './upload-context.ts';
 import { visitorRoutes } from './visitor-routes.ts';
 
 interface Gateway {
@@ -125,7 +125,7 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
         return events.uploadEnded(context, wasCutOff(response) ? 'unavailable' : 'client_gone');
       const refusal = asRefusal(error);
       sendRefusal(request, response, format, refusal);
-      context.log.refusalMessage = refusal.sentence;
+      logRefusal(context.log, refusal);
       events.uploadEnded(context, refusal.reason, refusal.cause);
     }
   };

@@ -60,6 +60,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
     store,
     onOrphan: events.mediaOrphaned,
     maxMediaBytes: config.MAX_MEDIA_BYTES,
+    typesOff: config.MEDIA_TYPES_OFF,
     minBytesPerSecond: config.MIN_BYTES_PER_SECOND,
     maxUploadSeconds: config.MAX_UPLOAD_SECONDS,
     compatibility: config.CLIENT_COMPATIBILITY,

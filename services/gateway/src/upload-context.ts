@@ -1,7 +1,6 @@
-import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import type { Request, Response } from 'express';
 import type { Format } from './response/format.ts';
-import { ClientGone } from './response/refusal-error.ts';
+import { ClientGone, type Refusal } from './response/refusal-error.ts';
 
 /** A request and its client. */
 export interface RequestContext {
@@ -33,9 +32,15 @@ interface UploadLog {
   /** The probe-worker and the rendition-worker log it too. */
   mediaKey?: string;
   /** Why media is unsupported. */
-  cause?: UnsupportedReason;
+  cause?: string | undefined;
   refusalMessage?: string;
   bytes?: number;
+}
+
+/** Sets the fields of the log line of a refused upload. */
+export function logRefusal(log: UploadLog, { reason, sentence, variant }: Refusal): void {
+  log.refusalMessage = sentence;
+  if (reason === 'media_unsupported') log.cause = variant;
 }
 
 export function createRequestContext(request: Request<object>, response: Response): RequestContext {

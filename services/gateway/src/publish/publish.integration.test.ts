@@ -66,7 +66,7 @@ async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<
   media.end();
   const stored = (await media.awaitStored()) ?? expect.fail('too large');
   const upload = { caller, media, message: 'hello', application: 'app', stored };
-  const record = await publisher.publish(upload, { signal: new AbortController().signal, log: {} });
+  const record = await publisher.publish(upload, { signal: new AbortController().signal });
   return { record, missing, failed };
 }
 

@@ -5,7 +5,7 @@ import { findRecord } from '@echodrop/archive/records';
 import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/detect-media-type';
-import type { MediaLimits, Probe, UnsupportedReason } from '@echodrop/media/outcomes';
+import type { MediaLimits, Probe } from '@echodrop/media/outcomes';
 import { probeJpeg } from '@echodrop/media/photo-size/jpeg-header';
 import { recordKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -23,6 +23,7 @@ import {
   requireSamePayload,
   retry,
 } from './commit-record.ts';
+import { mediaUnsupported } from './unsupported-media.ts';
 
 // The longest that the last try may take in the store.
 const lastTryMs = 30_000;
@@ -41,8 +42,8 @@ interface PublisherDeps {
   readonly events: Pick<GatewayEvents, 'mediaProbed' | 'listingFailed' | 'listingRepaired' | 'enqueueFailed'>;
 }
 
-/** The part of an upload's context that publishing needs; it sets `log.cause`. */
-export type PublishContext = Pick<UploadContext, 'signal' | 'log'>;
+/** The part of an upload's context that publishing needs. */
+export type PublishContext = Pick<UploadContext, 'signal'>;
 
 /** Makes media public: probes it, writes its record, enqueues its renditions, and lists it. */
 export class Publisher {
@@ -125,17 +126,11 @@ export class Publisher {
     return found && recordOf(owner, found);
   }
 
-  async #requireSupported({ media, caller }: CompleteUpload, { signal, log }: PublishContext) {
+  async #requireSupported({ media, caller }: CompleteUpload, { signal }: PublishContext) {
     const { type } = media;
-    const toRefusal = (why: UnsupportedReason, detected?: MediaType): Refusal => {
-      log.cause = why;
-      return why === 'type_off'
-        ? new Refusal('media_unsupported', { message: why, values: { type: detected ?? 'such' } })
-        : new Refusal('media_unsupported', { message: why });
-    };
-    if (type === undefined) throw toRefusal('unknown_type');
+    if (type === undefined) throw mediaUnsupported('unknown_type', type);
     const probe = await this.#probe(media, type, { owner: ownerHash(caller), signal });
-    if (probe.outcome === 'unsupported') throw toRefusal(probe.why, type);
+    if (probe.outcome === 'unsupported') throw mediaUnsupported(probe.why, type);
     return probe;
   }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { MediaType } from '@echodrop/media/detect-media-type';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { bindTrace } from '@echodrop/service/tracing/trace';
 import { mediaTooLarge, Refusal } from '../response/refusal-error.ts';
@@ -17,13 +18,17 @@ export interface FormSettings {
   /** Called with the key of media that could not be discarded. */
   readonly onOrphan: (mediaKey: string) => void;
   readonly maxMediaBytes: number;
+  /** Types that are refused. */
+  readonly typesOff: ReadonlySet<MediaType>;
   readonly minBytesPerSecond: number;
   readonly maxUploadSeconds: number;
   /** `historic` forgives a form what old clients leave out. */
   readonly compatibility: 'strict' | 'historic';
 }
 
-export interface FormOptions extends MediaOptions {
+export interface FormOptions extends Omit<MediaOptions, 'admitMedia'> {
+  /** As in MediaOptions, with what has arrived of the form. */
+  readonly admitMedia?: (type: MediaType | undefined, form: FormContent) => Promise<Refusal | undefined>;
   /** A rejected `verdict` ends the upload, and until the verdict reading pauses at 256 KiB. Otherwise only the media is dropped. */
   readonly stopOnRefusal?: boolean;
   /** Called after each field with all fields so far. */
@@ -45,14 +50,18 @@ export function requireFittingBody(request: IncomingMessage, maxMediaBytes: numb
 export async function receiveForm(
   request: IncomingMessage,
   settings: FormSettings,
-  { stopOnRefusal = false, onField, ...media }: FormOptions,
+  { stopOnRefusal = false, onField, admitMedia, ...options }: FormOptions,
 ): Promise<FormContent> {
   const { store, onOrphan, maxMediaBytes: maxBytes, minBytesPerSecond, maxUploadSeconds: maxSeconds } = settings;
-  const verdict = stopOnRefusal ? media.verdict : undefined;
+  const verdict = stopOnRefusal ? options.verdict : undefined;
+  const media: MediaOptions = {
+    ...options,
+    ...(admitMedia && { admitMedia: (type) => admitMedia(type, content) }),
+  };
   // Assigned before the first byte is read.
   let body: BodyReading;
   await using unpublished = new AsyncDisposableStack();
-  const content = unpublished.use(
+  const content: FormContent = unpublished.use(
     new FormContent(() => new ReceivedMedia({ store, onOrphan, body, maxBytes }, media), onField),
   );
   const read = async () => {

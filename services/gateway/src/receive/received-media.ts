@@ -25,8 +25,11 @@ export interface MediaOptions {
   readonly verdict?: Promise<unknown>;
   /** Called when the media begins, for memory that holds it until the verdict. Without memory, reading pauses at 256 KiB. */
   readonly openMemory?: (crowdOut: (reason: Refusal) => void) => MemoryShare | undefined;
-  /** Called with the detected type before the media reaches the store; its rejection ends the upload. */
-  readonly admitMedia?: (type: MediaType | undefined) => Promise<void>;
+  /**
+   * Called with the detected type before the media reaches the store. Its rejection ends the upload. If it resolves with a refusal, the media is
+   * dropped, and the rest of the form is read.
+   */
+  readonly admitMedia?: (type: MediaType | undefined) => Promise<Refusal | undefined>;
 }
 
 /** Media on its way into the store. Disposing discards it unless it was committed. */
@@ -136,7 +139,11 @@ export class ReceivedMedia implements AsyncDisposable {
     this.#memory?.markVerified();
     await this.#headComplete.promise;
     this.#type = detectMediaType(this.head);
-    await admitMedia?.(this.#type);
+    const refusal = await admitMedia?.(this.#type);
+    if (refusal) {
+      this.#drop(refusal);
+      throw refusal;
+    }
     if (this.#source.errored) throw this.#source.errored;
     this.#isStoring = true;
     return this.#transfer.store.put(mediaObjectKey(this.key), this.#source, { signal: this.#stop.signal });

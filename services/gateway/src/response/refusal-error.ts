@@ -34,6 +34,8 @@ export class Refusal<R extends Reason = Reason> extends Error {
   /** Sent as `Retry-After` if a retry may help; by default with 423, 429 and 503. */
   readonly retryAfterSeconds: number | undefined;
   readonly sentence: string;
+  /** Which of several messages of the reason. */
+  readonly variant: string | undefined;
 
   readonly status: number;
 
@@ -43,6 +45,7 @@ export class Refusal<R extends Reason = Reason> extends Error {
     this.reason = reason;
     const [status, messages]: readonly [number, string | Readonly<Record<string, string>>] = refusals[reason];
     this.status = status;
+    this.variant = options.message;
     const template = typeof messages === 'string' ? messages : messages[options.message ?? ''];
     this.sentence = fill(template ?? '', options.values ?? {});
     const isTemporary = status === 423 || status === 429 || status === 503;

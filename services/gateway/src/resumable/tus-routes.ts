@@ -13,7 +13,7 @@ import { contentTypes } from '../response/format.ts';
 import { prefersRepresentation } from '../response/preferences.ts';
 import { asRefusal, ClientGone, Refusal } from '../response/refusal-error.ts';
 import { methodNotAllowed, sendBounded, sendRecord, sendRefusal } from '../response/send-response.ts';
-import { createUploadContext, type UploadContext } from '../upload-context.ts';
+import { createUploadContext, logRefusal, type UploadContext } from '../upload-context.ts';
 import type { UploadOutcome } from '../upload-events.ts';
 import { checksumAlgorithms } from './incoming-bytes.ts';
 import type { ResumableDeps } from './resumable-deps.ts';
@@ -90,7 +90,7 @@ async function handleRequest(handling: Handling): Promise<void> {
     const refusal = asRefusal(toRefusal(error, deps.forms.maxMediaBytes));
     if (refusal.reason === 'tus_version') response.set('Tus-Version', version);
     sendRefusal(request, response, 'json', ofHead(refusal, method));
-    context.log.refusalMessage = refusal.sentence;
+    logRefusal(context.log, refusal);
     end(refusal.reason, refusal.cause);
   } finally {
     tus.admitted?.[Symbol.dispose]();
