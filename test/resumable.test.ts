@@ -426,6 +426,8 @@ test('while one writer sends, a second one gets 423, and another user 404 as eve
   const rest = Promise.withResolvers<Buffer>();
   const first = sendUnended(path, photo.subarray(0, 1000), new AbortController().signal, rest.promise);
   await waitForLease(stack, path);
+  // Keys of Redis name no user.
+  expect(await stack.redis.command('KEYS', '*')).not.toContain(stack.provider);
   expect((await send('HEAD', path, anotherUser(stack))).status).toBe(404);
   rest.resolve(photo.subarray(1000));
   expect((await first).status).toBe(204);

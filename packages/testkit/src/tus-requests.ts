@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { patienceMs } from './patience.ts';
 import { type Stack, sandbox } from './start-stack.ts';
 import { echoHeaders } from './upload.ts';
@@ -53,7 +54,8 @@ type LeaseTarget = Pick<Stack, 'provider' | 'redis'>;
 
 // Of the sandbox user.
 function leaseKey({ provider }: LeaseTarget, path: string): string {
-  return `echodrop:resumable:{${path.split('/').at(-1)}}:${provider} ${sandbox.userId}:writer`;
+  const owner = hash('sha256', JSON.stringify([provider, `${sandbox.userId}`])).slice(0, 32);
+  return `echodrop:resumable:{${path.split('/').at(-1)}}:${owner}:writer`;
 }
 
 /** Whether a writer has the lease of an upload of the sandbox user. */

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { ownerHash } from '@echodrop/archive/owner';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { connectRedis } from '@echodrop/service/redis/redis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
@@ -32,8 +32,8 @@ export class UploadRates {
   }
 
   /** @throws Refusal `too_many_requests` */
-  async countUser({ provider, subject }: Pick<Caller, 'provider' | 'subject'>): Promise<void> {
-    await this.#count(this.#users, hash('sha256', JSON.stringify([provider, subject])), 'userRate');
+  async countUser(user: Pick<Caller, 'provider' | 'subject'>): Promise<void> {
+    await this.#count(this.#users, ownerHash(user), 'userRate');
   }
 
   /** @throws Refusal `too_many_requests` */

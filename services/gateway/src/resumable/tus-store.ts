@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
+import { ownerHash } from '@echodrop/archive/owner';
 import { DataStore, type Lock, type Locker, Metadata, Upload } from '@tus/utils';
 import { appendBytes, isComplete } from './append-bytes.ts';
 import { createUpload, declareLength } from './create-upload.ts';
@@ -91,9 +92,8 @@ export class TusLocker implements Locker {
     const request = requireRequest();
     return {
       lock: async () => {
-        const { provider, subject } = admitted().caller;
         // By the owner too: another user must not notice that the upload exists.
-        request.lease = await this.#leases.acquire(id, `${provider} ${subject}`, request.context.signal);
+        request.lease = await this.#leases.acquire(id, ownerHash(admitted().caller), request.context.signal);
       },
       unlock: async () => {
         await request.lease?.[Symbol.asyncDispose]();

@@ -56,7 +56,7 @@ export class WriterLeases {
     this.#failoverMs = failoverMs;
   }
 
-  /** Waits up to three seconds for the lease of an upload of `owner`. @throws Refusal `upload_locked`; the reason of `signal`; an error of Redis */
+  /** Waits up to three seconds for the lease of an upload of `owner`, a hash. @throws Refusal `upload_locked`; the reason of `signal`; an error of Redis */
   async acquire(id: string, owner: string, signal: AbortSignal): Promise<WriterLease> {
     const holder = randomUUID();
     const end = performance.now() + waitMs;
