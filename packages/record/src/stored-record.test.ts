@@ -117,6 +117,8 @@ test.each([
   ['a type that is a file name', JSON.stringify({ ...written, type: '/../.bashrc' })],
   ['a type with capitals', JSON.stringify({ ...written, type: 'JPG' })],
   ['a media key that is a path', JSON.stringify({ ...written, media_key: '../records/0aZ9bY8cX7.json' })],
+  ['a time before 1970', JSON.stringify({ ...written, timestamp: '1969-12-31T23:59:59.999Z' })],
+  ['a time that has no place in listings', JSON.stringify({ ...written, timestamp: '2286-11-20T17:46:40.000Z' })],
   ['a width of 0', JSON.stringify({ ...written, width: 0 })],
   ['a negative size', JSON.stringify({ ...written, size: -1 })],
   ['a size beyond exact integers', JSON.stringify({ ...written, size: 2 ** 60 })],

@@ -33,7 +33,7 @@ const owners = {
   xmlbuilder2: 'packages/record',
 };
 
-const isTestCode = /\.(test|fixture)\.ts$|^(test|packages\/(testkit|bench)|tools\/prose-lint)\//;
+const isTestCode = /\.(test|fixture|fuzz)\.ts$|^(test|packages\/(testkit|bench)|tools\/prose-lint)\//;
 const exclude = ['**/node_modules', 'packages/client/dist'];
 const files = (await Array.fromAsync(glob('{packages,services,tools,deploy,test}/**/*.ts', { cwd: root, exclude })))
   .filter((file) => !isTestCode.test(file))

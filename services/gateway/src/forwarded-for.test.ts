@@ -1,19 +1,7 @@
 import { isIP } from 'node:net';
-import { spellForwardedFor } from '@echodrop/service/forwarded-for';
-import express from 'express';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-
-const app = express();
-app.set('trust proxy', ['127.0.0.1', '10.0.0.0/8', 'fc00::/7']);
-
-/** The address of a client according to Express, of a request that a trusted peer forwards. */
-function clientOf(header: string | undefined): string | undefined {
-  const headers = header === undefined ? {} : { 'x-forwarded-for': header };
-  spellForwardedFor(headers);
-  const request = Object.create(app.request, { app: { value: app } });
-  return Object.assign(request, { headers, socket: { remoteAddress: '127.0.0.1' } }).ip;
-}
+import { clientOf } from './client-of.fixture.ts';
 
 test.each([
   [undefined, '127.0.0.1'],

@@ -47,7 +47,9 @@ export function partKind(block: string, isHistoric: boolean): PartKind {
 /** `isForgiven`: media of disposition `file`. @throws Refusal `form_malformed` */
 function readDisposition(lines: readonly string[], isHistoric: boolean) {
   const [disposition, parameters] = header(lines, 'content-disposition');
-  const name = parameters.get('name')?.[0];
+  const [name, ...others] = parameters.get('name') ?? [];
+  // Other parsers may read another one.
+  if (others.length > 0) throw new Refusal('form_malformed', { message: 'headers' });
   const isForgiven = isHistoric && disposition === 'file' && name === 'media';
   if (name === undefined || (disposition !== 'form-data' && !isForgiven))
     throw new Refusal('form_malformed', { message: 'disposition' });
