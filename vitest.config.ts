@@ -1,7 +1,7 @@
 import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
-import { defineConfig, type Plugin } from 'vitest/config';
-import { pictureProgramInSource } from './packages/testkit/src/built-picture-program.ts';
+import { defineConfig } from 'vitest/config';
+import { buildPictureProgram } from './packages/testkit/src/build-picture-program.ts';
 import { testTimeouts } from './packages/testkit/src/patience.ts';
 import { testReporters } from './packages/testkit/src/reporters/test-reporters.ts';
 import { testCache } from './packages/testkit/src/test-cache.ts';
@@ -33,14 +33,6 @@ if (process.platform === 'linux' && !process.env['TMPDIR'] && isUsable()) proces
 
 // Starting a program takes longer from a large process. This makes malloc return freed memory sooner (`restore-process.ts`).
 process.env['MALLOC_TRIM_THRESHOLD_'] = String(64 * 1024);
-
-// Renditions start this program for each photo.
-const built = `(await (await import('@echodrop/testkit/built-picture-program')).builtPictureProgram())`;
-const buildPictureProgram: Plugin = {
-  name: 'build-picture-program',
-  enforce: 'pre',
-  transform: (code, id) => (id.endsWith('/picture-process.ts') ? code.replace(pictureProgramInSource, built) : null),
-};
 
 export default defineConfig({
   // All clones share the durations of test files, for their order and for the time left.

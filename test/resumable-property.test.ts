@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { request as send } from 'node:http';
 import { clockedStore, TestClock } from '@echodrop/archive/clocked-store.fixture';
 import { listResumables } from '@echodrop/archive/resumable-uploads';
 import { sweep } from '@echodrop/archive/sweep-orphans';
@@ -12,8 +11,7 @@ import { patientSignal } from '@echodrop/testkit/patience';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
-import { base64, patchTus, sendTus, tusMetadata } from '@echodrop/testkit/tus-requests';
-import { echoHeaders } from '@echodrop/testkit/upload';
+import { base64, patchAndCut, patchTus, sendTus, tusMetadata } from '@echodrop/testkit/tus-requests';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -141,17 +139,6 @@ describeWithMinio('resumable uploads of random pieces', {}, (startMinio) => {
       return status === 200;
     });
     return offset;
-  }
-
-  /** Sends a piece with a larger Content-Length, and closes the connection. */
-  async function patchAndCut({ gateway: origin, provider }: Stack, path: string, offset: number, piece: Buffer) {
-    const headers = {
-      ...{ ...echoHeaders({ provider }), 'Tus-Resumable': '1.0.0', 'Upload-Offset': `${offset}` },
-      ...{ 'Content-Type': 'application/offset+octet-stream', 'Content-Length': piece.length + 1 },
-    };
-    const request = send(new URL(path, origin), { method: 'PATCH', headers, agent: false }).on('error', () => {});
-    await new Promise<void>((resolve) => request.write(piece, () => resolve()));
-    request.socket?.resetAndDestroy();
   }
 });
 

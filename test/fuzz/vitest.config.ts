@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { buildPictureProgram } from '../../packages/testkit/src/build-picture-program.ts';
 import { testTimeouts } from '../../packages/testkit/src/patience.ts';
 import { testReporters } from '../../packages/testkit/src/reporters/test-reporters.ts';
 
 // For `npm run test:fuzz`: random hostile input. The fuzzers are next to the code that they test.
 export default defineConfig({
+  plugins: [buildPictureProgram],
   test: {
     root: resolve(import.meta.dirname, '../..'),
     include: ['{packages,services,test}/**/*.fuzz.ts'],

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { request as send } from 'node:http';
 import { patienceMs } from './patience.ts';
 import { type Stack, sandbox } from './start-stack.ts';
 import { echoHeaders } from './upload.ts';
@@ -48,6 +49,17 @@ export function patchTus(
 ) {
   const type = 'application/offset+octet-stream';
   return sendTus(target, 'PATCH', path, { 'Upload-Offset': `${offset}`, 'Content-Type': type, ...headers }, body);
+}
+
+/** Sends a piece with a larger Content-Length, and closes the connection. */
+export async function patchAndCut({ gateway: origin, provider }: Target, path: string, offset: number, piece: Buffer) {
+  const headers = {
+    ...{ ...echoHeaders({ provider }), 'Tus-Resumable': '1.0.0', 'Upload-Offset': `${offset}` },
+    ...{ 'Content-Type': 'application/offset+octet-stream', 'Content-Length': piece.length + 1 },
+  };
+  const request = send(new URL(path, origin), { method: 'PATCH', headers, agent: false }).on('error', () => {});
+  await new Promise<void>((resolve) => request.write(piece, () => resolve()));
+  request.socket?.resetAndDestroy();
 }
 
 type LeaseTarget = Pick<Stack, 'provider' | 'redis'>;

@@ -67,11 +67,12 @@ function failureOf({ seed, counterexamplePath, numRuns, errorInstance }: Failure
   // The rest of the path says how the case was made smaller, in hundreds of steps that repeat by themselves.
   const path = counterexamplePath?.split(':', 1)[0];
   const message = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+  const repeat = `FUZZ_SEED=${seed} FUZZ_PATH=${path} npm run test:fuzz -- ${file}`;
   const lines = [
-    message,
-    `Smallest case, after ${numRuns} cases (seed ${seed}, path ${path}):`,
+    // Summaries show the first line only.
+    `${message.split('\n', 1)[0]} (to repeat: ${repeat})`,
+    `Case ${numRuns} failed. The smallest that fails:`,
     fc.stringify(value),
-    `Repeat: FUZZ_SEED=${seed} FUZZ_PATH=${path} npm run test:fuzz -- ${file}`,
   ];
   return new Error(lines.join('\n'), { cause: errorInstance });
 }

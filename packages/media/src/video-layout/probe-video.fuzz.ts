@@ -1,0 +1,45 @@
+import { mkdtempDisposable, readdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CountedSource } from '@echodrop/testkit/counted-source';
+import { fuzz } from '@echodrop/testkit/fuzz/fuzz';
+import { patientSignal } from '@echodrop/testkit/patience';
+import { expect } from 'vitest';
+import { isPhoto, type VideoType } from '../detect-media-type.ts';
+import { bytesOf, mutated, videoSamples } from '../mutated-media.fixture.ts';
+import { unsupportedReasons } from '../outcomes.ts';
+import { probeMedia } from '../probe.ts';
+import { cpuSeconds } from '../sandbox/cpu-seconds.fixture.ts';
+import { videoTracks } from './ffprobe.ts';
+import { displayedSize, pictureTrack } from './probe-video.ts';
+
+const MiB = 2 ** 20;
+const maxPixels = 1e8;
+
+fuzz(
+  'a mutated video has the size that ffprobe finds in all of it, or a reason',
+  mutated(videoSamples),
+  async (mutated) => {
+    const bytes = await bytesOf(videoSamples, mutated);
+    await using scratch = await mkdtempDisposable(join(tmpdir(), 'probe-video-'));
+    const source = new CountedSource(bytes);
+    const before = cpuSeconds();
+    const probe = await probeMedia(source, { scratchDir: scratch.path, maxPixels, signal: patientSignal() });
+    expect(cpuSeconds() - before).toBeLessThan(5);
+    expect(source.bytesRead).toBeLessThan(8 * MiB);
+    expect(await readdir(scratch.path)).toEqual([]);
+    if (probe.outcome === 'unsupported') return expect(unsupportedReasons).toContain(probe.why);
+    expect(probe.width * probe.height).toBeLessThanOrEqual(maxPixels);
+    if (isPhoto(probe.type)) return;
+    const path = join(scratch.path, 'whole');
+    await writeFile(path, bytes);
+    expect(await sizeOfAll(path, probe.type)).toEqual({ width: probe.width, height: probe.height });
+  },
+);
+
+async function sizeOfAll(path: string, type: VideoType) {
+  const tracks = await videoTracks(path, type, patientSignal());
+  if (typeof tracks === 'string') return tracks;
+  const picture = pictureTrack(tracks);
+  return typeof picture === 'string' ? picture : displayedSize(picture);
+}
