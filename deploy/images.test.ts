@@ -41,11 +41,6 @@ test('a release builds every image with the version of package.json', () => {
   expect(text('docker-compose.yml')).toContain(`echodrop/proxy:\${PROXY_VERSION:-${proxyVersion}}`);
 });
 
-test('pnpm has the version of deploy/install', () => {
-  const [pnpm = ''] = /pnpm@[\d.]+/.exec(text('deploy/install')) ?? [];
-  expect(dockerfile).toContain(`${pnpm} `);
-});
-
 // The default ports of a service, read without starting it.
 function portsOf(name: ServiceName): number[] {
   const redis = 'redis://127.0.0.1';

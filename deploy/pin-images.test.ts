@@ -58,6 +58,21 @@ test('third-party images have the same names in all files, and all or none have 
   expect(new Set(images.map(([, [digest = '']]) => digest !== '')).size).toBe(1);
 });
 
+test('every image is a third-party image with a tag, a stage of its file, or ours', async () => {
+  const others: string[] = [];
+  for (const file of files) {
+    const text = await readFile(join(root, file), 'utf8');
+    const stages = [...text.matchAll(/^FROM .* AS ([\w-]+)$/gm)].map(([, stage]) => stage);
+    const references = [...text.replace(named, '').matchAll(/^[ -]*(?:FROM|image:) +(\S+)/gm)].map(
+      ([, image = '']) => image,
+    );
+    others.push(...references.filter((image) => !stages.includes(image)));
+  }
+  expect(
+    others.filter((image) => !/^(\$\{ECHODROP_REGISTRY|echodrop\/|\*silo$|for-\$\{SERVICE\}$)/.test(image)),
+  ).toEqual([]);
+});
+
 test('pins all images, updates the pins, and returns to tags', async () => {
   const tags = [...(await imagesIn(copy)).keys()];
   const digests: string[] = [];
@@ -73,6 +88,14 @@ test('pins all images, updates the pins, and returns to tags', async () => {
   expect(digests.every((digest) => digest.startsWith('@sha256:'))).toBe(true);
   expect(await pin(['--tags'])).toMatchObject({ exitCode: 0 });
   for (const [, [digest]] of await imagesIn(copy)) expect(digest).toBe('');
+});
+
+test('a check fails while an image has no digest, and names it', async () => {
+  const unpinned = await pin(['--check']);
+  expect(unpinned).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('redis:8-bookworm') });
+  expect(await pin([])).toMatchObject({ exitCode: 0 });
+  expect(await pin(['--check'])).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await pin(['--tags'])).toMatchObject({ exitCode: 0 });
 });
 
 test('changes nothing if a digest is not available', async () => {
