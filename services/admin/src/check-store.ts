@@ -2,7 +2,8 @@ import type { StoreFinding } from '@echodrop/archive/store-finding';
 import { verifyStore } from '@echodrop/archive/verify-store';
 import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { CommandFailed, quoteForTerminal, shownKey } from './command-context.ts';
+import { quoteForTerminal } from '@echodrop/service/terminal-text';
+import { CommandFailed, shownKey } from './command-context.ts';
 
 type Options = Omit<Parameters<typeof verifyStore>[1], 'olderThanMs'>;
 

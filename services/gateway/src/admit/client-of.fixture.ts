@@ -1,5 +1,5 @@
-import express from 'express';
 import { spellForwardedFor } from '@echodrop/service/forwarded-for';
+import express from 'express';
 
 const app = express();
 app.set('trust proxy', ['127.0.0.1', '10.0.0.0/8', 'fc00::/7']);

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import { findRecord } from '@echodrop/archive/records';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
+import { findTwice } from '@echodrop/object-store/find-twice';
 import { recordKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { isMediaId, isTombstone, type RecordPage, type StoredRecord, type Tombstone } from '@echodrop/record';
@@ -13,9 +13,6 @@ import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
 import { Refusal } from '../response/refusal-error.ts';
 import type { RequestContext } from '../upload-context.ts';
 import type { OwnUploadEvents } from './own-upload-events.ts';
-
-// Longer than a returning node of MinIO was seen to miss writes.
-const rereadMs = 2500;
 
 /** A request of a user about own uploads, which holds its slot until its response is complete. */
 export interface OwnRequest extends RequestContext {
@@ -85,9 +82,7 @@ async function withOwn<T>(
  */
 async function findListed(store: ObjectStore, id: string, signal: AbortSignal) {
   if (!isMediaId(id) || !(await store.exists(recordKey(id)))) return undefined;
-  await sleep(rereadMs, undefined, { signal }).catch(() => {});
-  signal.throwIfAborted();
-  const found = await findRecord(store, id, signal);
+  const found = await findTwice(store, () => findRecord(store, id, signal), signal);
   if (!found) throw new StoreUnavailable('record listed but missing');
   return found;
 }
