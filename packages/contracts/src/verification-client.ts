@@ -62,7 +62,6 @@ export class VerificationClient implements AsyncDisposable {
       connect: { timeout: connectMs, lookup: rememberedLookup },
       keepAliveTimeout,
       keepAliveMaxTimeout: keepAliveTimeout,
-      maxResponseSize: maxResponseBytes,
       // `exchange` has one deadline for all.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -132,7 +131,8 @@ export class VerificationClient implements AsyncDisposable {
       const headers = running ? { ...this.#headers, traceparent: running } : this.#headers;
       const text = body === undefined ? null : JSON.stringify(body);
       try {
-        const response = await exchange(this.#dispatcher, { method, path, body: text, headers }, deadlineMs, signal);
+        const limits = { deadlineMs, maxBytes: maxResponseBytes, signal };
+        const response = await exchange(this.#dispatcher, { method, path, body: text, headers }, limits);
         if (response.status !== 200) throw new Error(`verifier responded with ${response.status}`);
         return shape.parse(JSON.parse(response.body.toString()));
       } catch (error) {

@@ -42,7 +42,6 @@ export class ProviderConnections implements AsyncDisposable {
       // `exchange` has a deadline for everything.
       headersTimeout: 0,
       bodyTimeout: 0,
-      maxResponseSize: maxBodyBytes,
       maxHeaderSize: maxHeaderBytes,
       // By default, undici verifies the certificate against the Host header, which has the advertised name.
       connect: (options, callback) => connect({ ...options, servername: undefined as never }, callback),
@@ -63,7 +62,10 @@ export class ProviderConnections implements AsyncDisposable {
       headers: { ...target.headers, ...(authorization !== undefined && { authorization }) },
     };
     try {
-      const { status, headers, body } = await exchange(this.#agent, request, this.#timeoutMs);
+      const { status, headers, body } = await exchange(this.#agent, request, {
+        deadlineMs: this.#timeoutMs,
+        maxBytes: maxBodyBytes,
+      });
       return { status, headers, body: decode(body) };
     } catch (error) {
       const isTooLarge =

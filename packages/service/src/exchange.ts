@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 
 export interface HttpResponse {
   readonly status: number;
@@ -7,16 +7,22 @@ export interface HttpResponse {
   readonly body: Buffer;
 }
 
+interface ExchangeOptions {
+  /** For the whole exchange, including the wait for a socket. */
+  readonly deadlineMs: number;
+  /** Of the response's body. */
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * Sends a request once and reads the whole response within `deadlineMs`, including the wait for a socket. The dispatcher's
- * `maxResponseSize` limits its size. Costs less than undici's `request`, which creates a stream per response.
- * @throws the signal's reason, undici's error, or a DOMException `TimeoutError`
+ * Sends a request once and reads the whole response. Costs less than undici's `request`, which creates a stream per response.
+ * @throws the signal's reason, undici's error (beyond `maxBytes`, ResponseExceededMaxSizeError), or a DOMException `TimeoutError`
  */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  deadlineMs: number,
-  signal?: AbortSignal,
+  { deadlineMs, maxBytes, signal }: ExchangeOptions,
 ): Promise<HttpResponse> {
   if (signal?.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
@@ -24,6 +30,7 @@ export function exchange(
   let controller: Dispatcher.DispatchController | undefined;
   let failure: Error | undefined;
   let status = 0;
+  let size = 0;
   let headers: IncomingHttpHeaders = {};
   const end = () => {
     clearTimeout(timer);
@@ -51,7 +58,9 @@ export function exchange(
       headers = receivedHeaders;
     },
     onResponseData(_, chunk) {
-      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxBytes) fail(new errors.ResponseExceededMaxSizeError(`response above ${maxBytes} bytes`));
+      else chunks.push(chunk);
     },
     onResponseEnd() {
       end();

@@ -17,6 +17,7 @@ const owners = {
   'cli-progress': 'packages/client',
   // Two separate command lines.
   commander: ['packages/client', 'services/admin'],
+  'fast-xml-parser': 'packages/object-store',
   ioredis: 'packages/service',
   'libheif-js': 'packages/media',
   'lossless-json': 'packages/client',

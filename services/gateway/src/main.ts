@@ -5,7 +5,7 @@ import { objectStoreFromSettings } from '@echodrop/object-store/object-store-fro
 import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { PartMemory } from '@echodrop/object-store/part-memory';
 import { registerBacklogMetrics } from '@echodrop/queue/queue-clients';
-import { boundResponses } from '@echodrop/service/bound-responses';
+import { limitResponses } from '@echodrop/service/limit-responses';
 import { failoverMsOf } from '@echodrop/service/redis/failover';
 import { cacheRedisUrl, connectRedis, failFast, queueRedisUrl } from '@echodrop/service/redis/redis';
 import { registerQueueMemoryMetrics } from '@echodrop/service/redis/redis-memory';
@@ -124,5 +124,5 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   registerQueueMemoryMetrics(metrics, claimsRedis);
   registerSweepMetrics(metrics, store);
   await addReadinessChecks(health, { store, blocks, probes, verifier }, events.storeChecked);
-  await serve(gatewayServer(boundResponses(traceRequests(app), metrics)), config.PORT);
+  await serve(gatewayServer(limitResponses(traceRequests(app), metrics)), config.PORT);
 });

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { observeStore } from '@echodrop/object-store/observed-object-store';
-import { boundResponses } from '@echodrop/service/bound-responses';
+import { limitResponses } from '@echodrop/service/limit-responses';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
@@ -41,7 +41,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
     upload: webUpload(config),
   });
 
-  await serve(createServer(boundResponses(traceRequests(app), metrics)), config.PORT);
+  await serve(createServer(limitResponses(traceRequests(app), metrics)), config.PORT);
 });
 
 function webUpload(config: SiteConfig): WebUpload | undefined {

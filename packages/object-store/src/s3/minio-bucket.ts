@@ -1,9 +1,9 @@
 import type { Secret } from '@echodrop/service/secret';
 import { type ListedObject, StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
 import type { StoreDeadlines } from './deadlines.ts';
-import { readObjectPage, readUploadPage } from './list-responses.ts';
 import { MultipartRequests } from './multipart-requests.ts';
 import { ObjectRequests } from './object-requests.ts';
+import { readObjectPage, readUploadPage } from './response-xml.ts';
 import { SignedRequests, type StoreResponse } from './signed-requests.ts';
 import { responseError } from './store-response.ts';
 
@@ -49,8 +49,9 @@ export class MinioBucket implements AsyncDisposable {
     if (found.status !== 404) throw responseError(found.status, found.body);
     const { callMs } = this.#deadlines;
     const made = await this.#requests.send('PUT', '', { body: locationXml(this.#region) }, callMs);
+    if (made.status === 200) return;
     const error = responseError(made.status, made.body);
-    if (made.status !== 200 && !/BucketAlready(OwnedByYou|Exists)/.test(error.message)) throw error;
+    if (!/BucketAlready(OwnedByYou|Exists)/.test(error.message)) throw error;
   }
 
   /**

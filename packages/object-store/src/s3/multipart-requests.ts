@@ -1,8 +1,9 @@
 import { Checksum } from '../checksum.ts';
 import { StoreUnavailable } from '../object-store.ts';
 import type { StoreDeadlines } from './deadlines.ts';
+import { readCompletion, readUploadId } from './response-xml.ts';
 import type { SignedRequests } from './signed-requests.ts';
-import { hasOtherPartCount, readCompletion, readUploadId, responseError } from './store-response.ts';
+import { hasOtherPartCount, responseError } from './store-response.ts';
 
 /** A part of a multipart upload: its tag, and its CRC-32 in Base64. */
 export interface WrittenPart {

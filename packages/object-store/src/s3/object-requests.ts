@@ -10,6 +10,7 @@ import {
   hasOtherTag,
   readChecksum,
   readChecksumHex,
+  readErrorBody,
   readSize,
   readTag,
   responseError,
@@ -86,7 +87,7 @@ export class ObjectRequests {
         const checksum = isWhole ? (crc32 ?? readChecksumHex(headers)) : undefined;
         return { size: readSize(headers), etag: readTag(headers), body: storeBody(body, signal, checksum) };
       }
-      const error = responseError(statusCode, await body.bytes());
+      const error = responseError(statusCode, await readErrorBody(body));
       if (statusCode === 416) return 'beyond';
       if (statusCode === 404 && !error.message.includes('NoSuchBucket')) return undefined;
       throw error;
@@ -107,10 +108,12 @@ export class ObjectRequests {
    */
   async supportsChecksums(key: string): Promise<boolean> {
     const content = { size: 1, checksum: new Checksum(), bytes: () => [Buffer.from('x')] };
-    const response = await this.#put(key, content);
-    const error = responseError(response.status, response.body);
-    if (response.status !== 200 && !/Digest|Checksum/.test(error.message)) throw error;
-    this.#supportsChecksums = response.status !== 200;
+    const { status, body } = await this.#put(key, content);
+    if (status !== 200) {
+      const error = responseError(status, body);
+      if (!/Digest|Checksum/.test(error.message)) throw error;
+    }
+    this.#supportsChecksums = status !== 200;
     return this.#supportsChecksums;
   }
 

@@ -6,9 +6,11 @@ import { type Dispatcher, Pool } from 'undici';
 import { toStoreUnavailable } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
-import { responseError } from './store-response.ts';
+import { readErrorBody, responseError } from './store-response.ts';
 
 const maxSockets = 1024;
+/** Of the response to any call but a read. A page of a list has up to 1000 keys, of 1 KiB each, which encodings may triple. */
+const maxResponseBytes = 8 * 1024 * 1024;
 /** Before the second try; each further pause is twice as long. */
 const firstPauseMs = 250;
 
@@ -57,7 +59,7 @@ export class SignedRequests implements AsyncDisposable {
     try {
       return await this.#withRepeats(ms, async (isRepeated, tryMs) => {
         const signed = this.#sign(method, key, request);
-        const response = await exchange(this.#pool, signed, tryMs);
+        const response = await exchange(this.#pool, signed, { deadlineMs: tryMs, maxBytes: maxResponseBytes });
         if (isTemporary(response.status)) throw responseError(response.status, response.body);
         return { ...response, isRepeated };
       });
@@ -83,7 +85,7 @@ export class SignedRequests implements AsyncDisposable {
       const signed = this.#sign('GET', key, request);
       const response = await this.#pool.request({ ...signed, signal: ended, bodyTimeout: idleMs });
       const { statusCode: status, body } = response;
-      if (isTemporary(status)) throw responseError(status, await body.bytes());
+      if (isTemporary(status)) throw responseError(status, await readErrorBody(body));
       return response;
     };
     try {

@@ -1,11 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { StoreUnavailable } from '../object-store.ts';
+import { readErrorCode } from './response-xml.ts';
 
 /** The multipart upload was completed or aborted, or one of its parts was replaced. */
 export class PartsLost extends StoreUnavailable {}
 
 /** S3 verifies the bytes against this request header and repeats it in the response. */
 export const checksumHeader = 'x-amz-checksum-crc32';
+
+const maxErrorBytes = 64 * 1024;
 
 // MD5 of a single part, or of those of several, with their number.
 const md5Tag = /^[0-9a-f]{32}(?:-(\d+))?$/;
@@ -42,28 +46,28 @@ export function hasOtherPartCount(etag: string, parts: number): boolean {
   return count !== undefined && Number(count) !== parts;
 }
 
-/** Tag and CRC-32, if any, of a completed multipart upload; undefined if `xml` says nothing of it. */
-export function readCompletion(xml: Uint8Array): { etag: string; crc32: string | undefined } | undefined {
-  const text = Buffer.from(xml).toString();
-  const etag = /<ETag>(?:"|&quot;|&#34;)?([\w-]+)/.exec(text)?.[1];
-  const crc32 = /<ChecksumCRC32>([\w+/=-]+)</.exec(text)?.[1];
-  return etag === undefined ? undefined : { etag, crc32 };
-}
-
-/** The id of a new multipart upload; undefined if `xml` has none. */
-export function readUploadId(xml: Uint8Array): string | undefined {
-  return /<UploadId>([^<&]+)<\/UploadId>/.exec(Buffer.from(xml).toString())?.[1];
-}
-
 /** @throws StoreUnavailable */
 export function readTag({ etag }: IncomingHttpHeaders): string {
   if (typeof etag !== 'string') throw new StoreUnavailable('object store response without an ETag');
   return etag.replaceAll('"', '');
 }
 
+/** The first bytes of the body of an error, up to 64 KiB. An error of S3 has less than 1 KiB. */
+export async function readErrorBody(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    // The end of the loop closes the connection.
+    if (size >= maxErrorBytes) break;
+  }
+  return Buffer.concat(chunks);
+}
+
 /** The error for a response with `status` and the body `xml`. */
 export function responseError(status: number, xml: Uint8Array): StoreUnavailable {
-  const code = /<Code>(\w{1,64})<\/Code>/.exec(Buffer.from(xml).toString())?.[1];
+  const code = readErrorCode(xml);
   const message = `object store responded with ${status} ${code ?? ''}`.trim();
   const isLost = ['NoSuchUpload', 'InvalidPart', 'InvalidPartOrder'].includes(code ?? '');
   return isLost ? new PartsLost(message) : new StoreUnavailable(message);

@@ -7,7 +7,7 @@ import {
   recordToJson,
   recordToXml,
 } from '@echodrop/record';
-import { restOfBody } from '@echodrop/service/bound-responses';
+import { restOfBody } from '@echodrop/service/limit-responses';
 import { hasBearerToken } from '../admit/credentials.ts';
 import { encodeRefusal } from './encode-refusal.ts';
 import { contentTypes, type Format } from './format.ts';

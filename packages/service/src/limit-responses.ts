@@ -27,15 +27,23 @@ interface Running {
   sentAtWindowStart: number;
 }
 
+/** What follows of a request's body after its response. */
+interface UnreadBody {
+  readonly socket: Socket;
+  readonly since: number;
+  readonly bytesReadBefore: number;
+}
+
 /**
- * Bounds what the readers of responses make a process hold. Closes the connection of a reader that takes less than 60 KiB a minute; of the
+ * Limits what the readers of responses make a process hold. Closes the connection of a reader that takes less than 60 KiB a minute; of the
  * slowest readers of the client address that holds the most, while all responses hold more than 128 MiB; of a client that pipelines more than
  * four requests; and of one that sends more than the rest of its body, 32 MiB or 30 s, after the response (docs/decisions/050).
  */
-export function boundResponses(app: RequestListener, metrics: Metrics): RequestListener {
+export function limitResponses(app: RequestListener, metrics: Metrics): RequestListener {
   const running = new Map<ServerResponse, Running>();
   const unfinished = new WeakMap<Socket, number>();
-  const finished = new Map<Socket, { readonly at: number; readonly bytesRead: number }>();
+  /** Requests with a response, whose body has not ended. */
+  const unread = new Map<IncomingMessage, UnreadBody>();
   const closed = metrics.counter(
     'echodrop_connections_closed_total',
     'Connections closed to bound what readers make the process hold, by reason.',
@@ -50,13 +58,13 @@ export function boundResponses(app: RequestListener, metrics: Metrics): RequestL
   };
   const check = () => {
     const now = performance.now();
-    for (const each of running.values()) if (isTooSlow(each, now)) close(each.socket, 'too_slow');
-    closeForMemory(running.values(), now, (socket) => close(socket, 'memory'));
-    for (const [socket, { at, bytesRead }] of finished) {
-      const hasSentTooMuch = socket.bytesRead - bytesRead > restOfBody.maxBytes;
-      if (now - at > restOfBody.maxMs || hasSentTooMuch) close(socket, 'body_after_response');
+    for (const each of running.values()) {
+      const { isTooSlow } = updatePace(each, now);
+      if (isTooSlow) close(each.socket, 'too_slow');
     }
-    if (running.size + finished.size > 0) return;
+    closeForMemory(running.values(), now, (socket) => close(socket, 'memory'));
+    closeEndlessBodies(unread, now, (socket) => close(socket, 'body_after_response'));
+    if (running.size + unread.size > 0) return;
     clearInterval(checks);
     checks = undefined;
   };
@@ -76,8 +84,7 @@ export function boundResponses(app: RequestListener, metrics: Metrics): RequestL
       running.delete(response);
       unfinished.set(socket, (unfinished.get(socket) ?? 1) - 1);
       if (request.complete || socket.destroyed) return;
-      finished.set(socket, { at: performance.now(), bytesRead: socket.bytesRead });
-      for (const end of ['end', 'close']) request.once(end, () => finished.delete(socket));
+      unread.set(request, { socket, since: performance.now(), bytesReadBefore: socket.bytesRead });
     });
     app(request, response);
   };
@@ -88,15 +95,29 @@ function sentBytes(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength;
 }
 
-/** Whether bytes waited for a whole minute in which the reader took too few. Begins the next minute. */
-function isTooSlow(each: Running, now: number): boolean {
+/** Begins the next minute of `each` if its minute has ended or no bytes wait. Too slow: bytes waited for the whole minute, and the reader took too few. */
+function updatePace(each: Running, now: number): { readonly isTooSlow: boolean } {
   const { response, socket } = each;
   const isWaiting = response.writableLength > 0;
   const hasWindowEnded = now - each.windowStart >= windowMs;
-  if (isWaiting && !hasWindowEnded) return false;
-  const isSlow = isWaiting && sentBytes(socket) - each.sentAtWindowStart < minBytesPerMinute;
+  if (isWaiting && !hasWindowEnded) return { isTooSlow: false };
+  const isTooSlow = isWaiting && sentBytes(socket) - each.sentAtWindowStart < minBytesPerMinute;
   Object.assign(each, { windowStart: now, sentAtWindowStart: sentBytes(socket) });
-  return isSlow;
+  return { isTooSlow };
+}
+
+/** Closes the connections of clients that send too much, or for too long, after their responses. Forgets bodies that have ended. */
+function closeEndlessBodies(
+  unread: Map<IncomingMessage, UnreadBody>,
+  now: number,
+  close: (socket: Socket) => void,
+): void {
+  for (const [request, { socket, since, bytesReadBefore }] of unread) {
+    const hasEnded = request.complete || socket.destroyed;
+    const isEndless = now - since > restOfBody.maxMs || socket.bytesRead - bytesReadBefore > restOfBody.maxBytes;
+    if (hasEnded) unread.delete(request);
+    else if (isEndless) close(socket);
+  }
 }
 
 /** Closes the slowest readers of the address that holds the most, until all responses hold little enough. */

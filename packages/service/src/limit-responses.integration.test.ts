@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { listen } from '@echodrop/testkit/servers/listen';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { boundResponses, maxPendingBytes, minBytesPerMinute, restOfBody } from './bound-responses.ts';
+import { limitResponses, maxPendingBytes, minBytesPerMinute, restOfBody } from './limit-responses.ts';
 import { Metrics } from './metrics/metrics.ts';
 
 const minuteMs = 60_000;
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 async function start(app: RequestListener): Promise<void> {
   metrics = new Metrics('site');
-  const { origin } = parts.use(await listen(createServer(boundResponses(app, metrics))));
+  const { origin } = parts.use(await listen(createServer(limitResponses(app, metrics))));
   port = Number(new URL(origin).port);
 }
 
@@ -77,7 +77,7 @@ test.each([
     setMaxListeners: () => response,
   });
   metrics = new Metrics('site');
-  boundResponses(() => {}, metrics)({ socket } as never, response as never);
+  limitResponses(() => {}, metrics)({ socket } as never, response as never);
   for (let minutes = 0; minutes < 3; minutes += 1) {
     socket.bytesWritten += perMinute;
     vi.advanceTimersByTime(minuteMs);
@@ -169,5 +169,21 @@ test('a body that ends after the response keeps its connection', async () => {
   client.write(get('/', 'Connection: close\r\n'));
   await once(client, 'data');
   vi.advanceTimersByTime(10 * minuteMs);
+  expect(await closed()).toEqual({});
+});
+
+test('a client that leaves within its body after the response leaves nothing behind', async () => {
+  const ended = Promise.withResolvers<void>();
+  await start((request, response) => {
+    request.socket.once('close', () => ended.resolve());
+    response.end('a');
+  });
+  const client = await send(get('/', 'Content-Length: 1000\r\n'));
+  await once(client.resume(), 'data');
+  client.destroy();
+  await ended.promise;
+  vi.advanceTimersByTime(1000);
+  expect(vi.getTimerCount()).toBe(0);
+  vi.advanceTimersByTime(2 * restOfBody.maxMs);
   expect(await closed()).toEqual({});
 });

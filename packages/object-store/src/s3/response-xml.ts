@@ -1,0 +1,126 @@
+import { XMLParser } from 'fast-xml-parser';
+import { z } from 'zod';
+import { type ListedObject, StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
+
+/** A page of ListObjectsV2. */
+interface ObjectPage {
+  readonly objects: ListedObject[];
+  readonly isTruncated: boolean;
+  /** Continues the list after a page without objects. */
+  readonly token: string;
+}
+
+/** A page of ListMultipartUploads. */
+interface UploadPage {
+  readonly uploads: UnfinishedWrite[];
+  /** Where the next page begins; undefined on the last. */
+  readonly next: { readonly key: string; readonly id: string } | undefined;
+}
+
+const parser = new XMLParser({
+  ignoreAttributes: true,
+  parseTagValue: false,
+  trimValues: false,
+  // Also decodes numeric references, as in the ETag `&#34;0cc1&#34;`.
+  htmlEntities: true,
+  isArray: (name) => name === 'Contents' || name === 'Upload',
+});
+
+const time = z
+  .string()
+  .transform((text) => new Date(text))
+  .pipe(z.date());
+const etag = z
+  .string()
+  .transform((text) => text.replaceAll('"', ''))
+  .pipe(z.string().regex(/^[!-~]{1,1024}$/));
+const size = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number);
+const isTruncated = z.enum(['true', 'false']).transform((text) => text === 'true');
+// `encoding-type=url`: otherwise XML cannot have all characters of a key that another application wrote.
+const key = z.string().transform(decodeKey);
+
+const objectPageShape = z.object({
+  ListBucketResult: z.object({
+    IsTruncated: isTruncated,
+    NextContinuationToken: z.string().default(''),
+    Contents: z.array(z.object({ Key: key, Size: size, ETag: etag, LastModified: time })).default([]),
+  }),
+});
+
+const uploadPageShape = z.object({
+  ListMultipartUploadsResult: z.object({
+    IsTruncated: isTruncated,
+    NextKeyMarker: key.optional(),
+    NextUploadIdMarker: z.string().optional(),
+    Upload: z.array(z.object({ Key: key, UploadId: z.string().min(1), Initiated: time })).default([]),
+  }),
+});
+
+const completionShape = z.object({
+  CompleteMultipartUploadResult: z.object({ ETag: etag, ChecksumCRC32: z.string().optional() }),
+});
+
+const newUploadShape = z.object({ InitiateMultipartUploadResult: z.object({ UploadId: z.string().min(1) }) });
+
+const errorShape = z.object({ Error: z.object({ Code: z.string().regex(/^\w{1,64}$/) }) });
+
+/** @throws StoreUnavailable if `xml` is no such page */
+export function readObjectPage(xml: Uint8Array): ObjectPage {
+  const { Contents, IsTruncated, NextContinuationToken } = requireList(decode(xml, objectPageShape)).ListBucketResult;
+  const objects = Contents.map((each) => ({
+    key: each.Key,
+    size: each.Size,
+    etag: each.ETag,
+    writtenAt: each.LastModified,
+  }));
+  return { objects, isTruncated: IsTruncated, token: NextContinuationToken };
+}
+
+/** @throws StoreUnavailable if `xml` is no such page */
+export function readUploadPage(xml: Uint8Array): UploadPage {
+  const page = requireList(decode(xml, uploadPageShape)).ListMultipartUploadsResult;
+  const uploads = page.Upload.map((each) => ({ id: each.UploadId, key: each.Key, writtenAt: each.Initiated }));
+  if (!page.IsTruncated) return { uploads, next: undefined };
+  return { uploads, next: { key: requireList(page.NextKeyMarker), id: requireList(page.NextUploadIdMarker) } };
+}
+
+/** Tag and CRC-32, if any, of a completed multipart upload; undefined if `xml` is another response. */
+export function readCompletion(xml: Uint8Array): { etag: string; crc32: string | undefined } | undefined {
+  const completion = decode(xml, completionShape)?.CompleteMultipartUploadResult;
+  return completion && { etag: completion.ETag, crc32: completion.ChecksumCRC32 };
+}
+
+/** The id of a new multipart upload; undefined if `xml` is another response. */
+export function readUploadId(xml: Uint8Array): string | undefined {
+  return decode(xml, newUploadShape)?.InitiateMultipartUploadResult.UploadId;
+}
+
+/** The code of an error, such as `NoSuchKey`; undefined if `xml` is another response. */
+export function readErrorCode(xml: Uint8Array): string | undefined {
+  return decode(xml, errorShape)?.Error.Code;
+}
+
+/** Undefined if `xml` is malformed, refused by the parser (deep nesting, `__proto__`) or has another shape. */
+function decode<T extends z.ZodType>(xml: Uint8Array, shape: T): z.output<T> | undefined {
+  try {
+    return shape.safeParse(parser.parse(Buffer.from(xml).toString())).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function requireList<T>(value: T | undefined): T {
+  if (value === undefined) throw new StoreUnavailable('object store sent an invalid list');
+  return value;
+}
+
+function decodeKey(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
