@@ -40,7 +40,7 @@ const key = { name: 'key', content: sandbox.apiKey };
 const message = { name: 'message', content: 'hello' };
 const file = (content: Buffer) => ({ name: 'media', filename: 'a', content });
 
-/** Sends the beginning of a form up to the end of `media`, of which more is announced, and waits for the response. */
+/** Announces a form of more bytes than it sends: the form ends within the file `media`. Waits for the response. */
 async function sendBeginning(to: Stack, version: 1 | 2, media: Buffer): Promise<RawResponse> {
   const secrets = version === 1 ? secretParts : [];
   const { path, headers, body } = uploadRequest(to, { version, parts: [...secrets, key, message, file(media)] });

@@ -1,5 +1,5 @@
 import { listingPrefix, ownersPrefix } from '@echodrop/object-store/object-keys';
-import type { StoredRecord } from '@echodrop/record';
+import { maxRecordTime, type StoredRecord } from '@echodrop/record';
 import { ownerHash } from './owner.ts';
 
 /** What the listing entries of a record contain. */
@@ -8,8 +8,7 @@ export interface ListingEntry extends Pick<StoredRecord, 'id' | 'timestamp'> {
   readonly owner: string;
 }
 
-// An entry's name is the time left until this one, in 13 digits, so that the newest sorts first, and the media id.
-const endOfTime = 9_999_999_999_999;
+// An entry's name is the time left until `maxRecordTime`, in 13 digits, so that the newest sorts first, and the media id.
 const entryName = /^(\d{13})-([0-9A-Za-z]{10})$/;
 const folder = /^(?:by-time|by-user\/[0-9a-f]{32})\//;
 
@@ -38,10 +37,10 @@ export function idInListingName(name: string): string | undefined {
 export function parseListingKey(key: string): { readonly id: string; readonly published: Date } | undefined {
   const [prefix = ''] = folder.exec(key) ?? [];
   const [, left, id] = (prefix && entryName.exec(key.slice(prefix.length))) || [];
-  return id === undefined ? undefined : { id, published: new Date(endOfTime - Number(left)) };
+  return id === undefined ? undefined : { id, published: new Date(maxRecordTime - Number(left)) };
 }
 
 /** The name of a listing entry, a cursor. */
 export function listingNameOf({ id, timestamp }: Pick<ListingEntry, 'id' | 'timestamp'>): string {
-  return `${String(endOfTime - timestamp.getTime()).padStart(13, '0')}-${id}`;
+  return `${String(maxRecordTime - timestamp.getTime()).padStart(13, '0')}-${id}`;
 }

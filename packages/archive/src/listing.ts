@@ -19,9 +19,9 @@ interface PageRequest {
 
 // Bounds the work for a page if many entries have no record.
 const maxLists = 4;
-// Bound the memory for a page of long captions: it ends after so many characters.
+// Bound the memory for a page of long captions: it ends after so many characters. A record of 64 KiB takes four times as much while it is read.
 const maxCaptions = 128 * 1024;
-const recordsAtOnce = 16;
+const recordsAtOnce = 8;
 
 /** Writes the missing listing entries of a record. @returns whether one was missing @throws StoreUnavailable */
 export async function addToListings(store: ObjectStore, entry: ListingEntry): Promise<boolean> {

@@ -1,5 +1,4 @@
 import { isInteger, isSafeNumber, parse, stringify } from 'lossless-json';
-import { escapeHidden } from './visible-text.ts';
 
 // The ids of Echodrop and providers have up to 20. BigInt takes seconds for a million.
 const mostDigits = 40;
@@ -13,9 +12,7 @@ export function parseExactJson(text: string): unknown {
   });
 }
 
-/** JSON.stringify on one line for a terminal: hidden characters are escaped, and a bigint is a number with all digits. */
+/** JSON.stringify, on one line, of values that may be bigint: a number with all digits. */
 export function toExactJson(value: unknown): string {
-  return escapeHidden(stringify(value) ?? 'null', (char) =>
-    Array.from({ length: char.length }, (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''),
-  );
+  return stringify(value) ?? 'null';
 }

@@ -8,22 +8,25 @@ import { ChecksumMismatch, StoreUnavailable } from './object-store.ts';
  */
 export function storeBody(body: Readable, signal: AbortSignal | undefined, expected?: string): Readable {
   const checksum = new Checksum();
+  let source: Readable | undefined = body;
   const wrapped = new Readable({
     // A second buffer would double what a slow reader holds.
     highWaterMark: 0,
     read() {
-      body.resume();
+      source?.resume();
     },
     destroy(error, done) {
       signal?.removeEventListener('abort', stop);
-      body.destroy();
+      source?.destroy();
+      // Frees its buffers and those of its socket, although the reader may keep the destroyed stream.
+      source = undefined;
       done(error);
     },
   });
   const stop = () => wrapped.destroy(signal?.reason);
   body.on('data', (chunk) => {
     if (expected !== undefined) checksum.add(chunk);
-    if (!wrapped.push(chunk)) body.pause();
+    if (!wrapped.push(chunk)) source?.pause();
   });
   body.on('end', () => {
     if (expected === undefined || expected === checksum.hex) wrapped.push(null);

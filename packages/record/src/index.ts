@@ -16,6 +16,7 @@ export {
   encodeStoredRecord,
   encodeTombstone,
   maxRecordBytes,
+  maxRecordTime,
   UnreadableRecord,
 } from './stored-record.ts';
 export { xmlDocument } from './xml-document.ts';

@@ -7,12 +7,12 @@ const version = 1;
 /** No record or tombstone is larger: JSON may spell a character of a caption of 64 KiB in six bytes. */
 export const maxRecordBytes = 2 ** 20;
 
-// Names of listing entries have 13 digits for the time.
-const [minTime, maxTime] = [0, 9_999_999_999_999];
+/** The earliest and the latest time of a record, in milliseconds since 1970. Names of listing entries have 13 digits for it. */
+export const [minRecordTime, maxRecordTime] = [0, 9_999_999_999_999];
 const time = z.iso
   .datetime()
   .transform((text) => new Date(text))
-  .refine((at) => at.getTime() >= minTime && at.getTime() <= maxTime);
+  .refine((at) => at.getTime() >= minRecordTime && at.getTime() <= maxRecordTime);
 // Signed or unsigned.
 const userId = z
   .union([z.int(), z.bigint()])

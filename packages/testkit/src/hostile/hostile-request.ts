@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:net';
 import { patientSignal } from '../patience.ts';
 
 /** What a stranger may send to a public address. It has no valid credentials. */
 export interface HostileRequest {
   readonly name: string;
   readonly to: 'gateway' | 'site' | 'verifier';
-  /** The bytes on the connection, one packet each. */
+  /** The bytes on the connection, one write each. */
   readonly packets: readonly (string | Buffer)[];
   /** After the last packet. Default: waits for the server to close the connection. */
   readonly ending?: 'end' | 'reset';
@@ -49,14 +48,8 @@ export async function sendHostile(origin: string, { packets, ending }: HostileRe
   socket.on('error', () => {}).resume();
   const closed = once(socket, 'close', { signal: patientSignal() });
   await once(socket, 'connect');
-  for (const packet of packets) await write(socket, packet);
+  for (const packet of packets) await new Promise((resolve) => socket.write(packet, resolve));
   if (ending === 'end') socket.end();
   if (ending === 'reset') socket.resetAndDestroy();
   await closed;
-}
-
-async function write(socket: Socket, packet: string | Buffer): Promise<void> {
-  await new Promise((resolve) => socket.write(packet, resolve));
-  // The server reads it before the next one.
-  await sleep(1);
 }

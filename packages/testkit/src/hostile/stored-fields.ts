@@ -68,7 +68,7 @@ export function writeFields(random: SeededRandom): Fields {
   return { key, contentType: '"a/b"', size: '3', crc32: '"00000000"', id: '"none"', parts: '[]', tails: '[]' };
 }
 
-/** Copies of `fields` in each of which one field is missing or has a hostile value. */
+/** Variants of `fields`. Each variant lacks one field, or has a hostile value in it. */
 export function* changedFields(fields: Fields, random: SeededRandom): Generator<Fields> {
   for (const name of Object.keys(fields)) {
     const { [name]: _, ...rest } = fields;

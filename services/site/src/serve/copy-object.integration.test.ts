@@ -8,7 +8,7 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { type ObjectReading, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { copyObject } from './copy-object.ts';
+import { copyObject, maxWaiting } from './copy-object.ts';
 
 const key = 'renditions/a';
 const bytes = randomBytes(300_000);
@@ -32,6 +32,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
+  vi.useRealTimers();
   vi.restoreAllMocks();
   await parts.disposeAsync();
 });
@@ -52,6 +53,24 @@ test('a reader who stalls keeps no object open, and gets the rest later', async 
   await copied;
   expect(received.equals(bytes.subarray(range.offset, range.offset + range.length))).toBe(true);
   expect(opened).toHaveLength(2);
+});
+
+test('of more than 64 readers that wait, the one that waits longest keeps no object open, and gets the rest later', async () => {
+  const readers = Array.from({ length: maxWaiting + 1 }, () => new PassThrough({ highWaterMark: 1 }));
+  const copies: Promise<void>[] = [];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  for (const reader of readers) {
+    copies.push(copyTo(reader));
+    await waitUntil('the first chunk', async () => reader.writableLength > 0);
+  }
+  await waitUntil('the end of the first reading', async () => opened[0]?.body.closed === true);
+  expect(opened.filter(({ body }) => body.destroyed)).toHaveLength(1);
+  vi.useRealTimers();
+  for (const reader of readers) {
+    const received = await buffer(reader);
+    expect(received.equals(bytes.subarray(range.offset, range.offset + range.length))).toBe(true);
+  }
+  await Promise.all(copies);
 });
 
 test('a reader who takes all has the object opened once', async () => {

@@ -16,10 +16,14 @@ interface Source {
 
 // Longer than most readers pause.
 const stallMs = 2000;
+/** Open objects whose readers have not taken the last chunk. An open object of S3 holds up to 256 KiB. */
+export const maxWaiting = 64;
+/** For each reader that has not taken its last chunk, the function that closes its object. The reader that waits longest is first. */
+const waiting = new Set<() => void>();
 
 /**
- * Copies a range of an object, of which `first` has been opened, one chunk after the other. While the reader stalls, it holds only a chunk: the
- * object is closed, and opened again where the copy stopped, because the store's connections and open files are few.
+ * Copies a range of an object to a reader. `first` is the opened range. The copy closes the object if its reader takes nothing for two seconds,
+ * or waits longest of more than 64: connections to the store are few, and each holds memory. When the reader continues, the copy opens the rest.
  * @throws StoreUnavailable, or the signal's reason
  */
 export async function copyObject(first: Readable, to: Writable, { store, object, range, signal }: Source) {
@@ -53,9 +57,20 @@ function send(to: Writable, chunk: Buffer): Promise<void> {
   });
 }
 
+/** Whether the reader takes the chunk before its object must be closed. */
 function isSoon(sent: Promise<void>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(resolve, stallMs, false);
+  const closeObject = () => {
+    waiting.delete(closeObject);
+    resolve(false);
+  };
+  const [longest] = waiting;
+  if (waiting.size >= maxWaiting) longest?.();
+  waiting.add(closeObject);
+  const timer = setTimeout(closeObject, stallMs);
   sent.then(() => resolve(true));
-  return promise.finally(() => clearTimeout(timer));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    waiting.delete(closeObject);
+  });
 }

@@ -24,8 +24,8 @@ export function authorizationAt(provider: SiteProvider): NonNullable<Profile['au
 }
 
 /**
- * Asks before the first sign-in at a site and provider, and if the site has changed what it requests since then: any site can name any provider,
- * and the client of another program there. @throws UsageError unless the user agrees
+ * Asks the user before the first sign-in at a site and provider, and again if the site has changed its request. A hostile site can name any
+ * provider, and the client of another program at this provider. @throws UsageError unless the user agrees
  */
 export async function confirmSignIn(
   context: CommandContext,
