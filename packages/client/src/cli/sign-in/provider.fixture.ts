@@ -1,7 +1,8 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listen } from '@echodrop/testkit/servers/listen';
+import { idToken, metadataOf, providersOf } from './provider-documents.fixture.ts';
 
 interface Grant {
   readonly client: string;
@@ -177,7 +178,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
       },
       'GET /api/v1/accounts/verify_credentials': () => user(request, response, { id: '42', username: 'mia' }),
       'GET /userinfo': () => user(request, response, { sub: 'u-1', preferred_username: 'max' }),
-      'GET /.well-known/openid-configuration': () => json(response, metadataOf(origin(), behaviour)),
+      'GET /.well-known/openid-configuration': () => json(response, metadataOf(origin(), behaviour.metadata)),
     };
     const { redirected } = behaviour;
     const route = routes[`${request.method} ${pathname}`];
@@ -189,41 +190,4 @@ export async function startProvider(): Promise<ProviderStandIn> {
   const listening = await listen(server);
   const origin = () => listening.origin;
   return { ...listening, behaviour, settings, requests, validTokens };
-}
-
-const providersOf = (origin: string) => [
-  {
-    name: 'Town',
-    profile: 'mastodon',
-    provider: `${origin}/api/v1/accounts/verify_credentials`,
-  },
-  {
-    name: 'Work',
-    profile: 'oidc',
-    provider: `${origin}/userinfo`,
-    issuer: origin,
-    clientId: 'public',
-  },
-  { name: 'Later', profile: 'unknown', provider: `${origin}/later` },
-];
-
-const metadataOf = (origin: string, { metadata }: Behaviour) => ({
-  issuer: origin,
-  authorization_endpoint: `${origin}/oauth/authorize`,
-  token_endpoint: `${origin}/oauth/token`,
-  revocation_endpoint: `${origin}/oauth/revoke`,
-  userinfo_endpoint: `${origin}/userinfo`,
-  jwks_uri: `${origin}/jwks`,
-  response_types_supported: ['code'],
-  subject_types_supported: ['public'],
-  id_token_signing_alg_values_supported: ['ES256'],
-  ...metadata,
-});
-
-function idToken(issuer: string, audience: string, nonce: string | null | undefined, key: KeyObject): string {
-  const now = Math.floor(Date.now() / 1000);
-  const claims = { iss: issuer, aud: audience, sub: 'u-1', iat: now, exp: now + 60, nonce };
-  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const signed = `${encode({ alg: 'ES256' })}.${encode(claims)}`;
-  return `${signed}.${sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }
