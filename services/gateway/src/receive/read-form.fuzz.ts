@@ -75,8 +75,9 @@ function expectReadable({ reason, status, sentence }: Refusal): void {
   expect(sentence).toMatch(/^[A-Z][\x20-\x7e]{10,300}\.$/);
 }
 
-// Undici guesses what other headers mean, and begins at a delimiter within a preamble.
-const disposition = /^Content-Disposition:[ \t]*form-data(?:;[ \t]*[\w-]+="[^"\\\r\n]*")*\r$/i;
+// Undici guesses what other headers mean, begins at a delimiter within a preamble, and drops a byte order mark before a name, against the
+// Fetch Standard ("UTF-8 decode without BOM").
+const disposition = /^Content-Disposition:[ \t]*form-data(?:;[ \t]*[\w-]+="(?!\xef\xbb\xbf)[^"\\\r\n]*")*\r$/i;
 
 function hasPlainHeaders(body: Buffer, boundary: string): boolean {
   const lines = body.toString('latin1').split('\n');
