@@ -6,6 +6,7 @@ import { listen } from '@echodrop/testkit/servers/listen';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { limitResponses, maxPendingBytes, minBytesPerMinute, restOfBody } from './limit-responses.ts';
+import { createLog } from './log.ts';
 import { Metrics } from './metrics/metrics.ts';
 
 const minuteMs = 60_000;
@@ -27,7 +28,7 @@ afterEach(async () => {
 
 async function start(app: RequestListener): Promise<void> {
   metrics = new Metrics('site');
-  const { origin } = parts.use(await listen(createServer(limitResponses(app, metrics))));
+  const { origin } = parts.use(await listen(createServer(limitResponses(app, metrics, createLog('site', 'silent')))));
   port = Number(new URL(origin).port);
 }
 
@@ -56,33 +57,64 @@ const isClosed = (reason: string, count = 1) =>
 test('a reader that takes nothing for a minute loses its connection', async () => {
   const pending = Promise.withResolvers<void>();
   await start((_, response) => response.end(large, () => pending.resolve()).once('close', () => pending.resolve()));
-  await send(get());
+  const client = await send(get());
   await waitUntil('a request', async () => vi.getTimerCount() > 0);
   vi.advanceTimersByTime(minuteMs - 1000);
   expect(await closed()).toEqual({});
   vi.advanceTimersByTime(2000);
   await pending.promise;
   expect(await closed()).toEqual({ too_slow: 1 });
+  // The connection is reset, so that the system forgets its bytes.
+  await expect(text(client)).rejects.toThrow('ECONNRESET');
 });
 
+// What the system takes for a real connection has no exact rate.
 test.each([
-  ['stays', minBytesPerMinute, false],
-  ['leaves', minBytesPerMinute - 1, true],
-])('a reader %s that takes %i bytes each minute', (_, perMinute, isClosedEach) => {
-  // What the system takes for a real connection has no exact rate.
-  const destroy = vi.fn();
-  const socket = Object.assign(new EventEmitter(), { bytesWritten: 1, writableLength: 1, destroyed: false, destroy });
+  [
+    'takes the least that is enough each minute',
+    [
+      [minuteMs, minBytesPerMinute],
+      [minuteMs, minBytesPerMinute],
+      [minuteMs, minBytesPerMinute],
+    ],
+    false,
+  ],
+  ['takes one byte less', [[minuteMs, minBytesPerMinute - 1]], true],
+  [
+    'takes megabytes at once, and then nothing for less than a minute',
+    [
+      [1000, 4e6],
+      [minuteMs - 1000, 0],
+      [1, minBytesPerMinute],
+    ],
+    false,
+  ],
+  [
+    'takes megabytes at once, and then nothing for a minute',
+    [
+      [1000, 4e6],
+      [minuteMs, 0],
+    ],
+    true,
+  ],
+] as const)('a reader that %s: %j, is closed: %s', (_, steps, isClosedEach) => {
+  const resetAndDestroy = vi.fn(() => Object.assign(socket, { destroyed: true }));
+  const socket = Object.assign(new EventEmitter(), {
+    ...{ bytesWritten: 1, writableLength: 1, destroyed: false, resetAndDestroy },
+  });
   const response = Object.assign(new EventEmitter(), {
     ...{ writableLength: 1, getMaxListeners: () => 10 },
     setMaxListeners: () => response,
   });
   metrics = new Metrics('site');
-  limitResponses(() => {}, metrics)({ socket } as never, response as never);
-  for (let minutes = 0; minutes < 3; minutes += 1) {
-    socket.bytesWritten += perMinute;
-    vi.advanceTimersByTime(minuteMs);
+  limitResponses(() => {}, metrics, createLog('site', 'silent'))({ socket } as never, response as never);
+  for (const [ms, bytes] of steps) {
+    // In the last moment.
+    vi.advanceTimersByTime(ms - 1);
+    socket.bytesWritten += bytes;
+    vi.advanceTimersByTime(1);
   }
-  expect(destroy).toHaveBeenCalledTimes(isClosedEach ? 3 : 0);
+  expect(resetAndDestroy).toHaveBeenCalledTimes(isClosedEach ? 1 : 0);
 });
 
 test('a response that waits for its server is not closed', async () => {

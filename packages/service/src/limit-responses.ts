@@ -1,10 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Log } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
 
 /** Bytes that all responses of a process may hold for their readers. A reader that pauses holds up to 64 KiB. */
 export const maxPendingBytes = 128 * 1024 * 1024;
-/** The slowest accepted reader, by the bytes of a minute. Less than the 64 KiB that Node writes at once, of which it learns only the end. */
+/**
+ * The slowest accepted reader, by the bytes that the system takes for it in a minute. Less than the 64 KiB that Node writes at once, of which it
+ * learns only the end.
+ */
 export const minBytesPerMinute = 60 * 1024;
 /** Requests of one connection without a complete response. Browsers and proxies send one. */
 const maxPipelined = 4;
@@ -12,7 +16,7 @@ const maxPipelined = 4;
 export const restOfBody = { maxMs: 30_000, maxBytes: 32 * 1024 * 1024 } as const;
 
 const checkMs = 250;
-const windowMs = 60_000;
+const minuteMs = 60_000;
 const reasons = ['too_slow', 'memory', 'pipelined', 'body_after_response'] as const;
 type Reason = (typeof reasons)[number];
 
@@ -22,9 +26,9 @@ interface Running {
   readonly socket: Socket;
   readonly startedAt: number;
   readonly sentAtStart: number;
-  /** The current minute in which bytes always waited for the reader. */
-  windowStart: number;
-  sentAtWindowStart: number;
+  /** When the reader last had taken enough: no bytes waited, or the minimum of a minute was sent since the time before. */
+  pacedAt: number;
+  sentAtPace: number;
 }
 
 /** What follows of a request's body after its response. */
@@ -35,11 +39,11 @@ interface UnreadBody {
 }
 
 /**
- * Limits what the readers of responses make a process hold. Closes the connection of a reader that takes less than 60 KiB a minute; of the
+ * Limits what the readers of responses make a process hold. Resets the connection of a reader that takes less than 60 KiB a minute; of the
  * slowest readers of the client address that holds the most, while all responses hold more than 128 MiB; of a client that pipelines more than
  * four requests; and of one that sends more than the rest of its body, 32 MiB or 30 s, after the response (docs/decisions/050).
  */
-export function limitResponses(app: RequestListener, metrics: Metrics): RequestListener {
+export function limitResponses(app: RequestListener, metrics: Metrics, log: Log): RequestListener {
   const running = new Map<ServerResponse, Running>();
   const unfinished = new WeakMap<Socket, number>();
   /** Requests with a response, whose body has not ended. */
@@ -52,18 +56,22 @@ export function limitResponses(app: RequestListener, metrics: Metrics): RequestL
   for (const reason of reasons) closed.inc({ reason }, 0);
   let checks: NodeJS.Timeout | undefined;
 
-  const close = (socket: Socket, reason: Reason) => {
-    if (!socket.destroyed) closed.inc({ reason });
-    socket.destroy();
+  const close = (request: IncomingMessage, reason: Reason) => {
+    const { socket } = request;
+    if (socket.destroyed) return;
+    closed.inc({ reason });
+    log.info({ reason, clientAddress: addressOf(request), bytesSent: sentBytes(socket) }, 'Connection closed');
+    // After a mere close, the system would hold megabytes for minutes, until it gives up sending them.
+    socket.resetAndDestroy();
   };
   const check = () => {
     const now = performance.now();
     for (const each of running.values()) {
-      const { isTooSlow } = updatePace(each, now);
-      if (isTooSlow) close(each.socket, 'too_slow');
+      updatePace(each, now);
+      if (now - each.pacedAt >= minuteMs) close(each.request, 'too_slow');
     }
-    closeForMemory(running.values(), now, (socket) => close(socket, 'memory'));
-    closeEndlessBodies(unread, now, (socket) => close(socket, 'body_after_response'));
+    closeForMemory(running.values(), now, (request) => close(request, 'memory'));
+    closeEndlessBodies(unread, now, (request) => close(request, 'body_after_response'));
     if (running.size + unread.size > 0) return;
     clearInterval(checks);
     checks = undefined;
@@ -71,13 +79,13 @@ export function limitResponses(app: RequestListener, metrics: Metrics): RequestL
   return (request, response) => {
     const { socket } = request;
     const earlier = unfinished.get(socket) ?? 0;
-    if (socket.destroyed || earlier >= maxPipelined) return close(socket, 'pipelined');
+    if (socket.destroyed || earlier >= maxPipelined) return close(request, 'pipelined');
     unfinished.set(socket, earlier + 1);
     checks ??= setInterval(check, checkMs).unref();
     const [startedAt, sentAtStart] = [performance.now(), sentBytes(socket)];
     running.set(response, {
       ...{ request, response, socket, startedAt, sentAtStart },
-      ...{ windowStart: startedAt, sentAtWindowStart: sentAtStart },
+      ...{ pacedAt: startedAt, sentAtPace: sentAtStart },
     });
     // Node warns beyond ten listeners, and a streamed response already has ten.
     response.setMaxListeners(response.getMaxListeners() + 1).once('close', () => {
@@ -95,33 +103,30 @@ function sentBytes(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength;
 }
 
-/** Begins the next minute of `each` if its minute has ended or no bytes wait. Too slow: bytes waited for the whole minute, and the reader took too few. */
-function updatePace(each: Running, now: number): { readonly isTooSlow: boolean } {
-  const { response, socket } = each;
-  const isWaiting = response.writableLength > 0;
-  const hasWindowEnded = now - each.windowStart >= windowMs;
-  if (isWaiting && !hasWindowEnded) return { isTooSlow: false };
-  const isTooSlow = isWaiting && sentBytes(socket) - each.sentAtWindowStart < minBytesPerMinute;
-  Object.assign(each, { windowStart: now, sentAtWindowStart: sentBytes(socket) });
-  return { isTooSlow };
+function updatePace(each: Running, now: number): void {
+  const { response, socket, sentAtPace } = each;
+  const sent = sentBytes(socket);
+  if (response.writableLength > 0 && sent - sentAtPace < minBytesPerMinute) return;
+  each.pacedAt = now;
+  each.sentAtPace = sent;
 }
 
 /** Closes the connections of clients that send too much, or for too long, after their responses. Forgets bodies that have ended. */
 function closeEndlessBodies(
   unread: Map<IncomingMessage, UnreadBody>,
   now: number,
-  close: (socket: Socket) => void,
+  close: (request: IncomingMessage) => void,
 ): void {
   for (const [request, { socket, since, bytesReadBefore }] of unread) {
     const hasEnded = request.complete || socket.destroyed;
     const isEndless = now - since > restOfBody.maxMs || socket.bytesRead - bytesReadBefore > restOfBody.maxBytes;
     if (hasEnded) unread.delete(request);
-    else if (isEndless) close(socket);
+    else if (isEndless) close(request);
   }
 }
 
 /** Closes the slowest readers of the address that holds the most, until all responses hold little enough. */
-function closeForMemory(running: Iterable<Running>, now: number, close: (socket: Socket) => void): void {
+function closeForMemory(running: Iterable<Running>, now: number, close: (request: IncomingMessage) => void): void {
   const waiting = [...running].filter(({ response }) => response.writableLength > 0);
   let total = sum(waiting);
   if (total <= maxPendingBytes) return;
@@ -138,7 +143,7 @@ function closeForMemory(running: Iterable<Running>, now: number, close: (socket:
     const bytes = slowest.response.writableLength;
     heaviest.bytes -= bytes;
     total -= bytes;
-    close(slowest.socket);
+    close(slowest.request);
   }
 }
 

@@ -124,5 +124,5 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   registerQueueMemoryMetrics(metrics, claimsRedis);
   registerSweepMetrics(metrics, store);
   await addReadinessChecks(health, { store, blocks, probes, verifier }, events.storeChecked);
-  await serve(gatewayServer(limitResponses(traceRequests(app), metrics)), config.PORT);
+  await serve(gatewayServer(limitResponses(traceRequests(app), metrics, log)), config.PORT);
 });

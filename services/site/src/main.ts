@@ -41,7 +41,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
     upload: webUpload(config),
   });
 
-  await serve(createServer(limitResponses(traceRequests(app), metrics)), config.PORT);
+  await serve(createServer(limitResponses(traceRequests(app), metrics, log)), config.PORT);
 });
 
 function webUpload(config: SiteConfig): WebUpload | undefined {

@@ -32,8 +32,10 @@ export async function confirmSignIn(
   request: SignInRequest,
   { replaced, isConfirmed }: Confirmation,
 ): Promise<void> {
-  if (isConfirmed || (replaced && isSame(replaced, request))) return;
+  if (replaced && isSame(replaced, request)) return;
+  // With `--yes`, too: the output of a script then shows what it accepted.
   printNote(context, describe(request, replaced));
+  if (isConfirmed) return;
   const { stdin, stderr } = context;
   if (!stdin.isTTY || !stderr.isTTY)
     throw new UsageError('No terminal to confirm this sign-in. Check the lines above, then pass --yes.');
@@ -53,29 +55,40 @@ function isSame(stored: Profile, { site, service, provider, authorization }: Sig
 }
 
 function describe(request: SignInRequest, replaced: Profile | undefined): string {
-  const { site, service, provider, providerName, authorization } = request;
-  // Profiles of older releases do not say what the user confirmed.
-  const isChanged = replaced?.authorization && replaced.site === site && replaced.provider === provider;
-  const lines = [
-    ['Site', addressOf(site)],
-    ['Uploads go to', addressOf(service)],
-    ['Identity provider', `${JSON.stringify(providerName)}, ${addressOf(provider)}`],
-    ...(authorization ? describeAuthorization(authorization) : [['Token', 'from standard input']]),
-  ];
+  const earlier = new Map(replaced && rowsOf(replaced));
+  const rows = rowsOf(request).map(([name, value]) => {
+    const before = earlier.get(name) ?? value;
+    return `  ${name.padEnd(18)} ${visible(before === value ? value : `${value} (before: ${before})`)}`;
+  });
   return [
-    isChanged
-      ? 'The site requests something else than at your last sign-in:'
-      : 'This is your first sign-in at this site and identity provider. The site requests:',
-    ...lines.map(([name = '', value = '']) => `  ${name.padEnd(18)} ${visible(value)}`),
-    'The site gets the token. Continue only if you trust the site, and if the client is for uploads, not for another program.',
+    replaced ? 'Check this sign-in, which differs from the last one:' : 'Check this sign-in:',
+    ...rows,
+    'The operator of the upload service gets the token, and can do what its scopes allow, and upload and delete in your name.',
+    'Sign in only if you trust the site.',
+    ...(request.authorization?.clientId === undefined
+      ? []
+      : ['Check that the client is for uploads: a token for another program could do more.']),
   ].join('\n');
 }
 
-function describeAuthorization({ issuer, clientId, scopes }: NonNullable<Profile['authorization']>): string[][] {
+function rowsOf({ site, service, provider, providerName, authorization }: SignInRequest): [string, string][] {
+  return [
+    ['Site', addressOf(site)],
+    ['Upload service', addressOf(service)],
+    ['Identity provider', `${JSON.stringify(providerName)}, ${addressOf(provider)}`],
+    ...(authorization ? describeAuthorization(authorization) : [['Token', 'from standard input'] as [string, string]]),
+  ];
+}
+
+function describeAuthorization({
+  issuer,
+  clientId,
+  scopes,
+}: NonNullable<Profile['authorization']>): [string, string][] {
   return [
     ['Sign in at', addressOf(issuer)],
     ['Client', clientId === undefined ? 'a new registration of echodrop' : JSON.stringify(clientId)],
-    ['Scopes', scopes.join(', or ')],
+    ['Scopes', `${scopes.join(', or ')} (who you are)`],
   ];
 }
 

@@ -49,14 +49,16 @@ test('the first sign-in at a site and provider shows what the site requests, and
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   expect(stderr).toBe(
     [
-      'This is your first sign-in at this site and identity provider. The site requests:',
+      'Check this sign-in:',
       `  Site               ${provider.origin}/`,
-      '  Uploads go to      https://upload.example/',
+      '  Upload service     https://upload.example/',
       `  Identity provider  "Work", ${provider.origin}/userinfo`,
       `  Sign in at         ${provider.origin}/`,
       '  Client             "kubectl"',
-      '  Scopes             openid profile',
-      'The site gets the token. Continue only if you trust the site, and if the client is for uploads, not for another program.',
+      '  Scopes             openid profile (who you are)',
+      'The operator of the upload service gets the token, and can do what its scopes allow, and upload and delete in your name.',
+      'Sign in only if you trust the site.',
+      'Check that the client is for uploads: a token for another program could do more.',
       'No terminal to confirm this sign-in. Check the lines above, then pass --yes.',
       '',
     ].join('\n'),
@@ -92,7 +94,9 @@ test.each<[string, string, (at: ProviderStandIn) => void]>([
   const { status, stderr } = await login(['--provider', name]);
   expect({ status, stderr }).toEqual({
     status: 2,
-    stderr: expect.stringMatching(/^(The site requests something else|This is your first)/),
+    stderr: expect.stringMatching(
+      /^Check this sign-in, which differs from the last one:\n( {2}.*\n)* {2}.* \(before: .*\)\n/,
+    ),
   });
   expect(paths().slice(before)).toEqual(['GET /sign-in/providers.json']);
 });
@@ -105,6 +109,12 @@ test('a token from standard input is confirmed, too', async () => {
   expect(paths()).toEqual(['GET /sign-in/providers.json']);
   for (const more of [['--yes'], []])
     expect(await run([...args, ...more], { env: environment(), stdin: 'given' })).toMatchObject({ status: 0 });
+  provider.settings.upload = 'https://other.example';
+  const moved = await run([...args, '--yes'], { env: environment(), stdin: 'given' });
+  expect(moved).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining('https://other.example/ (before: https://upload.example/)'),
+  });
   // It says nothing about the client and scopes of a sign-in.
   expect(await login(['--provider', 'Town'])).toMatchObject({ status: 2 });
 });
