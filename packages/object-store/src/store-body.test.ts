@@ -10,7 +10,7 @@ test('a destroyed body frees its connection or file, and what they hold, althoug
   const collect = runInNewContext('gc') as () => void;
   const [body, source] = (() => {
     const endless = new Readable({ read: () => endless.push('a') });
-    return [storeBody(endless, new AbortController().signal), new WeakRef(endless)] as const;
+    return [storeBody(endless, new AbortController().signal, { length: 2 }), new WeakRef(endless)] as const;
   })();
   await once(body, 'readable');
   expect(body.read()).toEqual(Buffer.from('a'));

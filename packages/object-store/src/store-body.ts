@@ -2,12 +2,20 @@ import { Readable } from 'node:stream';
 import { Checksum } from './checksum.ts';
 import { ChecksumMismatch, StoreUnavailable } from './object-store.ts';
 
+interface ExpectedBody {
+  /** Its number of bytes. */
+  readonly length: number;
+  /** Its CRC-32, in eight hexadecimal digits. */
+  readonly crc32?: string | undefined;
+}
+
 /**
  * Wraps `body`: its errors become StoreUnavailable, an abort of `signal` becomes the signal's reason, and destroying it releases
- * the socket or file of `body`. It fails at its end unless the CRC-32 is `expected` (eight hexadecimal digits).
+ * the socket or file of `body`. It fails before a byte too many, and at its end unless length and CRC-32 are as expected.
  */
-export function storeBody(body: Readable, signal: AbortSignal | undefined, expected?: string): Readable {
+export function storeBody(body: Readable, signal: AbortSignal | undefined, { length, crc32 }: ExpectedBody): Readable {
   const checksum = new Checksum();
+  let received = 0;
   let source: Readable | undefined = body;
   const wrapped = new Readable({
     // A second buffer would double what a slow reader holds.
@@ -25,11 +33,14 @@ export function storeBody(body: Readable, signal: AbortSignal | undefined, expec
   });
   const stop = () => wrapped.destroy(signal?.reason);
   body.on('data', (chunk) => {
-    if (expected !== undefined) checksum.add(chunk);
+    received += chunk.length;
+    if (received > length) return wrapped.destroy(new StoreUnavailable(`object store sent more than ${length} bytes`));
+    if (crc32 !== undefined) checksum.add(chunk);
     if (!wrapped.push(chunk)) source?.pause();
   });
   body.on('end', () => {
-    if (expected === undefined || expected === checksum.hex) wrapped.push(null);
+    if (received < length) wrapped.destroy(new StoreUnavailable(`object store sent ${received} of ${length} bytes`));
+    else if (crc32 === undefined || crc32 === checksum.hex) wrapped.push(null);
     else wrapped.destroy(new ChecksumMismatch('stored bytes differ from their checksum'));
   });
   body.on('error', (error) => wrapped.destroy(toStoreUnavailable(error)));

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { listen } from '@echodrop/testkit/servers/listen';
@@ -218,4 +218,48 @@ test('a client that leaves within its body after the response leaves nothing beh
   expect(vi.getTimerCount()).toBe(0);
   vi.advanceTimersByTime(2 * restOfBody.maxMs);
   expect(await closed()).toEqual({});
+});
+
+test('a reader who takes a part of one large write within each minute stays', async () => {
+  const sockets: Socket[] = [];
+  await start((request, response) => {
+    sockets.push(request.socket);
+    response.end(large);
+  });
+  const client = await send(get());
+  await waitUntil('a request', async () => sockets.length > 0);
+  const read = async (bytes: number) => {
+    for (let taken = 0; taken < bytes; ) {
+      const chunk = client.read() as Buffer | null;
+      if (chunk) taken += chunk.length;
+      else await once(client, 'readable');
+    }
+  };
+  for (let minutes = 0; minutes < 3; minutes += 1) {
+    vi.advanceTimersByTime(minuteMs - 1000);
+    // The system of the sender takes more once a third of its buffer is free.
+    await read(3 * 1024 * 1024);
+    vi.advanceTimersByTime(500);
+  }
+  expect(sockets[0]?.writableLength).toBeGreaterThan(0);
+  expect(await closed()).toEqual({});
+});
+
+test('of thousands of pipelined requests, Node parses only those that are handled', async () => {
+  let parsed = 0;
+  class CountedRequest extends IncomingMessage {
+    constructor(socket: Socket) {
+      super(socket);
+      parsed += 1;
+    }
+  }
+  metrics = new Metrics('site');
+  const app = limitResponses(() => {}, metrics, createLog('site', 'silent'));
+  const { origin } = parts.use(await listen(createServer({ IncomingMessage: CountedRequest }, app)));
+  port = Number(new URL(origin).port);
+  const client = await send(get().repeat(2000));
+  client.resume();
+  await waitUntil('the end of the connection', async () => client.closed);
+  expect(await closed()).toEqual({ pipelined: 1 });
+  expect(parsed).toBeLessThan(10);
 });

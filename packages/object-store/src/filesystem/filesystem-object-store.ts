@@ -82,8 +82,8 @@ export class FilesystemObjectStore implements ObjectStore {
     signal?.throwIfAborted();
     const opened = await fromStore(openObject(path, range));
     if (!opened) return undefined;
-    const { stats, body } = opened;
-    return { ...storedObject(key, stats), body: storeBody(body, signal, range ? undefined : crc32) };
+    const { stats, length, body } = opened;
+    return { ...storedObject(key, stats), body: storeBody(body, signal, { length, crc32: range ? undefined : crc32 }) };
   }
 
   async stat(key: string): Promise<StoredObject | undefined> {

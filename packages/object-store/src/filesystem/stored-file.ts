@@ -15,11 +15,11 @@ const pieceBytes = 32 * 1024;
 // Neither waits for the writer of a pipe nor leaves the store through a link.
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** A file, with its bytes or a range of them; undefined if there is no regular file. The stream closes the file. */
+/** A file, with its bytes or a range of them, and their number; undefined if there is no regular file. The stream closes the file. */
 export async function openObject(
   path: string,
   range: ByteRange | undefined,
-): Promise<{ stats: FileStats; body: Readable } | undefined> {
+): Promise<{ stats: FileStats; length: number; body: Readable } | undefined> {
   const opened = await fromStore(open(path, flags), 'ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO');
   if (opened === undefined) return undefined;
   await using held = new AsyncDisposableStack();
@@ -27,13 +27,14 @@ export async function openObject(
   const stats = await handle.stat({ bigint: true });
   if (!stats.isFile()) return undefined;
   held.move();
-  return { stats, body: streamOf(handle, Number(stats.size), range) };
+  const size = Number(stats.size);
+  const { offset, length } = range ?? { offset: 0, length: size };
+  const end = Math.min(offset + length, size);
+  return { stats, length: Math.max(end - offset, 0), body: streamOf(handle, offset, end) };
 }
 
 // Read only as they are consumed.
-function streamOf(handle: FileHandle, size: number, range: ByteRange | undefined): Readable {
-  const { offset, length } = range ?? { offset: 0, length: size };
-  const end = Math.min(offset + length, size);
+function streamOf(handle: FileHandle, offset: number, end: number): Readable {
   let position = offset;
   return new Readable({
     // Node's own file streams read ahead, which would double what a slow reader holds.

@@ -71,6 +71,7 @@ export class MinioBucket implements AsyncDisposable {
           ...(token && { 'continuation-token': token }),
         }),
       );
+      requireNext(page.objects, { prefix, after: last, limit: limit - found.length });
       found.push(...page.objects);
       more = page.isTruncated;
       [token, empty] = page.objects.length > 0 ? ['', 0] : [page.token, empty + 1];
@@ -116,6 +117,20 @@ export class MinioBucket implements AsyncDisposable {
   #send(method: 'GET' | 'HEAD' | 'DELETE', key: string, query = {}): Promise<StoreResponse> {
     return this.#requests.send(method, key, { query }, this.#deadlines.callMs);
   }
+}
+
+/** Other keys could make a list endless, or its reader handle an object twice. @throws StoreUnavailable unless these are what was requested */
+function requireNext(
+  objects: readonly ListedObject[],
+  { prefix, after, limit }: { prefix: string; after: string; limit: number },
+): void {
+  let last = Buffer.from(after);
+  const areNext = objects.every(({ key }) => {
+    const [before, bytes] = [last, Buffer.from(key)];
+    last = bytes;
+    return key.startsWith(prefix) && Buffer.compare(before, bytes) < 0;
+  });
+  if (!areNext || objects.length > limit) throw new StoreUnavailable('object store sent an invalid list');
 }
 
 function locationXml(region: string): string {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { assertObjectKey, assertPrefix, mediaObjectKey, newMediaKey } from '../object-keys.ts';
-import { type ByteRange, maxListLength, type ObjectStore } from '../object-store.ts';
+import { maxListLength, type ObjectStore } from '../object-store.ts';
 import { PartMemory, partBytes } from '../part-memory.ts';
 import { defaultDeadlines, type StoreDeadlines } from './deadlines.ts';
 import { MinioBucket, type S3Address } from './minio-bucket.ts';
@@ -43,9 +43,7 @@ export function minioObjectStore(
     },
     async read(key, { range, signal, crc32 } = {}) {
       assertObjectKey(key);
-      // A Range header cannot name an empty range.
-      const opened =
-        range?.length === 0 ? 'beyond' : await objects.get(key, { range: range && rangeHeader(range), signal, crc32 });
+      const opened = range?.length === 0 ? 'beyond' : await objects.get(key, { range, signal, crc32 });
       if (opened !== 'beyond') return opened && { key, ...opened };
       const found = await stat(key);
       return found && { ...found, body: Readable.from([]) };
@@ -77,8 +75,4 @@ export function minioObjectStore(
     ready: () => bucket.ensureExists(),
     [Symbol.asyncDispose]: () => bucket[Symbol.asyncDispose](),
   };
-}
-
-function rangeHeader({ offset, length }: ByteRange): string {
-  return `bytes=${offset}-${offset + length - 1}`;
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Checksum } from '../checksum.ts';
-import { type ObjectReading, type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
+import { type ByteRange, type ObjectReading, type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
 import { storeBody } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import type { SignedRequests, StoreResponse } from './signed-requests.ts';
@@ -11,6 +11,7 @@ import {
   readChecksum,
   readChecksumHex,
   readErrorBody,
+  readRangeSize,
   readSize,
   readTag,
   responseError,
@@ -25,8 +26,8 @@ export interface Content {
 type OpenedObject = Omit<ObjectReading, 'key'>;
 
 interface GetOptions {
-  /** Value of the Range header. */
-  readonly range?: string | undefined;
+  /** With at least one byte: a Range header cannot name an empty range. */
+  readonly range?: ByteRange | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly crc32?: string | undefined;
 }
@@ -80,12 +81,13 @@ export class ObjectRequests {
    * @throws the reason of `signal`, which also ends the body
    */
   async get(key: string, { range, signal, crc32 }: GetOptions): Promise<OpenedObject | 'beyond' | undefined> {
-    const isWhole = range === undefined;
-    const request = isWhole ? { signedHeaders: { 'x-amz-checksum-mode': 'ENABLED' } } : { headers: { range } };
+    const request = range
+      ? { headers: { range: `bytes=${range.offset}-${range.offset + range.length - 1}` } }
+      : { signedHeaders: { 'x-amz-checksum-mode': 'ENABLED' } };
     return this.#requests.get(key, request, signal, async ({ statusCode, headers, body }) => {
-      if (statusCode === (isWhole ? 200 : 206)) {
-        const checksum = isWhole ? (crc32 ?? readChecksumHex(headers)) : undefined;
-        return { size: readSize(headers), etag: readTag(headers), body: storeBody(body, signal, checksum) };
+      if (statusCode === (range ? 206 : 200)) {
+        const { size, ...expected } = range ? readRangeSize(headers, range) : readWholeSize(headers, crc32);
+        return { size, etag: readTag(headers), body: storeBody(body, signal, expected) };
       }
       const error = responseError(statusCode, await readErrorBody(body));
       if (statusCode === 416) return 'beyond';
@@ -156,4 +158,9 @@ export class ObjectRequests {
     if (confirmed === undefined && !this.#supportsChecksums) return;
     throw new StoreUnavailable('object store did not confirm the checksum');
   }
+}
+
+function readWholeSize(headers: IncomingHttpHeaders, crc32: string | undefined) {
+  const size = readSize(headers);
+  return { size, length: size, crc32: crc32 ?? readChecksumHex(headers) };
 }

@@ -88,9 +88,13 @@ export class SignedRequests implements AsyncDisposable {
       if (isTemporary(status)) throw responseError(status, await readErrorBody(body));
       return response;
     };
+    let body: Readable | undefined;
     try {
-      return await read(await this.#withRepeats(callMs, tryOnce, signal));
+      const response = await this.#withRepeats(callMs, tryOnce, signal);
+      body = response.body;
+      return await read(response);
     } catch (error) {
+      body?.on('error', () => {}).destroy();
       if (signal?.aborted) throw signal.reason;
       throw toStoreUnavailable(error);
     } finally {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { StoreUnavailable } from '../object-store.ts';
+import { type ByteRange, StoreUnavailable } from '../object-store.ts';
 import { readErrorCode } from './response-xml.ts';
 
 /** The multipart upload was completed or aborted, or one of its parts was replaced. */
@@ -14,11 +14,20 @@ const maxErrorBytes = 64 * 1024;
 // MD5 of a single part, or of those of several, with their number.
 const md5Tag = /^[0-9a-f]{32}(?:-(\d+))?$/;
 
-/** Size of the whole object: from `bytes 0-9/1234`, or the length of a complete response. @throws StoreUnavailable */
+/** Size of the object that a response describes, or has as its body. @throws StoreUnavailable */
 export function readSize(headers: IncomingHttpHeaders): number {
-  const size = /^bytes \d+-\d+\/(\d+)$/.exec(`${headers['content-range']}`)?.[1] ?? headers['content-length'];
+  const size = headers['content-length'];
   if (size === undefined) throw new StoreUnavailable('object store response without a size');
   return Number(size);
+}
+
+/** Size of the object and length of the body, of a response with a range. @throws StoreUnavailable for another range */
+export function readRangeSize(headers: IncomingHttpHeaders, { offset, length }: ByteRange) {
+  const [, first, last, size] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(`${headers['content-range']}`) ?? [];
+  const end = Math.min(offset + length, Number(size));
+  if (Number(first) !== offset || Number(last) !== end - 1)
+    throw new StoreUnavailable('object store sent another range than requested');
+  return { size: Number(size), length: end - offset };
 }
 
 /** CRC-32 of the whole object, in Base64. */

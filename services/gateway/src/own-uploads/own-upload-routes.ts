@@ -59,11 +59,14 @@ export function ownUploadRoutes(
     // Drops a body: Node would hold some of it, at 400 bytes for each chunk.
     request.resume();
     const context = createRequestContext(request, response);
+    using slot = new DisposableStack();
     try {
-      const admitted = admission.admitOwnRequest(context.clientAddress);
-      // Until the client has read the response: unread ones would use up the memory.
-      response.once('close', () => admitted[Symbol.dispose]());
+      const admitted = slot.use(admission.admitOwnRequest(context.clientAddress));
       await respond({ ...context, admitted });
+      // Until the client has read the response: unread ones would use up the memory. A refusal is small, and its client may send on for 30 s.
+      const held = slot.move();
+      if (response.closed) held.dispose();
+      else response.once('close', () => held.dispose());
     } catch (error) {
       if (error instanceof ClientGone) return;
       const refusal = asRefusal(error);

@@ -8,7 +8,7 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { type ObjectReading, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { copyObject, maxWaiting } from './copy-object.ts';
+import { copyObject, crowdStallMs, maxWaiting } from './copy-object.ts';
 
 const key = 'renditions/a';
 const bytes = randomBytes(300_000);
@@ -55,14 +55,22 @@ test('a reader who stalls keeps no object open, and gets the rest later', async 
   expect(opened).toHaveLength(2);
 });
 
-test('of more than 64 readers that wait, the one that waits longest keeps no object open, and gets the rest later', async () => {
-  const readers = Array.from({ length: maxWaiting + 1 }, () => new PassThrough({ highWaterMark: 1 }));
+test('beside more than 64 readers who stall, the longest of them keeps no object open after half a second, and gets the rest later', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const copies: Promise<void>[] = [];
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  for (const reader of readers) {
+  const startStalled = async () => {
+    const reader = new PassThrough({ highWaterMark: 1 });
     copies.push(copyTo(reader));
     await waitUntil('the first chunk', async () => reader.writableLength > 0);
-  }
+    return reader;
+  };
+  const first = await startStalled();
+  vi.advanceTimersByTime(1);
+  const readers = [first];
+  while (readers.length <= maxWaiting) readers.push(await startStalled());
+  expect(opened.filter(({ body }) => body.destroyed)).toEqual([]);
+  vi.advanceTimersByTime(crowdStallMs - 1);
+  readers.push(await startStalled());
   await waitUntil('the end of the first reading', async () => opened[0]?.body.closed === true);
   expect(opened.filter(({ body }) => body.destroyed)).toHaveLength(1);
   vi.useRealTimers();

@@ -29,7 +29,7 @@ const videoHeaders = {
 };
 
 /**
- * Sends an object with If-None-Match, If-Range, a single Range and HEAD (RFC 9110). False if the object no longer exists.
+ * Sends an object with If-None-Match, If-Range, a single Range and HEAD (RFC 9110). False if the object no longer exists, or was replaced.
  * @throws StoreUnavailable before anything is sent; later the stream's own error, and the connection is closed
  */
 export async function sendObject(request: Request<object>, response: Response, source: Source): Promise<boolean> {
@@ -40,7 +40,10 @@ export async function sendObject(request: Request<object>, response: Response, s
   const hasBody = request.method !== 'HEAD' && !isUnchanged && range !== 'unsatisfiable';
   const wanted = typeof range === 'string' ? { offset: 0, length: object.size } : range;
   const reading = hasBody ? await store.read(object.key, { range: wanted, signal }) : undefined;
-  if (hasBody && !reading) return false;
+  if (hasBody && reading?.etag !== object.etag) {
+    reading?.body.destroy();
+    return false;
+  }
 
   response.set('ETag', etag).set(contentType.startsWith('video/') ? videoHeaders : pictureHeaders);
   if (robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
