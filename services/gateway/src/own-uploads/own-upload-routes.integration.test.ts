@@ -67,6 +67,17 @@ test('a request holds its slot until its response is read', async () => {
   await expect.poll(async () => (await list()).status).toBe(200);
 });
 
+test('a refused request holds no slot, although its client does not end the body', async () => {
+  limits.maxUploads = 1;
+  await start();
+  const client = parts.adopt(connect(port, '127.0.0.1'), (socket) => void socket.destroy());
+  await once(client, 'connect');
+  client.write('DELETE /2/media/aaaaaaaaaa HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx');
+  expect(`${await once(client, 'data')}`).toMatch(/^HTTP\/1\.1 401 /);
+  expect((await list()).status).toBe(200);
+  expect(client.closed).toBe(false);
+});
+
 test('a user beyond its limit gets 429, and another request of it a response once one has ended', async () => {
   limits.maxUploadsPerUser = 1;
   await start();
