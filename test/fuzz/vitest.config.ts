@@ -11,8 +11,9 @@ export default defineConfig({
     root: resolve(import.meta.dirname, '../..'),
     include: ['{packages,services,test}/**/*.fuzz.ts'],
     globalSetup: [
-      'packages/testkit/src/samples/samples-global-setup.ts',
+      // First: it ends the run if a setting is wrong.
       'packages/testkit/src/fuzz/fuzz-global-setup.ts',
+      'packages/testkit/src/samples/samples-global-setup.ts',
     ],
     setupFiles: ['packages/testkit/src/restore-process.ts'],
     reporters: testReporters(),
