@@ -1,6 +1,6 @@
 import { listObjects } from '@echodrop/object-store/list-objects';
 import { blocksPrefix, userBlockKey } from '@echodrop/object-store/object-keys';
-import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
+import { ChecksumMismatch, type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { ObjectTooLarge, readSmallObject } from '@echodrop/object-store/read-small-object';
 import { z } from 'zod';
 import { isOwnerHash, nameHash, ownerHash } from './owner.ts';
@@ -42,14 +42,14 @@ export function blockKey(who: Blockable): string {
 /** The keys of all blocks; skips other objects. @throws StoreUnavailable */
 export async function listBlockKeys(store: ObjectStore): Promise<string[]> {
   const keys: string[] = [];
-  for await (const key of blockedKeys(store)) if (isBlockKey(key)) keys.push(key);
+  for await (const key of blockKeys(store)) keys.push(key);
   return keys;
 }
 
-/** All blocks and the objects stored among them. @throws StoreUnavailable */
+/** All blocks; skips other objects. @throws StoreUnavailable */
 export async function* readBlocks(store: ObjectStore): AsyncGenerator<{ key: string; found: Block | UnreadableBlock }> {
-  for await (const key of blockedKeys(store)) {
-    const found = isBlockKey(key) ? await tryReadBlock(store, key) : new UnreadableBlock('not a block');
+  for await (const key of blockKeys(store)) {
+    const found = await tryReadBlock(store, key);
     if (found) yield { key, found };
   }
 }
@@ -59,9 +59,9 @@ export function findBlock(store: ObjectStore, who: Blockable): Promise<Block | U
   return tryReadBlock(store, blockKey(who));
 }
 
-async function* blockedKeys(store: ObjectStore): AsyncGenerator<string> {
+async function* blockKeys(store: ObjectStore): AsyncGenerator<string> {
   for (const prefix of [blocksPrefix('users'), blocksPrefix('applications')])
-    for await (const { key } of listObjects(store, prefix)) yield key;
+    for await (const { key } of listObjects(store, prefix)) if (isBlockKey(key)) yield key;
 }
 
 function isBlockKey(key: string): boolean {
@@ -73,15 +73,15 @@ async function tryReadBlock(store: ObjectStore, key: string): Promise<Block | Un
     const bytes = await readSmallObject(store, key, maxBlockBytes);
     return bytes && decodeBlock(bytes, key);
   } catch (error) {
-    if (error instanceof ObjectTooLarge) return new UnreadableBlock(error.message, { cause: error });
-    throw error;
+    if (!(error instanceof ObjectTooLarge || error instanceof ChecksumMismatch)) throw error;
+    return new UnreadableBlock(error.message, { cause: error });
   }
 }
 
 function decodeBlock(bytes: Buffer, key: string): Block | UnreadableBlock {
   try {
     const block = blockShape.parse(JSON.parse(bytes.toString()));
-    return blockKey(block) === key ? block : new UnreadableBlock('block of another key');
+    return blockKey(block) === key ? block : new UnreadableBlock('block of another user or application');
   } catch (cause) {
     return new UnreadableBlock('invalid block', { cause });
   }

@@ -30,7 +30,7 @@ export async function checkRecord(
 async function check(store: ObjectStore, id: string, depth: CheckDepth, signal: AbortSignal) {
   const found = await findListedRecord(store, id, signal);
   const key = recordKey(id);
-  if (found instanceof UnreadableRecord) return [{ fault: 'record_unreadable', key, why: found.message } as const];
+  if (found instanceof UnreadableRecord) return [{ fault: 'record_unreadable', key, id, error: found } as const];
   if (isTombstone(found)) return removalFaults(store, found);
   return [...(await mediaFaults(store, found, depth, signal)), ...(await listingFaults(store, found))];
 }

@@ -13,8 +13,8 @@ interface PageRequest {
   /** The most records per page. */
   readonly limit: number;
   readonly signal?: AbortSignal;
-  /** Called with the id of each unreadable record, which the page skips. */
-  readonly unreadable?: (id: string) => void;
+  /** Called with each unreadable record, which the page skips. */
+  readonly unreadable?: (id: string, error: UnreadableRecord) => void;
 }
 
 // Bounds the work for a page if many entries have no record.
@@ -86,7 +86,7 @@ async function readEntry(
   const id = idInListingName(name);
   if (id === undefined) return undefined;
   const found = await tryFindRecord(store, id, signal);
-  if (found instanceof UnreadableRecord) unreadable?.(id);
+  if (found instanceof UnreadableRecord) unreadable?.(id, found);
   if (!found || found instanceof UnreadableRecord || isTombstone(found) || listingNameOf(found) !== name)
     return undefined;
   return owner === undefined || ownerHash(found) === owner ? found : undefined;

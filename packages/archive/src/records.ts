@@ -67,7 +67,9 @@ export async function findListedRecord(
   id: string,
   signal?: AbortSignal,
 ): Promise<FoundRecord['found']> {
-  return (await tryFindRecord(store, id, signal)) ?? new UnreadableRecord('listed but not found');
+  return (
+    (await tryFindRecord(store, id, signal)) ?? new UnreadableRecord('listed but not found; try again in a minute')
+  );
 }
 
 /**

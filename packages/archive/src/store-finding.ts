@@ -1,3 +1,6 @@
+import type { UnreadableRecord } from '@echodrop/record';
+import type { UnreadableBlock } from './blocks.ts';
+
 interface FaultOfKey {
   /** Key of the object concerned. */
   readonly key: string;
@@ -9,8 +12,9 @@ interface FaultOfRecord extends FaultOfKey {
 
 /** A difference between records and what the store has. */
 export type StoreFault =
-  | (FaultOfKey & { readonly fault: 'unknown_object' | 'no_record' | 'lists_nothing' })
-  | (FaultOfKey & { readonly fault: 'record_unreadable' | 'state_unreadable'; readonly why: string })
+  | (FaultOfKey & { readonly fault: 'unknown_object' | 'no_record' | 'lists_nothing' | 'state_unreadable' })
+  | (FaultOfRecord & { readonly fault: 'record_unreadable'; readonly error: UnreadableRecord })
+  | (FaultOfKey & { readonly fault: 'block_unreadable'; readonly error: UnreadableBlock })
   | (FaultOfRecord & { readonly fault: 'media_missing' | 'not_listed' | 'removal_unfinished' })
   | (FaultOfRecord & { readonly fault: 'media_of_other_size'; readonly recorded: number; readonly stored: number })
   | (FaultOfRecord & { readonly fault: 'media_of_other_tag'; readonly recorded: string; readonly stored: string })
@@ -29,7 +33,6 @@ interface Leftover {
 /** The unreadable record at `key` may belong to any media, so no orphan is certain. */
 interface Unsearched extends FaultOfKey {
   readonly unsearched: 'orphans';
-  readonly why: string;
 }
 
 export type StoreFinding = StoreFault | Leftover | Unsearched;

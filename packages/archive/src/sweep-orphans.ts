@@ -26,8 +26,8 @@ interface SweepResult {
   readonly report: SweepReport;
   /** The first error of a removal or relisting; undefined if all succeeded. */
   readonly failure: unknown;
-  /** What a real run would throw; set by a dry run only. */
-  readonly recordsMissing: RecordsMissing | undefined;
+  /** Why media and renditions stay, although the rest was swept. RecordsMissing only after a dry run: a real run throws it. */
+  readonly incomplete: RecordsMissing | RecordsUnreadable | undefined;
 }
 
 /** Most media has no record: lost records are more likely than so many failed uploads. */
@@ -50,7 +50,7 @@ const maxUnsuspicious = 20;
  * are old enough; at any age, what an interrupted removal left behind. Removes expired resumable uploads, and keeps what others need.
  *
  * Removes no media or rendition before all records have been read, and none if one is unreadable. Skips what it cannot remove.
- * @throws RecordsUnreadable at the end, RecordsMissing, StoreUnavailable, or the signal's reason; objects removed until then stay removed
+ * @throws RecordsMissing, StoreUnavailable, or the signal's reason; objects removed until then stay removed
  */
 export async function sweep(store: ObjectStore, options: SweepOptions): Promise<SweepResult> {
   const now = (await store.clock()).getTime();
@@ -88,25 +88,23 @@ class Sweep {
   async run(): Promise<SweepResult> {
     const { dryRun, force = false, keysPerBatch, signal } = this.#options;
     const { resumables } = this.#found;
-    let recordsMissing: RecordsMissing | undefined;
-    let recordsUnreadable: RecordsUnreadable | undefined;
+    let incomplete: SweepResult['incomplete'];
     const visit = (record: FoundRecord) => this.#relist(record);
     try {
       for await (const batch of findOrphans(this.#store, { keysPerBatch, signal, visit })) {
-        if (!force) recordsMissing ??= await this.#checkMissing(batch);
-        if (!dryRun && recordsMissing) throw recordsMissing;
+        if (!force) incomplete ??= await this.#checkMissing(batch);
+        if (!dryRun && incomplete) throw incomplete;
         await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
       }
     } catch (error) {
       if (!(error instanceof RecordsUnreadable)) throw error;
-      recordsUnreadable = error;
+      incomplete = error;
     }
     for (const upload of resumables.expired)
       await this.#count('resumable', upload.bytes, () => resumables.remove(upload));
     await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
-    if (recordsUnreadable) throw recordsUnreadable;
     const report = { completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings };
-    return { report, failure: this.#failure, recordsMissing };
+    return { report, failure: this.#failure, incomplete };
   }
 
   // The gateway may have died before it wrote the entries. For a young record it may still do so.

@@ -8,6 +8,7 @@ import {
 } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { pMapIterable } from 'p-map';
+import { readBlocks, UnreadableBlock } from './blocks.ts';
 import { checkEntry } from './check-entry.ts';
 import { type CheckDepth, checkRecord } from './check-record.ts';
 import { findUnknownObjects } from './check-unknown-objects.ts';
@@ -36,7 +37,7 @@ export function isCheckCursor(cursor: string): boolean {
 }
 
 /**
- * Checks every record with its media and entries, every listing entry, and all media and renditions. Changes nothing; uploads and
+ * Checks every record with its media and entries, every listing entry, all media and renditions, and blocks. Changes nothing; uploads and
  * removals may run meanwhile.
  * @throws RangeError if `after` is not a cursor; StoreUnavailable, or the signal's reason
  */
@@ -70,6 +71,9 @@ async function* checkMedia(
   const before = (await store.clock()).getTime() - olderThanMs;
   const cursor = after ?? mediaPrefix;
   for await (const unknown of findUnknownObjects(store, signal)) yield { cursor, findings: [unknown] };
+  for await (const { key, found } of readBlocks(store))
+    if (found instanceof UnreadableBlock)
+      yield { cursor, findings: [{ fault: 'block_unreadable', key, error: found }] };
   const { inProgress, findings } = await checkResumables(store);
   yield { cursor, findings };
   const isYoung = ({ mediaKey, object }: Orphan) => inProgress.has(mediaKey) || object.writtenAt.getTime() >= before;
@@ -77,7 +81,7 @@ async function* checkMedia(
     yield* searchOrphans(store, cursor, isYoung, { keysPerBatch, signal });
   } catch (error) {
     if (!(error instanceof RecordsUnreadable)) throw error;
-    yield { cursor, findings: [{ unsearched: 'orphans', key: recordKey(error.id), why: error.message }] };
+    yield { cursor, findings: [{ unsearched: 'orphans', key: recordKey(error.id) }] };
   }
 }
 
@@ -109,8 +113,7 @@ async function checkResumables(store: ObjectStore) {
   const findings: StoreFinding[] = [];
   for await (const { id } of listResumables(store)) {
     const upload = await tryFindResumable(store, id);
-    if (upload instanceof UnreadableState)
-      findings.push({ fault: 'state_unreadable', key: resumablePrefixOf(id), why: upload.message });
+    if (upload instanceof UnreadableState) findings.push({ fault: 'state_unreadable', key: resumablePrefixOf(id) });
     else if (upload) inProgress.add(upload.state.mediaKey);
   }
   return { inProgress, findings };

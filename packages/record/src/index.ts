@@ -18,5 +18,6 @@ export {
   maxRecordBytes,
   maxRecordTime,
   UnreadableRecord,
+  UnsupportedVersion,
 } from './stored-record.ts';
 export { xmlDocument } from './xml-document.ts';

@@ -97,6 +97,15 @@ const tombstone = JSON.parse(
 );
 
 test.each([
+  ['invalid id', { ...written, id: '../../x/' }],
+  ['invalid user.id', { ...written, user: { id: 'mia', screen_name: 'mia' } }],
+  ['invalid removed.by', { ...tombstone, removed: { ...tombstone.removed, by: '\u001b[2J' } }],
+  ['not a record', { ...written, version: '1' }],
+])('says "%s" of a record', (why, record) => {
+  expect(() => decode(Buffer.from(JSON.stringify(record)))).toThrow(new UnreadableRecord(why));
+});
+
+test.each([
   ['nothing', ''],
   ['invalid JSON', '<image/>'],
   ['truncated JSON', JSON.stringify(written).slice(0, -1)],

@@ -55,10 +55,15 @@ const removedShape = commonShape.extend({
   removed: z.object({ by: z.enum(['owner', 'operator']), at: time }),
 });
 
-/** The object is not a record, or a later release wrote it. */
+const kindShape = z.object({ version: z.number(), removed: z.unknown().optional() });
+
+/** The object is not a record. The message says why in plain characters, without content of the object but an id or a version. */
 export class UnreadableRecord extends Error {
   override readonly name = 'UnreadableRecord';
 }
+
+/** Another release may have written the record. */
+export class UnsupportedVersion extends UnreadableRecord {}
 
 /** The bytes of a record in the store. */
 export function encodeStoredRecord({ mediaKey, timestamp, user, ...rest }: StoredRecord): Buffer {
@@ -77,19 +82,17 @@ export function encodeTombstone({ id, mediaKey, owner, timestamp, removed: { by,
  */
 export function decodeStoredRecord(bytes: Buffer, id: string): StoredRecord | Tombstone {
   const parsed = parse(bytes);
-  const { data, error } = z.union([removedShape, storedShape]).safeParse(parsed);
-  if (!data) throw new UnreadableRecord(faultOf(parsed), { cause: error });
+  const { data: kind } = kindShape.safeParse(parsed);
+  if (!kind) throw new UnreadableRecord('not a record');
+  if (kind.version !== version)
+    throw new UnsupportedVersion(`unsupported version ${kind.version}; this release reads ${version}`);
+  const shape = kind.removed === undefined ? storedShape : removedShape;
+  const { data, error } = shape.safeParse(parsed);
+  if (!data) throw new UnreadableRecord(`invalid ${error.issues[0]?.path.join('.')}`, { cause: error });
   if (data.id !== id) throw new UnreadableRecord(`record of another id, ${data.id}`);
   const { version: _, media_key: mediaKey, ...rest } = data;
   if ('removed' in rest) return { ...rest, mediaKey };
   return { ...rest, mediaKey, user: { id: rest.user.id, screenName: rest.user.screen_name } };
-}
-
-function faultOf(parsed: unknown): string {
-  const found = z.object({ version: z.number() }).safeParse(parsed).data?.version;
-  if (found === undefined) return 'not a record';
-  if (found === version) return `invalid record of version ${version}`;
-  return `unsupported version ${found}; this release reads ${version}`;
 }
 
 function parse(bytes: Buffer): unknown {

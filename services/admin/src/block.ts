@@ -3,7 +3,8 @@ import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
-import { type Audit, CommandFailed, shownKey } from './command-context.ts';
+import { type Audit, CommandFailed } from './command-context.ts';
+import { describeUnreadableBlock } from './describe-unreadable.ts';
 
 const recentUploads = 200;
 
@@ -35,7 +36,7 @@ export async function* listBlocks(store: ObjectStore): AsyncGenerator<string> {
     if (!(found instanceof UnreadableBlock)) yield `${found.since.toISOString()}  ${describe(found)}`;
     else {
       unreadable += 1;
-      yield `${shownKey(key)}: block unreadable (${found.message})`;
+      yield `${key}: ${describeUnreadableBlock(found)}`;
     }
   }
   if (count === 0) yield 'No blocked users or applications.';

@@ -1,12 +1,15 @@
+import { idInRecordKey } from '@echodrop/archive/records';
 import type { StoreFinding } from '@echodrop/archive/store-finding';
 import { verifyStore } from '@echodrop/archive/verify-store';
-import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { CommandFailed, shownKey } from './command-context.ts';
+import { describeUnreadable, describeUnreadableBlock } from './describe-unreadable.ts';
 
 type Options = Omit<Parameters<typeof verifyStore>[1], 'olderThanMs'>;
 
+const unsearched =
+  'orphans were not searched: this record is unreadable, and may belong to any media. Until it is readable or deleted, sweep deletes no media.';
 const dayMs = 24 * 3_600_000;
 
 /**
@@ -23,14 +26,15 @@ export async function* checkStore(store: ObjectStore, options: Options): AsyncGe
         yield `${shownKey(found.key)}: ${describeFinding(found)}`;
       }
       cursor = checked.cursor;
-      if (cursor.startsWith(recordsPrefix)) counts.records += 1;
+      if (idInRecordKey(cursor) !== undefined) counts.records += 1;
     }
   } catch (error) {
     if (cursor !== undefined) yield `To continue: --after ${shownKey(cursor)}`;
     throw error;
   }
   const range = options.after === undefined ? '' : ' after the cursor';
-  yield `Checked ${counts.records} records${range}: ${counts.orphans} orphans, ${counts.faults} faults.`;
+  const orphans = counts.unsearched > 0 ? 'orphans not searched' : `${counts.orphans} orphans`;
+  yield `Checked ${counts.records} records${range}: ${orphans}, ${counts.faults} faults.`;
   if (counts.faults > 0 || counts.unsearched > 0) throw new CommandFailed('The store has faults.');
 }
 
@@ -41,7 +45,7 @@ function shownTag(tag: string): string {
 
 /** What was found and what to do about it. */
 function describeFinding(found: StoreFinding): string {
-  if ('unsearched' in found) return `orphans were not searched. ${found.why}`;
+  if ('unsearched' in found) return unsearched;
   return 'fault' in found ? `FAULT: ${describeFault(found)}` : describeOrphan(found);
 }
 
@@ -53,7 +57,9 @@ function kindOf(found: StoreFinding): 'faults' | 'orphans' | 'unsearched' {
 function describeFault(found: Extract<StoreFinding, { fault: string }>): string {
   switch (found.fault) {
     case 'record_unreadable':
-      return `record unreadable (${found.why}). Restore it from a backup; until then sweep deletes no media.`;
+      return describeUnreadable(found.id, found.error);
+    case 'block_unreadable':
+      return describeUnreadableBlock(found.error);
     case 'state_unreadable':
       return 'state of a resumable upload unreadable. Delete these objects; until then sweep deletes no orphans, for up to 30 days.';
     case 'unknown_object':

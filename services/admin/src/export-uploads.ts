@@ -8,6 +8,7 @@ import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { type Audit, CommandFailed } from './command-context.ts';
+import { describeUnreadable } from './describe-unreadable.ts';
 
 // Originals contain locations.
 const mode = 0o600;
@@ -27,7 +28,8 @@ export async function* exportUploads(
   let failed = 0;
   for await (const { id, found } of listRecordsOf(store, owner)) {
     if (!(found instanceof UnreadableRecord) && isTombstone(found)) continue;
-    const why = found instanceof UnreadableRecord ? 'record unreadable' : await writeUpload(store, id, found, folder);
+    const isUnreadable = found instanceof UnreadableRecord;
+    const why = isUnreadable ? describeUnreadable(id, found) : await writeUpload(store, id, found, folder);
     if (why === undefined) exported += 1;
     else {
       failed += 1;
@@ -36,7 +38,8 @@ export async function* exportUploads(
   }
   const hint = exported + failed > 0 ? '' : ' Compare provider and subject with the output of `admin list`.';
   yield `Exported ${exported} uploads.${hint}`;
-  if (failed > 0) throw new CommandFailed(`Failed to export ${failed} uploads.`);
+  if (failed > 0)
+    throw new CommandFailed(`Failed to export ${failed} uploads. Unreadable records may be of another user.`);
 }
 
 /**
@@ -50,7 +53,7 @@ export async function* exportUpload(
 ): AsyncGenerator<string> {
   const found = await tryFindRecord(store, id);
   if (!found) throw new CommandFailed(`${id}: no such upload`);
-  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: record unreadable`);
+  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: ${describeUnreadable(id, found)}`);
   if (isTombstone(found)) throw new CommandFailed(`${id}: already deleted`);
   await makeEmptyFolder(folder);
   audit({ action: 'export', mediaId: id, provider: found.provider, subject: found.subject });

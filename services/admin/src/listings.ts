@@ -7,6 +7,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { CommandFailed } from './command-context.ts';
+import { describeUnreadable } from './describe-unreadable.ts';
 
 interface Page {
   readonly owner?: Owner | undefined;
@@ -19,10 +20,10 @@ export async function* listUploads(store: ObjectStore, { owner, after, limit }: 
   const unreadable: string[] = [];
   const { records, next } = await listNewest(store, {
     ...{ owner: owner && ownerHash(owner), after, limit },
-    unreadable: (id) => unreadable.push(id),
+    unreadable: (id, error) => unreadable.push(`${id}: ${describeUnreadable(id, error)}`),
   });
   yield* records.length === 0 ? ['No uploads.'] : alignColumns([columns, ...records.map(rowOf)]);
-  for (const id of unreadable) yield `${id}: record unreadable`;
+  yield* unreadable;
   if (next !== undefined) yield `More uploads: --after ${next}`;
   if (unreadable.length > 0) throw new CommandFailed(`${unreadable.length} records are unreadable.`);
 }
@@ -51,7 +52,7 @@ export async function* rebuildListings(store: ObjectStore): AsyncGenerator<strin
   for await (const { id, found } of listRecords(store)) {
     if (found instanceof UnreadableRecord) {
       unreadable += 1;
-      yield `${id}: record unreadable`;
+      yield `${id}: ${describeUnreadable(id, found)}`;
     } else if (isTombstone(found)) {
       await removeFromListings(store, found);
     } else {

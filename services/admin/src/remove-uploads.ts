@@ -7,6 +7,7 @@ import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { type Audit, CommandFailed } from './command-context.ts';
+import { describeUnreadable } from './describe-unreadable.ts';
 import { type PublicAddresses, readMediaId } from './upload-address.ts';
 
 /** Removes uploads by id or address. Yields a line for each. @throws StoreUnavailable; CommandFailed at the end if one does not exist or is unreadable */
@@ -31,7 +32,7 @@ export async function* removeUploads(
 async function removeUpload(store: ObjectStore, id: string, audit: Audit): Promise<string> {
   const found = await tryFindRecord(store, id);
   if (!found) throw new CommandFailed(`${id}: no such upload`);
-  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: record unreadable`);
+  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: ${describeUnreadable(id, found)}`);
   return remove(store, found, audit);
 }
 
@@ -54,14 +55,15 @@ export async function* purge(store: ObjectStore, owner: Owner, options: PurgeOpt
   yield* purgeRecords(store, owner, options, counts);
   yield* purgeUnfinished(store, owner, options, counts);
   yield summary(counts.uploads, options.dryRun);
-  if (counts.unreadable > 0) throw new CommandFailed(`${counts.unreadable} records or states are unreadable.`);
+  if (counts.unreadable > 0)
+    throw new CommandFailed(`${counts.unreadable} unreadable records or states stay. They may be of this user.`);
 }
 
 async function* purgeRecords(store: ObjectStore, owner: Owner, { dryRun, audit }: PurgeOptions, counts: Counts) {
   for await (const { id, found } of listRecordsOf(store, owner)) {
     if (found instanceof UnreadableRecord) {
       counts.unreadable += 1;
-      yield `${id}: record unreadable`;
+      yield `${id}: ${describeUnreadable(id, found)}`;
     } else if (!isTombstone(found)) {
       counts.uploads += 1;
       if (!dryRun) yield await remove(store, found, audit);

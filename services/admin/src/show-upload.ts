@@ -6,6 +6,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { CommandFailed, shownKey } from './command-context.ts';
+import { describeUnreadable } from './describe-unreadable.ts';
 
 // Media has a dozen, and notes on some.
 const maxRenditions = 100;
@@ -20,8 +21,7 @@ export async function* showUpload(
 ): AsyncGenerator<string> {
   const found = await tryFindRecord(store, id);
   if (!found) throw new CommandFailed(`${id}: no such upload`);
-  if (found instanceof UnreadableRecord)
-    throw new CommandFailed(`${id}: record unreadable (${quoteForTerminal(found.message)})`);
+  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: ${describeUnreadable(id, found)}`);
   const rows: Row[] = [
     ['id', id],
     ...(publicSite === undefined ? [] : [['page', `${publicSite}/${id}`] as const]),
@@ -70,7 +70,10 @@ async function describeBlocks(store: ObjectStore, { provider, subject, applicati
   const described = await Promise.all(
     blockables.map(async (each) => {
       const found = await findBlock(store, each);
-      const since = found instanceof UnreadableBlock ? 'block unreadable' : `since ${found?.since.toISOString()}`;
+      const since =
+        found instanceof UnreadableBlock
+          ? `block unreadable (${found.message})`
+          : `since ${found?.since.toISOString()}`;
       return found && `the ${each.kind}, ${since}`;
     }),
   );

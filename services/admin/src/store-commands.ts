@@ -14,7 +14,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
       'Find orphans (media and renditions without a record), incomplete multipart uploads, expired resumable uploads, and leftovers of ' +
         'interrupted deletions. Also find published uploads that are missing from the listings (by user and by time). ' +
         'With --yes, delete the orphans, the incomplete and expired uploads and the leftovers, and add the missing uploads to the listings. ' +
-        'Without --yes, a dry run. Safe while uploads run; never run it while a backup is being restored. If a record is unreadable, nothing is deleted.',
+        'Without --yes, a dry run. Safe while uploads run; never run it while a backup is being restored. If a record is unreadable, media and renditions stay.',
     )
     .option('--yes', 'apply the changes (default: dry run)')
     .option(

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RecordsUnreadable } from '@echodrop/archive/find-orphans';
 import { sweep } from '@echodrop/archive/sweep-orphans';
 import { type SweepReport, sweptKinds, writeSweepReport } from '@echodrop/archive/sweep-report';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -15,14 +16,14 @@ interface Options {
 const hourMs = 3_600_000;
 const retryMs = 600_000;
 
-/** Sweeps once. @throws RecordsUnreadable, RecordsMissing (a dry run: at the end), StoreUnavailable, RemovalFailed at the end, or the signal's reason */
+/** Sweeps once. Writes no report if media stays that a sweep may delete. @throws RecordsUnreadable at the end, RecordsMissing (a dry run: at the end), StoreUnavailable, RemovalFailed at the end, or the signal's reason */
 export async function* sweepOnce(store: ObjectStore, { olderThanHours, ...options }: Options): AsyncGenerator<string> {
   // Creates the bucket of a new system.
   await store.ready();
-  const { report, failure, recordsMissing } = await sweep(store, { olderThanMs: olderThanHours * hourMs, ...options });
-  if (!options.dryRun) await writeSweepReport(store, report);
-  yield* describeReport(report, options.dryRun);
-  if (recordsMissing) throw recordsMissing;
+  const { report, failure, incomplete } = await sweep(store, { olderThanMs: olderThanHours * hourMs, ...options });
+  if (!options.dryRun && !incomplete) await writeSweepReport(store, report);
+  yield* describeReport(report, options.dryRun, !(incomplete instanceof RecordsUnreadable));
+  if (incomplete) throw incomplete;
   yield options.dryRun
     ? 'Dry run: nothing changed. Add --yes to apply the changes.'
     : `Swept at ${report.completed.toISOString()}.`;
@@ -52,13 +53,15 @@ export async function* sweepPeriodically(
   }
 }
 
-function describeReport({ kinds, listings }: SweepReport, dryRun: boolean): string[] {
+function describeReport({ kinds, listings }: SweepReport, dryRun: boolean, isComplete: boolean): string[] {
   const names = {
     ...{ media: 'orphaned media', renditions: 'orphaned renditions' },
     ...{ uploads: 'incomplete multipart uploads', resumable: 'expired resumable uploads' },
   };
   const lines = sweptKinds.map((kind) => {
     const { found, removed, bytes } = kinds[kind];
+    if (!isComplete && found === 0 && (kind === 'media' || kind === 'renditions'))
+      return `${names[kind]}: not searched`;
     return `${names[kind]}: ${found} found,${dryRun ? '' : ` ${removed} deleted,`} ${bytes} bytes`;
   });
   return [

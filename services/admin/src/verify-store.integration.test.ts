@@ -37,12 +37,12 @@ type Planted = (sample: StoredRecord) => Promise<readonly [key: string, expected
 const faults: Record<string, Planted> = {
   'a truncated record': async ({ id }) => {
     await truncate(pathOf(recordKey(id)), 20);
-    return [recordKey(id), /FAULT: record unreadable \(invalid JSON\)/];
+    return [recordKey(id), /FAULT: record unreadable \(invalid JSON\)\. Restore .* from a backup/];
   },
   'a record of a later version': async (record) => {
     const later = encodeStoredRecord(record).toString().replace('"version":1', '"version":7');
     await put(recordKey(record.id), later);
-    return [recordKey(record.id), /FAULT: record unreadable \(.*version 7/];
+    return [recordKey(record.id), /FAULT: record unreadable \(.*version 7.*upgrade again/];
   },
   'a record under another name': async (record) => {
     const key = recordKey(newMediaId());
@@ -80,6 +80,16 @@ const faults: Record<string, Planted> = {
     const key = `media/${newMediaKey()}/copy`;
     await put(key);
     return [key, /FAULT: not an object of Echodrop/];
+  },
+  'an object of another application among the blocks': async () => {
+    const key = 'blocks/users/ada';
+    await put(key);
+    return [key, /FAULT: not an object of Echodrop/];
+  },
+  'an unreadable block': async () => {
+    const key = `blocks/users/${newMediaKey()}`;
+    await put(key, '{}');
+    return [key, /FAULT: block unreadable \(invalid block\), but it still blocks uploads\. To lift it, delete/];
   },
   'an object of another application among the renditions': async () => {
     const key = 'renditions/thumb.jpg';
@@ -173,7 +183,19 @@ test('reports each of several findings once', async () => {
   const { lines } = await verify();
   expect(lines.slice(0, -1).map((line) => line.split(':')[0])).toHaveLength(expected.length);
   expect(new Set(lines.slice(0, -1).map((line) => line.split(':')[0]))).toEqual(new Set(expected));
-  expect(lines.at(-1)).toMatch(/: 3 orphans, 12 faults.$/);
+  expect(lines.at(-1)).toMatch(/: 3 orphans, 14 faults.$/);
+});
+
+test('does not claim to have searched orphans while a record is unreadable, and counts only records', async () => {
+  const { id } = await publishSample(dataDir.store);
+  await put(recordKey(id), '{}');
+  await put(`records/${id}.json.bak`);
+  const { exitCode, lines } = await verify();
+  expect([exitCode, ...lines.slice(-2)]).toEqual([
+    1,
+    expect.stringContaining(`${recordKey(id)}: orphans were not searched: `),
+    'Checked 3 records: orphans not searched, 2 faults.',
+  ]);
 });
 
 test('continues from a cursor, also with one object at a time', async () => {

@@ -1,8 +1,10 @@
 import { refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
+import { UnreadableRecord } from '@echodrop/record';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { expect, test, vi } from 'vitest';
 import { createGatewayEvents } from './events.ts';
+import { createOwnUploadEvents } from './own-uploads/own-upload-events.ts';
 
 const metrics = new Metrics('test');
 const events = createGatewayEvents(createLog('gateway', 'silent'), metrics);
@@ -17,6 +19,14 @@ test('every outcome of an upload has a series from the start, so that the first 
   expect(series.size).toBe((2 * 2 + 1) * (3 + Object.keys(refusals).length));
   expect(series.get('version="1",format="xml",outcome="unavailable"')).toBe(0);
   expect(series.get('version="2",format="json",outcome="published"')).toBe(0);
+});
+
+test('an unreadable record of a user is counted, and logged with its reason', async () => {
+  const log = createLog('gateway', 'silent');
+  const error = vi.spyOn(log, 'error');
+  createOwnUploadEvents(log, metrics).recordUnreadable('r', 'Ab3dE6gH9j', new UnreadableRecord('invalid id'));
+  expect(error).toHaveBeenCalledWith(expect.objectContaining({ reason: 'invalid id' }), 'Record unreadable');
+  expect(await seriesOf('echodrop_gateway_records_unreadable_total')).toEqual(new Map([['', 1]]));
 });
 
 test('a piece of a resumable upload that the service fails counts as a failed upload', async () => {

@@ -1,3 +1,4 @@
+import type { UnreadableRecord } from '@echodrop/record';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 
@@ -66,9 +67,9 @@ export function createSiteEvents(log: Log, metrics: Metrics) {
       log.error({ mediaId, mediaKey }, 'Media missing from the object store');
     },
     /** A record that is unreadable or of an unknown type. Lists skip it. */
-    recordUnreadable(mediaId: string): void {
+    recordUnreadable(mediaId: string, { message: reason }: UnreadableRecord): void {
       unreadable.inc();
-      log.error({ mediaId }, 'Record unreadable');
+      log.error({ mediaId, reason }, 'Record unreadable');
     },
     requestFailed(requestId: string, kind: 'store' | 'unexpected', error: unknown): void {
       failures.inc({ kind });

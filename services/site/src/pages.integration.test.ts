@@ -174,7 +174,7 @@ test('skips and reports a record of an unknown type', async () => {
   const logged = () => stack.services.site.output.split('\n').filter((line) => line.includes(unknown));
   await expect
     .poll(() => logged().map((line) => JSON.parse(line)))
-    .toMatchObject([{ level: 'error', mediaId: unknown, msg: 'Record unreadable' }]);
+    .toMatchObject([{ level: 'error', mediaId: unknown, reason: 'unknown type jxl', msg: 'Record unreadable' }]);
   const metrics = await stack.metrics('site');
   expect(metrics).toMatch(/^echodrop_site_records_unreadable_total\b.* 1$/m);
 });

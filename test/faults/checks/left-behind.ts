@@ -48,7 +48,7 @@ async function jobsLeft({ queueRedis, redisSet }: System) {
 
 /** Sweeps, then finds orphans and incomplete multipart uploads that remain. */
 export async function findOrphans({ store }: System, records: ReadonlyMap<string, RecordInStore>): Promise<Finding[]> {
-  const { report, failure } = await sweep(store, {
+  const { report, failure, incomplete } = await sweep(store, {
     olderThanMs: noMinimumAge,
     dryRun: false,
     signal: new AbortController().signal,
@@ -60,7 +60,9 @@ export async function findOrphans({ store }: System, records: ReadonlyMap<string
   const orphans = keys.filter((key) => !named.has(key.split('/')[1] ?? ''));
   const unfinished = await Array.fromAsync(store.listUnfinishedWrites(), ({ id }) => id);
   return [
-    ...(failure === undefined ? [] : [finding('the sweep failed', String(failure))]),
+    ...[failure, incomplete]
+      .filter((error) => error !== undefined)
+      .map((error) => finding('the sweep failed', String(error))),
     ...orphans.map((key) => finding('orphan after a sweep', key)),
     ...unfinished.map((id) => finding('incomplete multipart upload after a sweep', id)),
   ];

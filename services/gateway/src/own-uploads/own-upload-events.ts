@@ -1,4 +1,4 @@
-import type { StoredRecord } from '@echodrop/record';
+import type { StoredRecord, UnreadableRecord } from '@echodrop/record';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import type { Refusal } from '../response/refusal-error.ts';
@@ -14,13 +14,18 @@ export function createOwnUploadEvents(log: Log, metrics: Metrics) {
     'Requests by users to list or delete their uploads, by outcome.',
     ['outcome'],
   );
+  const unreadable = metrics.counter(
+    'echodrop_gateway_records_unreadable_total',
+    'Unreadable records that requests by users to list or delete their uploads found; should be 0.',
+  );
   return {
     listed(requestId: string, records: number): void {
       requests.inc({ outcome: 'listed' });
       log.info({ requestId, records }, "Listed the user's uploads");
     },
-    recordUnreadable(requestId: string, mediaId: string): void {
-      log.error({ requestId, mediaId }, 'Record unreadable');
+    recordUnreadable(requestId: string, mediaId: string, { message: reason }: UnreadableRecord): void {
+      unreadable.inc();
+      log.error({ requestId, mediaId, reason }, 'Record unreadable');
     },
     /** Before the removal, so that the audit has removals that fail halfway. */
     removalStarted(requestId: string, { id: mediaId, mediaKey, provider, subject }: StoredRecord): void {

@@ -38,7 +38,7 @@ function depsFor(subject = '12345', to: ObjectStore = store): OwnUploadDeps {
     compatibility: 'strict',
     events: {
       removalStarted: (_, { id }) => void audited.push(id),
-      recordUnreadable: (_, id) => void unread.push(id),
+      recordUnreadable: (_, id, { message }) => void unread.push(`${id}: ${message}`),
     },
   };
 }
@@ -95,12 +95,14 @@ test('a repeat by another user gets 404 and completes nothing', async () => {
   expect(await findRecord(store, record.id)).toHaveProperty('removed');
 });
 
-test('a list omits unreadable records, and reports them', async () => {
+test('an unreadable record is reported, and omitted from a list; a request for it fails', async () => {
   const broken = await publishSample(store, { provider });
   const sound = await publishSample(store, { provider });
   await store.put(recordKey(broken.id), Readable.from([Buffer.from('{"broken')]));
   expect((await listOwn(context, { limit: 9 }, depsFor())).records).toEqual([sound]);
-  expect(unread).toEqual([broken.id]);
+  for (const use of [findOwn, removeOwn])
+    await expect(use(context, broken.id, depsFor())).rejects.toThrow('internal_error');
+  expect(unread).toEqual(Array(3).fill(`${broken.id}: invalid JSON`));
 });
 
 test('a repeat is refused as removed only for the user of the removed upload', async () => {

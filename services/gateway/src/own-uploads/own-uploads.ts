@@ -1,13 +1,20 @@
 import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
-import { findRecord } from '@echodrop/archive/records';
+import { tryFindRecord } from '@echodrop/archive/records';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import { findTwice } from '@echodrop/object-store/find-twice';
 import { recordKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
-import { isMediaId, isTombstone, type RecordPage, type StoredRecord, type Tombstone } from '@echodrop/record';
+import {
+  isMediaId,
+  isTombstone,
+  type RecordPage,
+  type StoredRecord,
+  type Tombstone,
+  UnreadableRecord,
+} from '@echodrop/record';
 import type { AdmittedOwnRequest } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
 import { Refusal } from '../response/refusal-error.ts';
@@ -34,7 +41,8 @@ export async function listOwn(
 ): Promise<RecordPage<StoredRecord>> {
   const { requestId, signal } = own;
   const owner = ownerHash(await callerOf(own, deps));
-  const unreadable = (mediaId: string) => deps.events.recordUnreadable(requestId, mediaId);
+  const unreadable = (mediaId: string, error: UnreadableRecord) =>
+    deps.events.recordUnreadable(requestId, mediaId, error);
   return await listNewest(deps.store, { ...page, owner, signal, unreadable });
 }
 
@@ -66,11 +74,16 @@ async function withOwn<T>(
   deps: OwnUploadDeps,
   use: (found: StoredRecord | Tombstone) => Promise<T>,
 ): Promise<T> {
-  const { signal } = own;
-  const { store } = deps;
+  const { requestId, signal } = own;
+  const { store, events } = deps;
   const caller = await callerOf(own, deps);
-  const found = (await findRecord(store, id, signal)) ?? (await findListed(store, id, signal));
+  const found = (await tryFindRecord(store, id, signal)) ?? (await findListed(store, id, signal));
   if (!found) throw new Refusal('not_found', { message: 'upload' });
+  if (found instanceof UnreadableRecord) {
+    events.recordUnreadable(requestId, id, found);
+    // 503 would promise that a repeat helps. The message of this one sends the user to the operator.
+    throw new Refusal('internal_error', { cause: found });
+  }
   const isOwn = ownerHash(caller) === (isTombstone(found) ? found.owner : ownerHash(found));
   if (!isOwn) throw isTombstone(found) ? new Refusal('not_found', { message: 'upload' }) : new Refusal('not_yours');
   return await use(found);
@@ -82,7 +95,7 @@ async function withOwn<T>(
  */
 async function findListed(store: ObjectStore, id: string, signal: AbortSignal) {
   if (!isMediaId(id) || !(await store.exists(recordKey(id)))) return undefined;
-  const found = await findTwice(store, () => findRecord(store, id, signal), signal);
+  const found = await findTwice(store, () => tryFindRecord(store, id, signal), signal);
   if (!found) throw new StoreUnavailable('record listed but missing');
   return found;
 }

@@ -24,8 +24,8 @@ beforeEach(async () => {
     mediaMissing(mediaId: string) {
       reports.push(mediaId);
     },
-    recordUnreadable(mediaId: string) {
-      reports.push(`unreadable ${mediaId}`);
+    recordUnreadable(mediaId: string, { message }: UnreadableRecord) {
+      reports.push(`unreadable ${mediaId}: ${message}`);
     },
   };
   sources = { store: resources.use(new FilesystemObjectStore(path)), events };
@@ -54,17 +54,21 @@ test('reports media that is missing without a removal', async () => {
   expect(reports).toEqual([record.id]);
 });
 
-test('reports the id of an unreadable record', async () => {
+test('reports the id of an unreadable record, and why', async () => {
   const { id } = await published();
   const record = recordKey(id);
   const bytes = await buffer((await sources.store.read(record))?.body ?? expect.fail('no record'));
-  const versions = [bytes.subarray(0, 50), bytes.toString().replace('"version":1', '"version":2')];
-  for (const each of [...versions, bytes.toString().replace('"jpg"', '"psd"')]) {
+  const versions = [
+    ['invalid JSON', bytes.subarray(0, 50)],
+    ['unsupported version 2; this release reads 1', bytes.toString().replace('"version":1', '"version":2')],
+    ['unknown type psd', bytes.toString().replace('"jpg"', '"psd"')],
+  ] as const;
+  for (const [why, each] of versions) {
     await sources.store.put(record, Readable.from([Buffer.from(each)]));
     for (const find of [findMedia, findPublished]) {
       reports = [];
       await expect(find(sources, id, signal)).rejects.toThrow(UnreadableRecord);
-      expect(reports).toEqual([`unreadable ${id}`]);
+      expect(reports).toEqual([`unreadable ${id}: ${why}`]);
     }
   }
 });

@@ -41,8 +41,9 @@ export async function findPublished(
   if (!isUnreadable && isTombstone(found)) return 'gone';
   const media = isUnreadable ? undefined : withKnownType(found);
   if (media) return media;
-  events.recordUnreadable(id);
-  throw isUnreadable ? found : new UnreadableRecord('record of an unknown type');
+  const error = isUnreadable ? found : unknownType(found);
+  events.recordUnreadable(id, error);
+  throw error;
 }
 
 /** Whether the media of a record is missing, which is reported unless it was just removed. @throws StoreUnavailable, UnreadableRecord, or the signal's reason */
@@ -55,6 +56,11 @@ export async function isMediaGone(
   const isRemoved = (await findPublished(sources, id, signal)) === 'gone';
   if (!isRemoved) sources.events.mediaMissing(id, mediaKey);
   return true;
+}
+
+/** What a record of a type that this release does not know counts as. */
+export function unknownType({ type }: StoredRecord): UnreadableRecord {
+  return new UnreadableRecord(`unknown type ${type}`);
 }
 
 /** Narrows a record's type; undefined if it is unknown. */

@@ -3,7 +3,7 @@ import { isOwnerHash } from '@echodrop/archive/owner';
 import { pictureRecipes } from '@echodrop/media/rendition-recipes';
 import type { StoredRecord } from '@echodrop/record';
 import type { RequestHandler } from 'express';
-import { isMediaGone, withKnownType } from '../find/find-media.ts';
+import { isMediaGone, unknownType, withKnownType } from '../find/find-media.ts';
 import { makeRendition, storedRendition } from '../find/find-rendition.ts';
 import { sendPage } from '../pages/page.ts';
 import { sendProblem } from '../pages/problem-page.ts';
@@ -40,7 +40,7 @@ async function findUploads(
   site: Site,
   signal: AbortSignal,
 ): Promise<UserUploads | undefined> {
-  const unreadable = (id: string) => site.events.recordUnreadable(id);
+  const { recordUnreadable: unreadable } = site.events;
   const page = await listNewest(site.store, { ...query, limit: pageLength, signal, unreadable }).catch((error) => {
     if (!(error instanceof RangeError)) throw error;
   });
@@ -54,7 +54,7 @@ async function findUploads(
 /** Waits briefly for a missing thumbnail. @returns undefined if the type is unknown or the media is gone */
 async function findUpload(stored: StoredRecord, site: Site, signal: AbortSignal): Promise<UserUpload | undefined> {
   const record = withKnownType(stored);
-  if (!record) return void site.events.recordUnreadable(stored.id);
+  if (!record) return void site.events.recordUnreadable(stored.id, unknownType(stored));
   const { thumb } = pictureRecipes;
   if (await storedRendition(record, thumb, site)) return { record, thumb: 'ready' };
   const { state } = await makeRendition(record, thumb, site, signal, thumbWaitMs);

@@ -1,0 +1,18 @@
+import type { UnreadableBlock } from '@echodrop/archive/blocks';
+import { recordKey } from '@echodrop/object-store/object-keys';
+import { type UnreadableRecord, UnsupportedVersion } from '@echodrop/record';
+
+/** Why the record of `id` cannot be read, and what to do. */
+export function describeUnreadable(id: string, error: UnreadableRecord): string {
+  const key = recordKey(id);
+  const remedy =
+    error instanceof UnsupportedVersion
+      ? 'If a later release wrote it, upgrade again. Otherwise'
+      : `Restore ${key} from a backup. If no backup has it,`;
+  return `record unreadable (${error.message}). ${remedy} delete ${key}, then run rebuild-listings: sweep deletes its media.`;
+}
+
+/** Why a block cannot be read, and what to do. */
+export function describeUnreadableBlock(error: UnreadableBlock): string {
+  return `block unreadable (${error.message}), but it still blocks uploads. To lift it, delete this object.`;
+}
