@@ -2,9 +2,9 @@ import { type Blockable, block, blockKey, readBlocks, UnreadableBlock, unblock }
 import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { type Audit, CommandFailed } from './command-context.ts';
 import { describeUnreadableBlock } from './describe-unreadable.ts';
+import { quoteName } from './name-arguments.ts';
 
 const recentUploads = 200;
 
@@ -52,8 +52,8 @@ async function hasUploaded(store: ObjectStore, target: Blockable): Promise<boole
 
 function describe(target: Blockable): string {
   return target.kind === 'user'
-    ? `user ${quoteForTerminal(target.subject)} of ${quoteForTerminal(target.provider)}`
-    : `application ${quoteForTerminal(target.name)}`;
+    ? `user ${quoteName(target.subject)} of ${quoteName(target.provider)}`
+    : `application ${quoteName(target.name)}`;
 }
 
 function auditedTarget(target: Blockable) {

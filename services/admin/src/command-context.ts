@@ -38,13 +38,6 @@ export async function printFromStore(
   for await (const line of await work(store)) print(line);
 }
 
-/** The arguments that name a user, for `Command.argument`. */
-export const providerArgument = ['<provider>', "the provider's address, as `list` prints it"] as const;
-export const subjectArgument = [
-  '<subject>',
-  "the user's id at the provider: `subject` in the output of `list`",
-] as const;
-
 /** Returns a parser of options that are whole numbers from 1 to `max`. */
 export function parseUpTo(max: number): (text: string) => number {
   return (text) => {

@@ -60,7 +60,7 @@ afterAll(() => resources.disposeAsync());
 
 /** Verifies a user and counts the requests to the provider. */
 async function countRequests(token: string, id = subject): Promise<number> {
-  standIn.behaviour = respondWith(200, `{"id":${id},"screen_name":"mia"}`);
+  standIn.behaviour = respondWith(200, JSON.stringify({ id, screen_name: 'mia' }));
   const before = standIn.requests.length;
   const credentials = { version: 2, provider, authorization: `OAuth oauth_token="${token}"` } as const;
   const verdict = await client.verify({ credentials, clientAddress: '' }, patientSignal());
@@ -76,6 +76,14 @@ test('drops cached verdicts of a running local system without further settings',
     stderr: '',
   });
   expect(await countRequests('a')).toBe(1);
+});
+
+test('names a user as `list` prints one whose id no shell can pass', async () => {
+  const id = '\0\ud800\u202e1';
+  expect([await countRequests('c', id), await countRequests('c', id)]).toEqual([1, 0]);
+  const { exitCode, stdout } = await runCommand(['forget', provider, '"\\u0000\\ud800\\u202e1"'], env);
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('of user "\\u0000\\ud800\\u202e1" of')]);
+  expect(await countRequests('c', id)).toBe(1);
 });
 
 test('keeps the verdicts of other users', async () => {

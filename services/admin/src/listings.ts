@@ -8,6 +8,7 @@ import { isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/reco
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { CommandFailed } from './command-context.ts';
 import { describeUnreadable } from './describe-unreadable.ts';
+import { quoteName } from './name-arguments.ts';
 
 interface Page {
   readonly owner?: Owner | undefined;
@@ -31,8 +32,9 @@ export async function* listUploads(store: ObjectStore, { owner, after, limit }: 
 const columns = ['published', 'id', 'type', 'bytes', 'user', 'provider', 'subject', 'application', 'caption'];
 
 function rowOf({ id, timestamp, type, size, application, text, user, provider, subject }: StoredRecord): string[] {
-  const untrusted = [user.screenName, provider, subject, application, text].map((each) => quoteForTerminal(each));
-  return [timestamp.toISOString(), id, type, String(size), ...untrusted];
+  const names = [provider, subject, application].map(quoteName);
+  const [screenName, caption] = [quoteForTerminal(user.screenName), quoteForTerminal(text)];
+  return [timestamp.toISOString(), id, type, String(size), screenName, ...names, caption];
 }
 
 function alignColumns(rows: readonly (readonly string[])[]): string[] {

@@ -4,8 +4,9 @@ import { type Provider, readProvider } from '@echodrop/identity-provider/provide
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import { examineProvider, titleOf } from '@echodrop/provider-doctor/examine-provider';
 import type { Command } from 'commander';
-import { type CommandContext, CommandFailed, providerArgument, subjectArgument } from './command-context.ts';
+import { type CommandContext, CommandFailed } from './command-context.ts';
 import { readForgetConfig, readProviderTestConfig } from './config.ts';
+import { providerArgument, quoteName, subjectArgument } from './name-arguments.ts';
 
 const forgetMs = 5000;
 
@@ -72,7 +73,6 @@ function findProviders(entry: string, configured: readonly Provider[], command: 
 /** Clears the cached verdicts about a user at every verifier. @returns a line to print @throws an Error with a message to print */
 async function forget(verifier: VerificationClient, user: ProviderUser): Promise<string> {
   const { provider, subject } = user;
-  if (subject === '') throw new Error("The subject is empty. It is the user's id as the provider sends it.");
   await verifier.ready().catch(rethrowAs('Verifier unavailable. Check VERIFIER_URL and VERIFIER_SECRET.'));
   const known = await verifier.knownProviders();
   if (!known.includes(provider))
@@ -85,7 +85,7 @@ async function forget(verifier: VerificationClient, user: ProviderUser): Promise
       ),
     );
   return (
-    `Cleared the cached successful verifications of user "${subject}" of ${provider}; the next request queries the provider. ` +
+    `Cleared the cached successful verifications of user ${quoteName(subject)} of ${provider}; the next request queries the provider. ` +
     'Cached refusals are not cleared; they expire within ten seconds.'
   );
 }

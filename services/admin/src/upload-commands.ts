@@ -1,18 +1,16 @@
 import type { Command } from 'commander';
-import {
-  type CommandContext,
-  parseUpTo,
-  printFromStore,
-  providerArgument,
-  subjectArgument,
-} from './command-context.ts';
+import { type CommandContext, parseUpTo, printFromStore } from './command-context.ts';
 import { readAddressConfig } from './config.ts';
 import { exportUpload, exportUploads } from './export-uploads.ts';
 import { listUploads, rebuildListings } from './listings.ts';
+import { providerArgument, subjectArgument } from './name-arguments.ts';
 import { purge, removeUploads } from './remove-uploads.ts';
 import { showUpload } from './show-upload.ts';
 import { readMediaId } from './upload-address.ts';
 
+// Optional for `list`.
+const [, ...providerDetails] = providerArgument;
+const [, ...subjectDetails] = subjectArgument;
 const uploadArgument = 'media id, or any address of the upload: of its page, a picture, its preview, or in the API';
 
 /** Adds the commands for uploads: list, show, remove, export, export-upload, purge, rebuild-listings. */
@@ -22,8 +20,8 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
   admin
     .command('list')
     .description('list the newest uploads, optionally of one user')
-    .argument('[provider]', providerArgument[1])
-    .argument('[subject]', subjectArgument[1])
+    .argument('[provider]', ...providerDetails)
+    .argument('[subject]', ...subjectDetails)
     .option('--count <n>', 'number of uploads, up to 500', parseUpTo(500), 50)
     .option('--after <cursor>', 'continue from the cursor that a previous list printed')
     .action((provider: string | undefined, subject: string | undefined, { count, after }, command: Command) => {
