@@ -4,7 +4,6 @@ import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { UnreadableRecord } from '@echodrop/record';
 import { spellForwardedFor } from '@echodrop/service/forwarded-for';
 import { securityTxt } from '@echodrop/service/security-txt';
-import compression from 'compression';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
 import { mineRoutes } from './mine/mine-routes.ts';
 import { documentationPage } from './pages/documentation-page.ts';
@@ -42,8 +41,6 @@ export function siteApp(site: Site): Express {
   app.get('/show/:size/:name', showHistoric(site));
   app.get('/:id.:extension', showDirect(site));
 
-  // Not for pictures and videos.
-  app.use(compression());
   app.get('/', (_request, response) => sendPage(response, 200, homePage(site), site));
   app.get('/documentation', (_request, response) => sendPage(response, 200, documentationPage(site), site));
   const style = (name: string) => new URL(`./styles/${name}.css`, import.meta.url);

@@ -74,6 +74,8 @@ test('a page and its style are small and compressed', async () => {
   expect(page.headers.get('vary')).toContain('Accept-Encoding');
   const style = await get('/style.css', { headers: { 'accept-encoding': 'gzip' } });
   expect(style.headers.get('content-encoding')).toBe('gzip');
+  // A streaming encoder knows no length.
+  for (const { headers } of [page, style]) expect(Number(headers.get('content-length'))).toBeGreaterThan(0);
   expect((await page.text()).length + (await style.text()).length).toBeLessThan(20_000);
 
   const plain = await get(path, { headers: { 'accept-encoding': 'identity' } });

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { ResponseText } from '../serve/response-text.ts';
 import { canSignIn, type Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 
@@ -35,7 +36,7 @@ export function sendPage(response: Response, status: number, page: Page, frame: 
     .status(status)
     .set({ 'Cache-Control': cacheControl, 'Content-Security-Policy': page.policy ?? defaultPolicy });
   if (page.robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
-  response.type('html').send(document(page, frame).toString());
+  new ResponseText(document(page, frame).toString()).send(response.type('html'));
 }
 
 /** A Content-Security-Policy that allows only our own resources, nothing inline, and by default no scripts. */

@@ -4,6 +4,7 @@ import { mediaIdAt } from '../find/direct-address.ts';
 import { findMedia, type NoMedia } from '../find/find-media.ts';
 import { findView } from '../find/find-view.ts';
 import { type MaxSize, type Oembed, oembedOf } from '../pages/oembed.ts';
+import { ResponseText } from '../serve/response-text.ts';
 import type { Site } from '../site.ts';
 import { closeSignal } from './log-requests.ts';
 
@@ -50,9 +51,13 @@ function refuse(response: Response, status: number, sentence: string): void {
 
 function send(response: Response, format: 'json' | 'xml', oembed: Oembed): void {
   response.set('Cache-Control', `public, max-age=${oembed['cache_age']}`);
-  if (format === 'xml') response.type('text/xml').send(xmlDocument({ oembed }));
-  // Sites may insert the JSON into a page, so it must contain no markup.
-  else response.type('json').send(JSON.stringify(oembed).replace(/[<>&]/g, escapeJson));
+  const body = format === 'xml' ? xmlDocument({ oembed }) : jsonWithoutMarkup(oembed);
+  new ResponseText(body).send(response.type(format === 'xml' ? 'text/xml' : 'json'));
+}
+
+/** Sites may insert the JSON into a page. */
+function jsonWithoutMarkup(oembed: Oembed): string {
+  return JSON.stringify(oembed).replace(/[<>&]/g, escapeJson);
 }
 
 function escapeJson(character: string): string {

@@ -6,6 +6,7 @@ import { mediaPage } from '../pages/media-page.ts';
 import { pagePolicy, sendPage } from '../pages/page.ts';
 import { playerPage } from '../pages/player-page.ts';
 import { sendProblem } from '../pages/problem-page.ts';
+import { ResponseText } from '../serve/response-text.ts';
 import type { Site } from '../site.ts';
 import { closeSignal } from './log-requests.ts';
 import { refreshingSince, refreshPage } from './refresh-page.ts';
@@ -45,13 +46,11 @@ export function showPlayer(site: Site): RequestHandler<{ id: string }> {
     const refresh = { path: `/${record.id}/player`, published: record.timestamp, since: refreshingSince(request) };
     const isReloading = view.video === 'not_ready' && refreshPage(response, refresh);
     response.removeHeader('X-Frame-Options');
-    response
-      .set({
-        'Cache-Control': 'no-cache',
-        'Content-Security-Policy': pagePolicy({ frameAncestors: '*' }),
-        'Cross-Origin-Resource-Policy': 'cross-origin',
-      })
-      .type('html')
-      .send(playerPage(record, { ...view, isReloading }, site).toString());
+    response.type('html').set({
+      'Cache-Control': 'no-cache',
+      'Content-Security-Policy': pagePolicy({ frameAncestors: '*' }),
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+    });
+    new ResponseText(playerPage(record, { ...view, isReloading }, site).toString()).send(response);
   };
 }

@@ -1,17 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { RequestHandler } from 'express';
+import { ResponseText } from './response-text.ts';
 
 /** Serves text files, joined, that are read once, with the content type of the first. */
 export function fixedFile(...files: readonly [URL, ...URL[]]): RequestHandler {
-  const content = files.map((file) => readFileSync(file, 'utf8')).join('\n');
+  const content = new ResponseText(files.map((file) => readFileSync(file, 'utf8')).join('\n'));
   // After an update, a module must not import from one of the release before.
   const isScript = files[0].pathname.endsWith('.js');
   const caching = isScript ? 'no-cache' : 'public, max-age=3600';
   return (_request, response) => {
     // A sandboxed frame has an opaque origin, so the player's style is cross-origin to it.
     response.set({ 'Cache-Control': caching, 'Cross-Origin-Resource-Policy': 'cross-origin' });
-    response.type(basename(files[0].pathname)).send(content);
+    content.send(response.type(basename(files[0].pathname)));
   };
 }
 

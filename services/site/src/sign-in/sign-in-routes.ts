@@ -2,6 +2,7 @@ import { redirectPath } from '@echodrop/contracts/sign-in';
 import { type RequestHandler, Router } from 'express';
 import { sendPage } from '../pages/page.ts';
 import { fixedFile, fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
+import { ResponseText } from '../serve/response-text.ts';
 import type { Site, WebUpload } from '../site.ts';
 import { publicSettings } from './public-settings.ts';
 import { signInPage } from './sign-in-page.ts';
@@ -28,12 +29,13 @@ export function signInRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
 
 /** For command lines and other sites. */
 function sendSettings(upload: WebUpload): RequestHandler {
+  const settings = new ResponseText(JSON.stringify(publicSettings(upload)));
   return (_request, response) => {
-    response.set({
+    response.type('json').set({
       'Cache-Control': 'no-cache',
       'Access-Control-Allow-Origin': '*',
       'Cross-Origin-Resource-Policy': 'cross-origin',
     });
-    response.json(publicSettings(upload));
+    settings.send(response);
   };
 }
