@@ -2,12 +2,17 @@ import { listObjects } from '@echodrop/object-store/list-objects';
 import { blocksPrefix, userBlockKey } from '@echodrop/object-store/object-keys';
 import { ChecksumMismatch, type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { ObjectTooLarge, readSmallObject } from '@echodrop/object-store/read-small-object';
+import { maxTextLengths } from '@echodrop/record';
 import { z } from 'zod';
 import { isOwnerHash, nameHash, ownerHash } from './owner.ts';
 import { storedTime } from './stored-time.ts';
 
-const user = z.object({ kind: z.literal('user'), provider: z.string(), subject: z.string() });
-const application = z.object({ kind: z.literal('application'), name: z.string() });
+const user = z.object({
+  kind: z.literal('user'),
+  provider: z.string().max(maxTextLengths.provider),
+  subject: z.string().max(maxTextLengths.subject),
+});
+const application = z.object({ kind: z.literal('application'), name: z.string().max(maxTextLengths.application) });
 const blockShape = z.union([user.extend({ since: storedTime }), application.extend({ since: storedTime })]);
 // Names come from settings and providers, and JSON may spell a character in six bytes.
 const maxBlockBytes = 2 ** 20;

@@ -19,8 +19,8 @@ interface PageRequest {
 
 // Bounds the work for a page if many entries have no record.
 const maxLists = 4;
-// Bound the memory for a page of long captions: it ends after so many characters. A record of 64 KiB takes four times as much while it is read.
-const maxCaptions = 128 * 1024;
+// Bound the memory for a page: it ends after so many characters of texts, also of those that no response repeats. A record of 64 KiB takes four times as much while it is read.
+const maxCharacters = 128 * 1024;
 const recordsAtOnce = 8;
 
 /** Writes the missing listing entries of a record. @returns whether one was missing @throws StoreUnavailable */
@@ -36,7 +36,7 @@ export async function removeFromListings(store: ObjectStore, entry: ListingEntry
 
 /**
  * Reads a page of records, newest first. A record without entries is missing until a sweep adds them; an entry without a
- * record is skipped. A page of long captions is shorter.
+ * record is skipped. A page of long texts is shorter.
  * @throws RangeError if `after` is not a cursor; StoreUnavailable, or the signal's reason
  */
 export async function listNewest(
@@ -46,7 +46,7 @@ export async function listNewest(
   assertCursor(after);
   const prefix = listingPrefix(owner);
   const records: StoredRecord[] = [];
-  let [last, captions] = [after, 0];
+  let [last, characters] = [after, 0];
   const page = () => ({ records, ...(last !== undefined && { next: last }) });
   for (let lists = 0; lists < maxLists; lists += 1) {
     const wanted = limit - records.length;
@@ -54,15 +54,20 @@ export async function listNewest(
     const entries = await store.list(prefix, { after: last && `${prefix}${last}`, limit: wanted + 1 });
     const names = entries.map(({ key }) => key.slice(prefix.length));
     for await (const [name, record] of readEntries(store, names.slice(0, wanted), { owner, signal, unreadable })) {
-      if (captions > maxCaptions) return page();
+      if (characters > maxCharacters) return page();
       last = name;
-      captions += record?.text.length ?? 0;
-      if (record) records.push(record);
+      if (!record) continue;
+      records.push(record);
+      characters += charactersOf(record);
     }
     if (names.length <= wanted) return { records };
     if (records.length === limit) break;
   }
   return page();
+}
+
+function charactersOf({ text, alt = '', etag, provider, subject, application, user }: StoredRecord): number {
+  return [text, alt, etag, provider, subject, application, user.screenName].join('').length;
 }
 
 function assertCursor(after: string | undefined): void {

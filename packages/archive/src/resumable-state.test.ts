@@ -1,6 +1,6 @@
 import { mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/object-keys';
 import { newStagedWrite, type StagedWrite } from '@echodrop/object-store/staged-write';
-import { newMediaId } from '@echodrop/record';
+import { maxTextLengths, newMediaId } from '@echodrop/record';
 import { expect, test } from 'vitest';
 import { decodeState, encodeState, newTailKey, type ResumableState, UnreadableState } from './resumable-state.ts';
 
@@ -40,6 +40,13 @@ const others: Record<string, Partial<ResumableState>> = {
   'a line break in metadata': { metadata: 'key YQ==\r\n' },
   'a negative size': { write: { ...write, size: -1 } },
   'a head longer than 16 KiB': { head: 'A'.repeat(24_000) },
+  'a long provider': { provider: 'a'.repeat(maxTextLengths.provider + 1) },
+  'a long subject': { subject: 'a'.repeat(maxTextLengths.subject + 1) },
+  'a long application': { application: 'a'.repeat(maxTextLengths.application + 1) },
+  'a message longer than a field': { message: 'a'.repeat(maxTextLengths.text + 1) },
+  'a long alternative text': { alt: 'a'.repeat(maxTextLengths.alt + 1) },
+  'metadata longer than headers': { metadata: 'a'.repeat(32 * 1024 + 1) },
+  'a long idempotency key': { idempotencyKey: 'a'.repeat(256) },
 };
 
 test.each(Object.entries(others))('%s makes it unreadable', (_, change) => {

@@ -1,6 +1,6 @@
 import { isMediaKey, mediaObjectKey, newMediaKey, resumablePrefixOf } from '@echodrop/object-store/object-keys';
 import { stagedWriteShape } from '@echodrop/object-store/staged-write';
-import { isMediaId } from '@echodrop/record';
+import { isMediaId, maxTextLengths } from '@echodrop/record';
 import { z } from 'zod';
 import { storedTime } from './stored-time.ts';
 
@@ -9,18 +9,25 @@ export const maxStateBytes = 2 * 2 ** 20;
 
 // 16 KiB in Base64.
 const maxHeadLength = 22_000;
+// The gateway takes 16 KiB of headers, and pads each value by up to three characters.
+const maxMetadataLength = 32 * 1024;
+// As the gateway takes it.
+const maxIdempotencyKeyLength = 255;
 
 const stateShape = z.object({
   version: z.literal(1),
   expires: storedTime,
-  provider: z.string(),
-  subject: z.string(),
-  application: z.string(),
-  message: z.string(),
-  alt: z.string().optional(),
+  provider: z.string().max(maxTextLengths.provider),
+  subject: z.string().max(maxTextLengths.subject),
+  application: z.string().max(maxTextLengths.application),
+  message: z.string().max(maxTextLengths.text),
+  alt: z.string().max(maxTextLengths.alt).optional(),
   /** `Upload-Metadata` as the client sent it. */
-  metadata: z.string().regex(/^[\t\x20-\x7e\xa0-\xff]*$/),
-  idempotencyKey: z.string().optional(),
+  metadata: z
+    .string()
+    .max(maxMetadataLength)
+    .regex(/^[\t\x20-\x7e\xa0-\xff]*$/),
+  idempotencyKey: z.string().max(maxIdempotencyKeyLength).optional(),
   /** Bytes; unknown until the client declares it. */
   length: z.int().nonnegative().optional(),
   mediaKey: z.string().refine(isMediaKey),

@@ -45,6 +45,7 @@ test.each([
   '['.repeat(60_000),
   `{"id":1,"screen_name":"${'m'.repeat(256)}"}`,
   `{"id":"${'1'.repeat(256)}","screen_name":"mia"}`,
+  `{"id":${'1'.repeat(256)},"screen_name":"mia"}`,
 ])('finds no caller in %.60s', (response) => {
   expect(readCaller(response, provider, secret)).toBeUndefined();
 });

@@ -55,6 +55,6 @@ function isText(value: unknown): value is string {
 }
 
 function subjectOf(value: unknown): string | undefined {
-  if (isText(value)) return value;
-  return typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : undefined;
+  const text = typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : value;
+  return isText(text) ? text : undefined;
 }

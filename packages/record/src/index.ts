@@ -17,6 +17,7 @@ export {
   encodeTombstone,
   maxRecordBytes,
   maxRecordTime,
+  maxTextLengths,
   UnreadableRecord,
   UnsupportedVersion,
 } from './stored-record.ts';

@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyText, anyUserId } from './any-text.fixture.ts';
 import { isTombstone, publicRecord, type StoredRecord } from './media-record.ts';
-import { decodeStoredRecord, encodeStoredRecord, encodeTombstone, UnreadableRecord } from './stored-record.ts';
+import {
+  decodeStoredRecord,
+  encodeStoredRecord,
+  encodeTombstone,
+  maxRecordBytes,
+  maxTextLengths,
+  UnreadableRecord,
+} from './stored-record.ts';
 
 const stored: StoredRecord = {
   id: '0aZ9bY8cX7',
@@ -139,6 +146,36 @@ test.each([
   ['a tombstone of no owner', JSON.stringify({ ...tombstone, owner: '../..' })],
 ])('%s is an UnreadableRecord', (_, text) => {
   expect(() => decode(Buffer.from(text))).toThrow(UnreadableRecord);
+});
+
+const withText = (name: string, text: string): StoredRecord =>
+  name === 'screenName' ? { ...stored, user: { ...stored.user, screenName: text } } : { ...stored, [name]: text };
+
+test.each(Object.entries(maxTextLengths))('%s has at most %i UTF-16 units', (name, max) => {
+  const longest = withText(name, '&'.repeat(max));
+  expect(decode(encodeStoredRecord(longest))).toEqual(longest);
+  expect(() => decode(encodeStoredRecord(withText(name, '&'.repeat(max + 1))))).toThrow(UnreadableRecord);
+});
+
+test('the longest texts of writers are readable', () => {
+  const [text, alt] = ['\u0001'.repeat(64 * 1024), '\u{1F6A4}\r\n'.repeat(750)];
+  const [provider, subject] = [`https://a.example/${'a'.repeat(100_000)}`, '1'.repeat(60_000)];
+  const user = { ...stored.user, screenName: 'm'.repeat(255) };
+  const longest = { ...stored, text, alt, provider, subject, application: 'a'.repeat(100_000), user };
+  const bytes = encodeStoredRecord(longest);
+  expect(bytes.length).toBeLessThan(maxRecordBytes);
+  expect(decode(bytes)).toEqual(longest);
+});
+
+test('every text of a record has a limit', () => {
+  const texts = Object.entries({ ...stored, ...stored.user }).filter(([, value]) => typeof value === 'string');
+  const exact = ['id', 'type', 'mediaKey'];
+  expect(
+    texts
+      .map(([name]) => name)
+      .filter((name) => !exact.includes(name))
+      .sort(),
+  ).toEqual(Object.keys(maxTextLengths).sort());
 });
 
 test('the public record has the address of its page, and no private field', () => {

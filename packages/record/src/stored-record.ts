@@ -7,6 +7,23 @@ const version = 1;
 /** No record or tombstone is larger: JSON may spell a character of a caption of 64 KiB in six bytes. */
 export const maxRecordBytes = 2 ** 20;
 
+/** The longest texts of a record, in UTF-16 units: the most that a writer of any release allows. Lists count on them. */
+export const maxTextLengths = {
+  // A field of a form has 64 KiB.
+  text: 64 * 1024,
+  // 1,500 characters, each of two units, or CRLF.
+  alt: 2 * 1500,
+  // Node refuses longer headers in responses of a store.
+  etag: 16 * 1024,
+  // From settings, which had no limit: Linux has no longer environment variables.
+  provider: 128 * 1024,
+  application: 128 * 1024,
+  // 0.1.0 read integers of any length in responses of 64 KiB.
+  subject: 64 * 1024,
+  // The verifier reads no longer names.
+  screenName: 255,
+} as const;
+
 /** The earliest and the latest time of a record, in milliseconds since 1970. Names of listing entries have 13 digits for it. */
 export const [minRecordTime, maxRecordTime] = [0, 9_999_999_999_999];
 const time = z.iso
@@ -29,8 +46,8 @@ const commonShape = z.object({
 });
 
 const storedShape = commonShape.extend({
-  text: z.string(),
-  alt: z.string().optional(),
+  text: z.string().max(maxTextLengths.text),
+  alt: z.string().max(maxTextLengths.alt).optional(),
   width: pixels,
   height: pixels,
   size: z.int().min(0),
@@ -39,15 +56,15 @@ const storedShape = commonShape.extend({
     .string()
     .regex(/^[a-z0-9]{1,8}$/)
     .refine((type) => type !== 'json'),
-  etag: z.string(),
+  etag: z.string().max(maxTextLengths.etag),
   crc32: z
     .string()
     .regex(/^[0-9a-f]{8}$/)
     .optional(),
-  provider: z.string(),
-  subject: z.string(),
-  application: z.string(),
-  user: z.object({ id: userId, screen_name: z.string() }),
+  provider: z.string().max(maxTextLengths.provider),
+  subject: z.string().max(maxTextLengths.subject),
+  application: z.string().max(maxTextLengths.application),
+  user: z.object({ id: userId, screen_name: z.string().max(maxTextLengths.screenName) }),
 });
 
 const removedShape = commonShape.extend({

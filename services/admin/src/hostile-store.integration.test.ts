@@ -10,7 +10,7 @@ import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys'
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { newStagedWrite } from '@echodrop/object-store/staged-write';
-import type { StoredRecord } from '@echodrop/record';
+import { maxTextLengths, type StoredRecord } from '@echodrop/record';
 import { Secret } from '@echodrop/service/secret';
 import { builtService } from '@echodrop/testkit/built-service';
 import { type HostileObject, type HostileStore, hostileStore } from '@echodrop/testkit/hostile/hostile-store';
@@ -75,6 +75,7 @@ function survivesHostileStore(
       mediaKey: webpKey || goodKey,
       otherId: theirs.id,
       otherMediaKey: theirs.mediaKey,
+      maxTextLengths,
     });
     await started.plant(stack, hostile.objects);
   });
@@ -121,7 +122,9 @@ function survivesHostileStore(
         headers: headers(),
       });
       expect(response.status).toBe(200);
-      const page = (await response.json()) as { media: { id: string }[]; next?: string };
+      const text = await response.text();
+      expect(text.length).toBeLessThan(1.2 * 2 ** 20);
+      const page = JSON.parse(text) as { media: { id: string }[]; next?: string };
       listed.push(...page.media.map(({ id }) => id));
       next = page.next;
     }

@@ -4,6 +4,7 @@ import {
   changedFields,
   documentOf,
   type Fields,
+  longFields,
   quoted,
   type Referenced,
   recordFields,
@@ -52,7 +53,10 @@ export function hostileStore(seed: number, referenced: Referenced): HostileStore
   };
   const addBlock = (kind: 'users' | 'applications', body: Buffer) =>
     objects.push({ key: `blocks/${kind}/${random.hex(32)}`, body });
-  const changed = (fields: Fields) => changedFields(fields, random);
+  const changed = (fields: Fields) => [
+    ...changedFields(fields, random),
+    ...longFields(fields, referenced.maxTextLengths),
+  ];
 
   for (const fields of changed(recordFields(referenced, random)))
     addRecord((id) => documentOf({ id: quoted(id), ...fields }));

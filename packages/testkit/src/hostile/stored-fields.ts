@@ -11,6 +11,8 @@ export interface Referenced {
   readonly mediaKey: string;
   readonly otherId: string;
   readonly otherMediaKey: string;
+  /** The most UTF-16 units of each text of a record. */
+  readonly maxTextLengths: Readonly<Record<string, number>>;
 }
 
 /** Fields of a JSON object, each as JSON. */
@@ -75,6 +77,15 @@ export function* changedFields(fields: Fields, random: SeededRandom): Generator<
     yield rest;
     for (const value of random.shuffled(hostileJsonValues).slice(0, valuesPerField)) yield { ...fields, [name]: value };
   }
+}
+
+/** Variants of `fields`. Each variant has a text that is as long as possible, or longer by one character. Lists spell `&` in up to six bytes. */
+export function* longFields(fields: Fields, maxTextLengths: Referenced['maxTextLengths']): Generator<Fields> {
+  for (const [name, max] of Object.entries(maxTextLengths))
+    for (const text of [max, max + 1].map((length) => quoted('&'.repeat(length)))) {
+      if (name in fields) yield { ...fields, [name]: text };
+      if (name === 'screenName' && 'user' in fields) yield { ...fields, user: `{"id":12345,"screen_name":${text}}` };
+    }
 }
 
 export function documentOf(fields: Fields): Buffer {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { maxTextLengths } from '@echodrop/record';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { listen } from '@echodrop/testkit/servers/listen';
@@ -110,5 +111,43 @@ test('a page of long captions is shorter, and its next page goes on', async () =
     after = next ? `&after=${next}` : '';
   } while (after !== '');
   expect(pages.flat()).toEqual(published.map(({ id }) => id));
-  expect(pages.map(({ length }) => length)).toEqual([3, 3]);
+  expect(pages.map(({ length }) => length)).toEqual([2, 2, 2]);
+});
+
+// As a gateway that was taken over may store them. Each `&` takes six bytes in JSON.
+test.each([
+  ['names beside captions', 99, 1300],
+  ['captions', 5, maxTextLengths.text],
+])('no list of the longest %s has 1.2 MiB', async (_, count, length) => {
+  await start();
+  const user = { id: 12345n, screenName: '&'.repeat(maxTextLengths.screenName) };
+  const long = { provider, user, text: '&'.repeat(length) };
+  for (let n = 0; n < count; n += 1) await publishSample(store, long);
+  await publishSample(store, { ...long, text: '&'.repeat(maxTextLengths.text), timestamp: new Date(0) });
+  let listed = 0;
+  for (const format of ['json', 'xml'])
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const path: string = `/2/media.${format}?count=100${next && `&after=${next}`}`;
+      const text: string = await (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text();
+      expect(text.length).toBeLessThan(1.2 * 2 ** 20);
+      listed += text.match(/screen_name":|<screen_name>/g)?.length ?? 0;
+      next = /"next":"([^"]*)"|<next>([^<]*)/.exec(text)?.slice(1).find(Boolean);
+    }
+  expect(listed).toBe(2 * (count + 1));
+});
+
+test('a page ends by texts that it does not show, too', async () => {
+  await start();
+  const application = 'a'.repeat(maxTextLengths.application);
+  for (let n = 0; n < 5; n += 1) await publishSample(store, { provider, application });
+  expect(await (await list()).json()).toMatchObject({ media: [{}], next: expect.any(String) });
+});
+
+test('a record with a longer name is not listed', async () => {
+  await start();
+  const user = { id: 12345n, screenName: '&'.repeat(maxTextLengths.screenName + 1) };
+  await publishSample(store, { provider, user });
+  const { id } = await publishSample(store, { provider });
+  const { media } = (await (await list()).json()) as { media: { id: string }[] };
+  expect(media.map((each) => each.id)).toEqual([id]);
 });
