@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { visible } from './visible-text.ts';
+import { foldLines, quotedName, visible, visibleName } from './visible-text.ts';
 
 // C0, C1, line separators; bidirectional controls; zero-width, invisible, and tag characters.
 const hidden = [0x1b, 0x07, 0x0a, 0x7f, 0x9b, 0x2028, 0x061c, 0x200e, 0x202e, 0x2066, 0x200b, 0x200d, 0xfeff].concat([
@@ -14,4 +15,45 @@ test.each(hidden)('U+%x is a space', (code) => {
 test('other text stays as it is', () => {
   const text = 'Straße, 写真, é, שלום, 🌊';
   expect(visible(text)).toBe(text);
+});
+
+test.each(['  ', '\u00a0\u00a0', '\u2003\u3000', '\u1680', '\u2800\u2800', ' \n\t '])(
+  'the blanks %j are one space',
+  (blanks) => {
+    expect(visible(`a${blanks}b`)).toBe('a b');
+  },
+);
+
+test.each([
+  ['mia', 'mia'],
+  ['a'.repeat(10), 'a'.repeat(10)],
+  ['a'.repeat(11), `${'a'.repeat(9)}…`],
+  ['漢'.repeat(5), '漢'.repeat(5)],
+  ['漢'.repeat(6), `${'漢'.repeat(4)}…`],
+  [`a${' '.repeat(20)}b`, 'a b'],
+])('the name %j in 10 columns is %j', (name, shown) => {
+  expect(visibleName(name, 10)).toBe(shown);
+});
+
+test('a quoted name contains no other quotes', () => {
+  expect(quotedName('Town", "Work')).toBe('"Town\\", \\"Work"');
+});
+
+test('long lines go on with an indent, and long words are not broken', () => {
+  const address = `https://a.example/${'b'.repeat(30)}`;
+  expect(foldLines(`one two three four\n  Name   one two three\n${address}`, 16)).toBe(
+    `one two three\n    four\n  Name   one two\n        three\n${address}`,
+  );
+});
+
+test('no untrusted word begins a row', () => {
+  const anyWords = fc.array(
+    fc.oneof(fc.constant('mine'), fc.string({ unit: fc.constantFrom('x', ' ', '漢', '\u00a0') })),
+  );
+  fc.assert(
+    fc.property(anyWords, fc.integer({ min: 20, max: 100 }), (words, columns) => {
+      const lines = foldLines(`Error: ${visible(words.join(' '))}`, columns).split('\n');
+      for (const line of lines.slice(1)) expect(line).toMatch(/^ {4}/);
+    }),
+  );
 });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { authorizationOf } from '../credentials.ts';
 import { toExactJson } from '../exact-json.ts';
-import { visible } from '../visible-text.ts';
+import { visible, visibleName } from '../visible-text.ts';
 import { type CommandContext, print } from './command-context.ts';
 import { addConnectionOptions, type ConnectionOptions, connect, directProof } from './connection.ts';
 import { identifyUser } from './sign-in/identify-user.ts';
@@ -66,7 +66,7 @@ async function showUser(context: CommandContext, { json, ...options }: Connectio
   const { provider, service } = connection;
   const user = await withRenewal(connection, (proof) => identifyUser(proof));
   if (json) print(context, toExactJson({ ...user, provider, service }));
-  else print(context, visible(`${user.name} at ${provider}, uploading to ${service}`));
+  else print(context, visible(`${visibleName(user.name)} at ${provider}, uploading to ${service}`));
 }
 
 async function printSignature(context: CommandContext, options: ConnectionOptions): Promise<void> {

@@ -1,5 +1,6 @@
 import { escapeLine, escapeLines } from '@echodrop/service/terminal-text';
 import { InvalidArgumentError } from 'commander';
+import { foldLines } from '../visible-text.ts';
 
 /** What every command works with. */
 export interface CommandContext {
@@ -13,7 +14,10 @@ export interface CommandContext {
   readonly maxCheckMs?: number;
 }
 
-export type Output = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean | undefined };
+export type Output = Pick<NodeJS.WriteStream, 'write'> & {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+};
 
 /** The arguments or settings are invalid: exit status 2. */
 export class UsageError extends Error {
@@ -31,13 +35,24 @@ export function print({ stdout }: CommandContext, line: string): void {
 
 /** Prints a message for people, in red on a terminal that has colours. */
 export function printError({ stderr, env }: CommandContext, message: string): void {
-  const text = escapeLines(message);
+  const text = forStream(stderr, message);
   const isColoured = stderr.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   stderr.write(isColoured ? `\u001b[31m${text}\u001b[39m\n` : `${text}\n`);
 }
 
 export function printNote({ stderr }: CommandContext, message: string): void {
-  stderr.write(`${escapeLines(message)}\n`);
+  stderr.write(`${forStream(stderr, message)}\n`);
+}
+
+/** Prints a note that ends in a command, which a fold would break in two. */
+export function printCommand({ stderr }: CommandContext, note: string): void {
+  stderr.write(`${escapeLine(note)}\n`);
+}
+
+function forStream({ isTTY, columns }: Output, message: string): string {
+  const text = escapeLines(message);
+  // A terminal that does not know its width says 0.
+  return isTTY ? foldLines(text, columns || 80) : text;
 }
 
 /** Returns a parser of options that are whole numbers from 1 to `max`. */

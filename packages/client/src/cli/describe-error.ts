@@ -1,5 +1,5 @@
 import { obstacleOf, RequestRefused, ServiceUnreachable } from '../client-errors.ts';
-import { visible } from '../visible-text.ts';
+import { visible, visibleName } from '../visible-text.ts';
 
 // Instead of the message of the service, which does not know this program.
 const ownMessages: Readonly<Record<string, string>> = {
@@ -12,11 +12,14 @@ const advice: Readonly<Record<string, string>> = {
   provider_unknown: 'Check --provider, or run `echodrop login` again.',
 };
 
+// Of a service, in columns. Its own are shorter.
+const maxMessage = 1000;
+
 /** What happened and what to do, on one line. */
 export function describeError(error: unknown): string {
   // The message of a response without a reason has the status.
   const isKnown = error instanceof RequestRefused && error.reason !== 'unknown';
-  return describe(error, isKnown ? ` (${error.status} ${error.reason})` : '');
+  return describe(error, isKnown ? ` (${error.status} ${visibleName(error.reason)})` : '');
 }
 
 /** The same for scripts. */
@@ -28,7 +31,9 @@ export function errorFields(error: unknown): Record<string, unknown> {
 function describe(error: unknown, status = ''): string {
   if (error instanceof RequestRefused) {
     const { message, reason } = error;
-    return visible(`${ownMessages[reason] ?? message}${status} ${advice[reason] ?? ''}`.trimEnd());
+    return visible(
+      `${ownMessages[reason] ?? visibleName(message, maxMessage)}${status} ${advice[reason] ?? ''}`.trimEnd(),
+    );
   }
   if (!(error instanceof Error)) return visible(String(error));
   const messages = new Set<string>();

@@ -16,6 +16,39 @@ test('list prints the command for the next page, into which a hostile cursor can
   expect(await hintFor("x'; touch owned #")).toBe(`${command} 'x'\\''; touch owned #'\n`);
 });
 
+test('a caption in a list is quoted and cut, and no field has gaps', async () => {
+  await using service = await startFakeService();
+  const [gap, line] = ['\u00a0\u2003\u2800'.repeat(20), '4AaBXzv6nZ  2026-01-01T00:00:00Z'];
+  const text = `Lunch"${gap}${line}${'x'.repeat(200)}`;
+  const [id, type] = [`a${gap}${line}`, `jpg${gap}${line}`];
+  const record = { ...someRecord, id, type, text, url: 'https://site.example/a b' };
+  service.responses = [respond(200, recordsToJson({ records: [record] }))];
+  const named = ['--url', service.address, '--provider', 'https://social.example/verify', '--allow-http'];
+  const { stdout } = await run(['list', ...named], { env: { ECHODROP_BEARER: 'token' } });
+  const caption = `"Lunch\\" 4AaBXzv6nZ 2026-01-01T00:00:00Z ${'x'.repeat(40)}…"`;
+  expect(stdout).toMatch(
+    /^a 4AaBXzv6nZ 2026-01-01T00:00… {2}\S+ {2}jpg 4AaBXzv6nZ 2026-01-01T00:… {2}https:\/\/site.example\/a%20b {2}"/,
+  );
+  expect(stdout.slice(stdout.indexOf('"Lunch'))).toBe(`${caption}\n`);
+});
+
+test('a refusal of a service begins no row of a terminal', async () => {
+  await using service = await startFakeService();
+  const named = ['--url', service.address, '--provider', 'https://social.example/verify', '--allow-http'];
+  for (const pad of [' ', '\u00a0', ' -', '漢'])
+    for (let length = 40; length < 100; length += 1) {
+      const message = `A sentence.${pad.repeat(length).slice(0, length)} Sign in? [y/N]${' x'.repeat(2000)}`;
+      const errors = [{ code: 403, reason: `blocked${pad.repeat(length)}deleted all`, message }];
+      service.responses = [respond(403, JSON.stringify({ errors }))];
+      const options = { isTTY: true, columns: 80, env: { ECHODROP_BEARER: 'token', NO_COLOR: '1' } };
+      const { stderr } = await run(['rm', 'a', ...named], options);
+      const [first, ...rows] = stderr.trimEnd().split('\n');
+      expect(first).toMatch(/^a: A/);
+      for (const row of rows) expect(row).toMatch(/^ {4}\S/);
+      expect(stderr.length).toBeLessThan(1500);
+    }
+});
+
 test('rm accepts addresses of the site; any address of another site is refused before removals', async () => {
   await using service = await startFakeService();
   const env = {

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { toExactJson } from '../exact-json.ts';
-import { visible } from '../visible-text.ts';
+import { quotedName, visible, visibleName } from '../visible-text.ts';
 import {
   type CommandContext,
   PartFailed,
   parseUpTo,
   print,
+  printCommand,
   printError,
-  printNote,
   UsageError,
 } from './command-context.ts';
 import { addConnectionOptions, type Connection, type ConnectionOptions, connect } from './connection.ts';
@@ -16,6 +16,8 @@ import { recordFields } from './show-record.ts';
 import { withClient } from './with-client.ts';
 
 const largestPage = 100;
+/** Of a caption, in columns. `--json` prints the whole. */
+const maxCaption = 80;
 
 interface ListCommandOptions extends ConnectionOptions {
   readonly count: number;
@@ -52,8 +54,8 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
     return print(context, toExactJson({ media: records.map(recordFields), ...(next !== undefined && { next }) }));
   for (const { id, timestamp, type, width, height, url, text } of records) {
     const time = timestamp.toISOString().replace(/\.\d+Z$/, 'Z');
-    const size = `${type} ${width}x${height}`.padEnd(14);
-    print(context, visible(`${id}  ${time}  ${size}  ${url}  ${text}`).trimEnd());
+    const size = visibleName(`${type} ${width}x${height}`).padEnd(14);
+    print(context, `${visibleName(id)}  ${time}  ${size}  ${new URL(url).href}  ${quotedName(text, maxCaption)}`);
   }
   if (next === undefined) return;
   // Not the credentials: a terminal keeps what it shows.
@@ -61,7 +63,7 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
   const named = Object.entries({ count, profile, url, provider, after: next });
   const words = named.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, quoteWord(String(value))]));
   if (allowHttp) words.unshift('--allow-http');
-  printNote(context, `More: echodrop list ${words.join(' ')}`);
+  printCommand(context, `More: echodrop list ${words.join(' ')}`);
 }
 
 /** One word for a shell. The service's cursor is untrusted. */

@@ -7,6 +7,7 @@ interface RunOptions {
   readonly cwd?: string;
   readonly stdin?: Buffer | string;
   readonly isTTY?: boolean;
+  readonly columns?: number;
   readonly maxCheckMs?: number;
   /** Called with standard error so far, whenever it grows. */
   readonly onStderr?: (text: string) => void;
@@ -15,10 +16,12 @@ interface RunOptions {
 
 /** Runs the command line in this process. Nothing of the machine's own environment reaches it. */
 export async function run(args: readonly string[], options: RunOptions = {}) {
-  const { env = {}, cwd = '/', stdin = '', isTTY = false, maxCheckMs = patienceMs, onStderr, onStdout } = options;
+  const { env = {}, cwd = '/', stdin = '', isTTY = false, columns, maxCheckMs = patienceMs } = options;
+  const { onStderr, onStdout } = options;
   const written = { stdout: '', stderr: '' };
   const output = (name: keyof typeof written) => ({
     isTTY,
+    columns,
     write(text: string | Uint8Array) {
       written[name] += text;
       if (name === 'stderr') onStderr?.(written.stderr);

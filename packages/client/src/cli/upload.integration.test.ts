@@ -218,8 +218,8 @@ test('lists uploads, newest first, as a table and as JSON', async () => {
   await echodrop(['upload', await photo('b.jpg'), '--message', 'newer\u001b[2J']);
   const { stdout, stderr } = await echodrop(['list', '--count', '2']);
   const [newer = '', older = ''] = lines(stdout);
-  expect(newer).toMatch(/^\w{10} {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}jpg \d+x24 +http:\S+ {2}newer \[2J$/);
-  expect(older).toMatch(/ {2}older$/);
+  expect(newer).toMatch(/^\w{10} {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}jpg \d+x24 +http:\S+ {2}"newer \[2J"$/);
+  expect(older).toMatch(/ {2}"older"$/);
   expect(stderr).toMatch(/^More: echodrop list --count 2 --after \S+\n$/);
   const page = JSON.parse((await echodrop(['list', '--count', '2', '--json'])).stdout);
   expect(page.media.map(({ text }: { text: string }) => text)).toEqual(['newer\u001b[2J', 'older']);

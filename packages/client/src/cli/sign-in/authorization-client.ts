@@ -2,7 +2,7 @@ import { scopeFault } from '@echodrop/contracts/sign-in';
 import * as oauth from 'oauth4webapi';
 import * as z from 'zod/mini';
 import { readBody } from '../../read-body.ts';
-import { visible } from '../../visible-text.ts';
+import { quotedName, visibleName } from '../../visible-text.ts';
 import { fetchJson, StatusError } from './fetch-json.ts';
 import { isLoopback, requireSecure } from './secure-address.ts';
 import type { SiteProvider } from './site-settings.ts';
@@ -48,7 +48,7 @@ export function requestedScopes({ profile, name, scope }: SiteProvider): readonl
   const fault = scopeFault(profile, scope);
   if (fault === undefined) return [scope];
   throw new Error(
-    `The site requests the scope ${JSON.stringify(scope)} at ${visible(name)}, but it ${fault}. ${reportToSite}`,
+    `The site requests the scope ${quotedName(scope)} at ${visibleName(name)}, but it ${fault}. ${reportToSite}`,
   );
 }
 
@@ -90,7 +90,7 @@ async function discoverOpenId(site: Extract<SiteProvider, { profile: 'oidc' }>) 
   const { name, provider, issuer, clientId } = site;
   requireSecure('provider', issuer);
   const [scope = ''] = requestedScopes(site);
-  const metadata = `the OpenID Connect metadata of ${visible(name)} (${issuer})`;
+  const metadata = `the OpenID Connect metadata of ${visibleName(name)} (${issuer})`;
   const server = await fetchMetadata(new URL(issuer)).catch((cause: unknown) => {
     throw new Error(`Cannot use ${metadata}. Try again, or report this to the operator of the site.`, { cause });
   });

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
-import { visible } from '../../visible-text.ts';
+import { quotedName, visible } from '../../visible-text.ts';
 import { type CommandContext, printNote, UsageError } from '../command-context.ts';
 import type { Profile } from '../profiles/profiles.ts';
 import { requestedScopes } from './authorization-client.ts';
@@ -58,7 +58,7 @@ function describe(request: SignInRequest, replaced: Profile | undefined): string
   const earlier = new Map(replaced && rowsOf(replaced));
   const rows = rowsOf(request).map(([name, value]) => {
     const before = earlier.get(name) ?? value;
-    return `  ${name.padEnd(18)} ${visible(before === value ? value : `${value} (before: ${before})`)}`;
+    return `  ${name.padEnd(18)} ${before === value ? value : `${value} (before: ${before})`}`;
   });
   return [
     replaced ? 'Check this sign-in, which differs from the last one:' : 'Check this sign-in:',
@@ -75,7 +75,7 @@ function rowsOf({ site, service, provider, providerName, authorization }: SignIn
   return [
     ['Site', addressOf(site)],
     ['Upload service', addressOf(service)],
-    ['Identity provider', `${JSON.stringify(providerName)}, ${addressOf(provider)}`],
+    ['Identity provider', `${addressOf(provider)}, ${quotedName(providerName)}`],
     ...(authorization ? describeAuthorization(authorization) : [['Token', 'from standard input'] as [string, string]]),
   ];
 }
@@ -87,9 +87,14 @@ function describeAuthorization({
 }: NonNullable<Profile['authorization']>): [string, string][] {
   return [
     ['Sign in at', addressOf(issuer)],
-    ['Client', clientId === undefined ? 'a new registration of echodrop' : JSON.stringify(clientId)],
-    ['Scopes', `${scopes.join(', or ')} (who you are)`],
+    ['Client', clientId === undefined ? 'a new registration of echodrop' : quoteExactly(clientId)],
+    ['Scopes', `${visible(scopes.join(', or '))} (who you are)`],
   ];
+}
+
+/** Blanks are escapes: two clients never look alike. */
+function quoteExactly(text: string): string {
+  return JSON.stringify(text).replace(/[^!-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** As the program uses it: names of hosts in ASCII, so that no letter looks like another one. */

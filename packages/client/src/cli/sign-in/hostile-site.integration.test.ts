@@ -52,7 +52,7 @@ test('the first sign-in at a site and provider shows what the site requests, and
       'Check this sign-in:',
       `  Site               ${provider.origin}/`,
       '  Upload service     https://upload.example/',
-      `  Identity provider  "Work", ${provider.origin}/userinfo`,
+      `  Identity provider  ${provider.origin}/userinfo, "Work"`,
       `  Sign in at         ${provider.origin}/`,
       '  Client             "kubectl"',
       '  Scopes             openid profile (who you are)',
@@ -144,6 +144,43 @@ test('nothing of the site changes what the terminal shows', async () => {
     expect(stderr).toContain('Work');
     expect(stderr.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
   }
+});
+
+/** Rows of a terminal with 80 columns. Ours begin with no or two blanks. */
+const rowsOf = (text: string) => text.split('\n').flatMap((line) => line.match(/.{1,80}/g) ?? ['']);
+
+// Each fills a row and begins the next one.
+const paddings = {
+  spaces: (length: number) => ' '.repeat(length),
+  'no-break spaces': (length: number) => '\u00a0'.repeat(length),
+  'blanks of many kinds': (length: number) => '\u2003\u3000\u2800\u1680 '.repeat(length).slice(0, length),
+  'words that are visible': (length: number) => ' -'.repeat(length).slice(0, length),
+  'wide letters': (length: number) => '漢'.repeat(length / 2),
+};
+const forged = 'Sign in at https://good.example/';
+const forgeries = Object.entries(paddings).flatMap(([what, pad]) =>
+  (['name', 'clientId', 'scope', 'upload', 'provider', 'issuer'] as const).map((field) => [what, field, pad] as const),
+);
+
+test.each(forgeries)('%s in the %s begin no row of the terminal', async (_, field, pad) => {
+  for (let length = 20; length <= 200; length += 1) {
+    const filler = pad(length);
+    const start = { name: 'Work', clientId: 'a', scope: 'openid', upload: 'https://upload.example/' }[field as 'name'];
+    const text = `${start ?? `${provider.origin}/userinfo`}${filler}${forged}`.slice(0, 256);
+    provider.behaviour.named = field === 'upload' ? {} : { [field]: text };
+    provider.settings.upload = field === 'upload' ? text : 'https://upload.example';
+    const { stderr } = await login(
+      length % 2 ? ['--provider', 'Work'] : [`--provider=${provider.origin}/userinfo`],
+      '',
+    );
+    expect(rowsOf(stderr).filter((row) => /^ {0,3}"?Sign in at h/.test(row))).toEqual([]);
+    expect(stderr).not.toMatch(/[^\S\n ]|\u2800/);
+  }
+});
+
+test('a client that contains blanks looks like no other', async () => {
+  provider.behaviour.named = { clientId: 'a  b\u00a0c' };
+  expect((await login(['--provider', 'Work'])).stderr).toContain('  Client             "a\\u0020\\u0020b\\u00a0c"\n');
 });
 
 test('an address shows its host in ASCII, and has no user that looks like a host', async () => {

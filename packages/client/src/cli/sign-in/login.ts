@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { visible } from '../../visible-text.ts';
+import { visibleName } from '../../visible-text.ts';
 import { baseAddress, type CommandContext, print, printNote, UsageError } from '../command-context.ts';
 import { isToken, profileName } from '../connection.ts';
 import { finishFirst, onEnd } from '../on-end.ts';
@@ -77,7 +77,7 @@ async function replaceProfile(context: CommandContext, name: string, profile: Pr
     else if (replaced && !mayShareGrant(replaced, profile) && !(await revokeToken(replaced)))
       printNote(context, keptTokenNote('replaced token', replaced));
   });
-  print(context, visible(`Signed in as ${profile.name} at ${profile.providerName}.`));
+  print(context, `Signed in as ${visibleName(profile.name)} at ${visibleName(profile.providerName)}.`);
 }
 
 // Keycloak ends all sign-ins of a user at a client with the refresh token of one. The client of a token from standard input is unknown.
@@ -97,7 +97,7 @@ async function identifyGrant({ provider, name }: SiteProvider, { tokens, subject
   const user = await identifyUser({ provider, credentials: { bearer: tokens.token } }, refusal);
   // OpenID Connect Core 5.3.2: the token could be another user's.
   if (subject !== undefined && subject !== user.subject)
-    throw new Error(`${visible(name)} returned another user than the one who signed in.`);
+    throw new Error(`${visibleName(name)} returned another user than the one who signed in.`);
   return user;
 }
 
@@ -121,7 +121,7 @@ async function grantInBrowser(
     onAddress(address) {
       printNote(
         context,
-        `To sign in with ${visible(provider.name)}, open this URL in a browser on this machine within ten minutes:\n${address}`,
+        `To sign in with ${visibleName(provider.name)}, open this URL in a browser on this machine within ten minutes:\n${address}`,
       );
       if (opens) openBrowser(address, context.env);
     },

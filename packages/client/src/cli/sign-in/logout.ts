@@ -1,4 +1,4 @@
-import { visible } from '../../visible-text.ts';
+import { visibleName } from '../../visible-text.ts';
 import { type CommandContext, print, printNote } from '../command-context.ts';
 import { profileName } from '../connection.ts';
 import { DamagedProfile, lockProfile, type Profile, readProfile, removeProfile } from '../profiles/profiles.ts';
@@ -13,11 +13,14 @@ export async function logout(context: CommandContext, options: { readonly profil
     printNote(context, keptTokenNote('token', profile));
   await removeProfile(context.env, name);
   if (profile === 'damaged') throw new Error(damagedNote(name));
-  print(context, profile ? visible(`Signed out: ${profile.name} at ${profile.providerName}.`) : 'Not signed in.');
+  print(
+    context,
+    profile ? `Signed out: ${visibleName(profile.name)} at ${visibleName(profile.providerName)}.` : 'Not signed in.',
+  );
 }
 
 export function keptTokenNote(token: string, { providerName }: Profile): string {
-  return `The ${token} is not revoked. It stays valid until it expires or you revoke it at ${visible(providerName)}.`;
+  return `The ${token} is not revoked. It stays valid until it expires or you revoke it at ${visibleName(providerName)}.`;
 }
 
 /** For a damaged profile, `damaged`. @throws every other error */

@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
+import { quotedName } from '../../visible-text.ts';
 import { UsageError } from '../command-context.ts';
 import { fetchJson, StatusError } from './fetch-json.ts';
 
 const shortText = z.string().check(z.maxLength(256));
 const address = z
   .url({ protocol: /^https?$/ })
-  // A user in front of the host looks like another host.
-  .check(z.maxLength(2048), z.refine(isWithoutUser));
+  // A user in front of the host looks like another host, and what follows a blank like another text.
+  .check(z.maxLength(2048), z.refine(isWithoutUser), z.regex(/^[^\s\u2800]*$/));
 const common = { name: shortText, provider: address, scope: z.optional(shortText) };
 const providerShape = z.discriminatedUnion('profile', [
   z.object({ ...common, profile: z.literal('mastodon') }),
@@ -49,9 +50,9 @@ export function chooseProvider(providers: readonly SiteProvider[], wanted: strin
   const [first, second] = found;
   if (first && !second) return first;
   if (providers.length === 0) throw new UsageError('This site offers no sign-in.');
-  const names = providers.map(({ name }) => JSON.stringify(name)).join(', ');
+  const names = providers.map(({ name }) => quotedName(name)).join(', ');
   const isUnknown = wanted !== undefined && !first;
-  const choose = isUnknown ? `Unknown provider ${JSON.stringify(wanted)}. Choose one` : 'Choose a provider';
+  const choose = isUnknown ? `Unknown provider ${quotedName(wanted)}. Choose one` : 'Choose a provider';
   throw new UsageError(`${choose} with --provider: ${names}.`);
 }
 
