@@ -170,7 +170,7 @@ for (const version of nodeVersions) {
       expect(stdout).toMatch(/^\[!\[Photo by mia\]\(http\S+\/large\.jpg\)\]\(http\S+\)$/m);
       expect(stdout).toMatch(/^\{"file":"standard input","uploaded":true,"record":\{"id":"\w{10}"/m);
       expect(stdout).toMatch(/\ndeleted \w{10}\nSigned out: mia at Town\.$/);
-      expect(stderr).toMatch(/^To sign in with Town, open this URL/);
+      expect(stderr).toMatch(/^Check this sign-in:\n(?:.*\n)+To sign in with Town, open this URL/);
     });
 
     test('an upload whose response stalls fails, also after a garbage collection', async () => {

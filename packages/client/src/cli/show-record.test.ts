@@ -1,6 +1,7 @@
 import { isPhoto, mediaTypes } from '@echodrop/media/detect-media-type';
 import { expect, test } from 'vitest';
 import { someRecord } from '../service.fixture.ts';
+import { type CommandContext, print } from './command-context.ts';
 import { showRecord } from './show-record.ts';
 
 const url = 'http://site.example/a1B2c3D4e5';
@@ -44,8 +45,14 @@ test('control sequences and hidden characters do not reach a terminal', () => {
     url: 'http://site.example/\u001b[2J\u202e',
     text: 'a\u001b]0;b\u0007\u009b2J\u202e\u200b',
   };
-  for (const output of ['url', 'markdown', 'html', 'json'] as const)
+  for (const output of ['url', 'markdown', 'html'] as const)
     expect(showRecord(hostile, output, undefined)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  // JSON keeps its value, and is escaped as it is printed.
+  let printed = '';
+  const stdout = { write: (text: string) => (printed += text) };
+  print({ stdout } as unknown as CommandContext, showRecord(hostile, 'json', undefined));
+  expect(printed).toMatch(/^[ -~]+\n$/);
+  expect(JSON.parse(printed)).toMatchObject({ url: hostile.url, text: hostile.text });
 });
 
 test('Markdown and HTML keep the joiners of emoji and scripts, as references', () => {
