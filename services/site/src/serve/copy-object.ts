@@ -28,7 +28,7 @@ const waiting = new Map<() => void, number>();
 /**
  * Copies a range of an object to a reader. `first` is the opened range. The copy closes the object if its reader takes nothing for two seconds,
  * or half a second beside more than 64 such readers: connections to the store are few, and each holds memory. When the reader continues, the
- * copy opens the rest.
+ * copy opens the rest. When `to` calls back for a chunk, it must be done with its memory, as a connection is.
  * @throws StoreUnavailable, or the signal's reason
  */
 export async function copyObject(first: Readable, to: Writable, { store, object, range, signal }: Source) {
@@ -55,11 +55,19 @@ export async function copyObject(first: Readable, to: Writable, { store, object,
   }
 }
 
-/** Resolves when the system has taken the chunk, or the reader has left. */
+/** Resolves when the system has taken the chunk, or the reader has left. A chunk that was taken is empty from then on. */
 function send(to: Writable, chunk: Buffer): Promise<void> {
   return new Promise((resolve) => {
-    to.write(chunk, () => resolve());
+    to.write(chunk, (error) => {
+      if (!error) freeChunk(chunk);
+      resolve();
+    });
   });
+}
+
+/** Frees the memory of a chunk, which V8 would keep until its next major collection. Not if the memory has other bytes, too. */
+function freeChunk({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 /** Whether the reader takes the chunk before its object must be closed. */
