@@ -39,15 +39,14 @@ await describeWithBrowser('captions and alternative texts that look like scripts
   });
   afterAll(() => resources.disposeAsync());
 
-  // All share one picture.
+  // All share one picture. Alternative texts and names are shorter than captions.
   function publish(text: string, subject = '12345'): Promise<string> {
+    const [alt, screenName] = [1500, 100].map((characters) => Array.from(text).slice(0, characters).join(''));
     return publishSample(store, photo, {
       mediaKey,
       text,
-      alt: text,
-      subject,
-      provider,
-      user: { id: 1n, screenName: text },
+      ...{ alt, subject, provider },
+      user: { id: 1n, screenName: screenName ?? '' },
     });
   }
 

@@ -44,11 +44,16 @@ export function raw(to: HostileRequest['to'], name: string, ...packets: readonly
 export async function sendHostile(origin: string, { packets, ending }: HostileRequest): Promise<void> {
   const { hostname, port } = new URL(origin);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true, allowHalfOpen: ending === 'end' });
+  const { promise: closed, resolve, reject } = Promise.withResolvers<void>();
+  const patience = patientSignal();
+  patience.addEventListener('abort', () => reject(patience.reason));
   // A server may reset a connection that it refuses.
-  socket.on('error', () => {}).resume();
-  const closed = once(socket, 'close', { signal: patientSignal() });
+  socket
+    .on('error', () => {})
+    .once('close', () => resolve())
+    .resume();
   await once(socket, 'connect');
-  for (const packet of packets) await new Promise((resolve) => socket.write(packet, resolve));
+  for (const packet of packets) await new Promise((written) => socket.write(packet, written));
   if (ending === 'end') socket.end();
   if (ending === 'reset') socket.resetAndDestroy();
   await closed;
