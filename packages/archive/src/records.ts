@@ -57,6 +57,13 @@ export async function tryFindRecord(
   }
 }
 
+/** The store lists the record, and does not find it. */
+export class RecordNotFound extends UnreadableRecord {
+  constructor() {
+    super('listed but not found');
+  }
+}
+
 /**
  * Reads a record that the store lists. Records are never removed, so a missing one is unreadable: a MinIO node that was down during the write
  * does not find it for a second or two (measured).
@@ -67,9 +74,7 @@ export async function findListedRecord(
   id: string,
   signal?: AbortSignal,
 ): Promise<FoundRecord['found']> {
-  return (
-    (await tryFindRecord(store, id, signal)) ?? new UnreadableRecord('listed but not found; try again in a minute')
-  );
+  return (await tryFindRecord(store, id, signal)) ?? new RecordNotFound();
 }
 
 /**

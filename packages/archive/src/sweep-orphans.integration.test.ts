@@ -111,7 +111,7 @@ test('a listed record that is not found prevents removals, but not the relisting
   store.missing.add(recordKey(id));
   const { signal } = new AbortController();
   const { incomplete } = await sweep(store, { olderThanMs: -60_000, dryRun: false, signal });
-  expect(incomplete?.message).toContain(`Record ${id} is unreadable (listed but not found; `);
+  expect(incomplete?.message).toContain(`Record ${id} is unreadable (listed but not found)`);
   expect(await store.stat(mediaObjectKey(mediaKey))).toBeDefined();
   const ids = (await listNewest(store, { limit: 9 })).records.map((record) => record.id);
   expect(ids.sort()).toEqual(others.map((other) => other.id).sort());

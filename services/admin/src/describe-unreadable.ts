@@ -1,10 +1,13 @@
 import type { UnreadableBlock } from '@echodrop/archive/blocks';
+import { RecordNotFound } from '@echodrop/archive/records';
 import { recordKey } from '@echodrop/object-store/object-keys';
 import { type UnreadableRecord, UnsupportedVersion } from '@echodrop/record';
 
 /** Why the record of `id` cannot be read, and what to do. */
 export function describeUnreadable(id: string, error: UnreadableRecord): string {
   const key = recordKey(id);
+  // A node of the store that was down is likely to find it soon: nothing may be deleted.
+  if (error instanceof RecordNotFound) return `record unreadable (${error.message}). Run this again in a minute.`;
   const remedy =
     error instanceof UnsupportedVersion
       ? 'If a later release wrote it, upgrade again. Otherwise'

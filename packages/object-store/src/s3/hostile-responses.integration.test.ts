@@ -104,3 +104,14 @@ test.each([
   );
   await expect(Array.fromAsync(listObjects(store, 'media/', 'media/a'))).rejects.toThrow(StoreUnavailable);
 });
+
+test('a list of multipart uploads that does not go on is refused', async () => {
+  const upload = '<Upload><Key>a</Key><UploadId>i</UploadId><Initiated>2026-01-01T00:00:00Z</Initiated></Upload>';
+  const next = '<NextKeyMarker>a</NextKeyMarker><NextUploadIdMarker>i</NextUploadIdMarker>';
+  const store = await storeThat((_request, response) =>
+    response.end(
+      `<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>${next}${upload}</ListMultipartUploadsResult>`,
+    ),
+  );
+  await expect(Array.fromAsync(store.listUnfinishedWrites())).rejects.toThrow(StoreUnavailable);
+});

@@ -95,6 +95,8 @@ export class MinioBucket implements AsyncDisposable {
       const { uploads, next } = readUploadPage(await this.#list({ uploads: '', 'max-uploads': '1000', ...marker }));
       yield* uploads;
       if (!next) return;
+      if (next.key === marker['key-marker'] && next.id === marker['upload-id-marker'])
+        throw new StoreUnavailable('object store sent an invalid list');
       marker = { 'key-marker': next.key, 'upload-id-marker': next.id };
     }
   }

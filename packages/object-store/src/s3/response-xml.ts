@@ -1,6 +1,6 @@
 import { XMLParser } from 'fast-xml-parser';
 import { z } from 'zod';
-import { type ListedObject, StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
+import { type ListedObject, maxListLength, StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
 
 /** A page of ListObjectsV2. */
 interface ObjectPage {
@@ -46,7 +46,10 @@ const objectPageShape = z.object({
   ListBucketResult: z.object({
     IsTruncated: isTruncated,
     NextContinuationToken: z.string().default(''),
-    Contents: z.array(z.object({ Key: key, Size: size, ETag: etag, LastModified: time })).default([]),
+    Contents: z
+      .array(z.object({ Key: key, Size: size, ETag: etag, LastModified: time }))
+      .max(maxListLength)
+      .default([]),
   }),
 });
 
@@ -55,7 +58,10 @@ const uploadPageShape = z.object({
     IsTruncated: isTruncated,
     NextKeyMarker: key.optional(),
     NextUploadIdMarker: z.string().optional(),
-    Upload: z.array(z.object({ Key: key, UploadId: z.string().min(1), Initiated: time })).default([]),
+    Upload: z
+      .array(z.object({ Key: key, UploadId: z.string().min(1), Initiated: time }))
+      .max(maxListLength)
+      .default([]),
   }),
 });
 

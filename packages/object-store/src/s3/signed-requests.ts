@@ -9,8 +9,8 @@ import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { readErrorBody, responseError } from './store-response.ts';
 
 const maxSockets = 1024;
-/** Of the response to any call but a read. A page of a list has up to 1000 keys, of 1 KiB each, which encodings may triple. */
-const maxResponseBytes = 8 * 1024 * 1024;
+/** Of the response to any call but a read. A page of 1000 keys of Echodrop has 0.4 MiB, and the parser takes 32 bytes for each of text. */
+const maxResponseBytes = 2 * 1024 * 1024;
 /** Before the second try; each further pause is twice as long. */
 const firstPauseMs = 250;
 

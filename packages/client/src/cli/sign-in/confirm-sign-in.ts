@@ -63,7 +63,7 @@ function describe(request: SignInRequest, replaced: Profile | undefined): string
   return [
     replaced ? 'Check this sign-in, which differs from the last one:' : 'Check this sign-in:',
     ...rows,
-    'The operator of the upload service gets the token, and can do what its scopes allow, and upload and delete in your name.',
+    'The operator of the upload service gets the token. It can upload and delete in your name, and do what the scopes allow.',
     'Sign in only if you trust the site.',
     ...(request.authorization?.clientId === undefined
       ? []

@@ -56,7 +56,7 @@ test('the first sign-in at a site and provider shows what the site requests, and
       `  Sign in at         ${provider.origin}/`,
       '  Client             "kubectl"',
       '  Scopes             openid profile (who you are)',
-      'The operator of the upload service gets the token, and can do what its scopes allow, and upload and delete in your name.',
+      'The operator of the upload service gets the token. It can upload and delete in your name, and do what the scopes allow.',
       'Sign in only if you trust the site.',
       'Check that the client is for uploads: a token for another program could do more.',
       'No terminal to confirm this sign-in. Check the lines above, then pass --yes.',
