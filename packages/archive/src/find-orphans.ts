@@ -44,7 +44,7 @@ export class RecordsUnreadable extends Error {
 
   constructor(id: string, reason: string) {
     super(
-      `Record ${id} is unreadable (${reason}) and may belong to any media, so media and renditions stay. verify-store lists all such records, and says what to do.`,
+      `Record ${id} is unreadable (${reason}) and may belong to any media, so no media or rendition was deleted. verify-store lists all such records, and says what to do.`,
     );
     this.id = id;
   }

@@ -19,7 +19,8 @@ interface PageRequest {
 
 // Bounds the work for a page if many entries have no record.
 const maxLists = 4;
-// Bound the memory for a page: it ends after so many characters of texts, also of those that no response repeats. A record of 64 KiB takes four times as much while it is read.
+// Bound the memory for a page: it ends after so many characters of texts, also of those that no response repeats.
+// A record of 64 KiB takes four times as much while it is read.
 const maxCharacters = 128 * 1024;
 const recordsAtOnce = 8;
 
@@ -67,7 +68,8 @@ export async function listNewest(
 }
 
 function charactersOf({ text, alt = '', etag, provider, subject, application, user }: StoredRecord): number {
-  return [text, alt, etag, provider, subject, application, user.screenName].join('').length;
+  const texts = [text, alt, etag, provider, subject, application, user.screenName];
+  return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
 function assertCursor(after: string | undefined): void {

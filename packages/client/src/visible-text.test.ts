@@ -39,21 +39,24 @@ test('a quoted name contains no other quotes', () => {
   expect(quotedName('Town", "Work')).toBe('"Town\\", \\"Work"');
 });
 
-test('long lines go on with an indent, and long words are not broken', () => {
+test('long lines go on with an indent, and a line of one word stays whole', () => {
   const address = `https://a.example/${'b'.repeat(30)}`;
+  expect(foldLines(`one ${'b'.repeat(20)}`, 16)).toBe(`one ${'b'.repeat(12)}\n    ${'b'.repeat(8)}`);
   expect(foldLines(`one two three four\n  Name   one two three\n${address}`, 16)).toBe(
     `one two three\n    four\n  Name   one two\n        three\n${address}`,
   );
 });
 
-test('no untrusted word begins a row', () => {
+test('no untrusted text begins a row', () => {
   const anyWords = fc.array(
-    fc.oneof(fc.constant('mine'), fc.string({ unit: fc.constantFrom('x', ' ', '漢', '\u00a0') })),
+    fc.oneof(fc.constant('mine'), fc.string({ unit: fc.constantFrom('x', ' ', '漢', '\u00a0'), size: 'large' })),
   );
   fc.assert(
     fc.property(anyWords, fc.integer({ min: 20, max: 100 }), (words, columns) => {
       const lines = foldLines(`Error: ${visible(words.join(' '))}`, columns).split('\n');
       for (const line of lines.slice(1)) expect(line).toMatch(/^ {4}/);
+      for (const line of lines)
+        expect(Array.from(line, (each) => (each === '漢' ? 'xx' : each)).join('').length).toBeLessThanOrEqual(columns);
     }),
   );
 });

@@ -5,7 +5,7 @@ const breaks = /[\p{Cc}\u2028\u2029]+/gu;
 const blanks = /[\s\u2800]+/gu;
 // Of a row that has a name and a value, untrusted text without gaps.
 const nameOfRow = /^ +\S.*? {2,}/;
-const words = /[\s\u2800]*[^\s\u2800]+/gu;
+const words = /([\s\u2800]*)([^\s\u2800]+)/gu;
 
 /** Untrusted text on one line, without characters that hide or reorder what a terminal shows, and without gaps of several blanks. */
 export function visible(text: string): string {
@@ -16,13 +16,7 @@ export function visible(text: string): string {
 export function visibleName(text: string, columns = 30): string {
   const shown = visible(text);
   if (columnsOf(shown) <= columns) return shown;
-  let [kept, used] = ['', 1];
-  for (const character of shown) {
-    used += columnsOf(character);
-    if (used > columns) break;
-    kept += character;
-  }
-  return `${kept}…`;
+  return `${takeColumns(shown, columns - 1)}…`;
 }
 
 /** As `visibleName`, as a string of JSON. */
@@ -40,7 +34,10 @@ export function escapeHidden(text: string, replacement: (char: string) => string
   return text.replace(unsafeCharacters, replacement);
 }
 
-/** Breaks lines between words as a terminal of this width would, but with an indent, in a table that of the value: untrusted words never begin a row. */
+/**
+ * Breaks lines of words that are longer than `columns`. Further rows have an indent, in a table up to the value, so that no untrusted text begins
+ * a row. A line of one word, such as an address, stays whole.
+ */
 export function foldLines(text: string, columns: number): string {
   return text
     .split('\n')
@@ -49,19 +46,39 @@ export function foldLines(text: string, columns: number): string {
 }
 
 function foldLine(line: string, columns: number): string {
+  const found = [...line.matchAll(words)];
+  if (found.length < 2) return line;
   const rows: string[] = [];
   const indent = ' '.repeat(Math.min(nameOfRow.exec(line)?.[0].length ?? 4, columns / 2));
   let row = '';
-  for (const word of line.match(words) ?? []) {
-    if (row !== '' && columnsOf(row + word) > columns) {
-      rows.push(row);
-      row = `${indent}${word.replace(blanks, '')}`;
-    } else row += word;
-  }
+  const add = (gap: string, piece: string) => {
+    const isFull = row !== '' && columnsOf(row + gap + piece) > columns;
+    if (isFull) rows.push(row);
+    row = isFull ? indent + piece : row + gap + piece;
+  };
+  for (const [, gap = '', word = ''] of found)
+    for (const [n, piece] of piecesOf(word, columns - indent.length).entries()) add(n === 0 ? gap : '', piece);
   return [...rows, row].join('\n');
 }
 
-/** The most columns that `text` takes: some letters and most pictures take two. */
+function piecesOf(word: string, columns: number): string[] {
+  const pieces: string[] = [];
+  for (let rest = word; rest !== ''; rest = rest.slice(pieces.at(-1)?.length)) pieces.push(takeColumns(rest, columns));
+  return pieces;
+}
+
+/** The first characters of `text` that fit into this many columns, at least two. */
+function takeColumns(text: string, columns: number): string {
+  let [taken, used] = ['', 0];
+  for (const character of text) {
+    used += columnsOf(character);
+    if (used > columns) break;
+    taken += character;
+  }
+  return taken;
+}
+
+/** The columns that `text` takes on most terminals: some letters and most pictures take two. */
 function columnsOf(text: string): number {
   return Array.from(text, (character) => (character < '\u1100' ? 1 : 2)).reduce((sum, width) => sum + width, 0);
 }

@@ -20,7 +20,6 @@ type Reason = (typeof reasons)[number];
 interface Running {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly socket: Socket;
   readonly startedAt: number;
   readonly sentAtStart: number;
   /** When the reader last had taken enough: no bytes waited, or the minimum of a minute was sent since the time before. */
@@ -30,7 +29,6 @@ interface Running {
 
 /** What follows of a request's body after its response. */
 interface UnreadBody {
-  readonly socket: Socket;
   readonly since: number;
   readonly bytesReadBefore: number;
 }
@@ -47,7 +45,7 @@ export function limitResponses(app: RequestListener, metrics: Metrics, log: Log)
   const unread = new Map<IncomingMessage, UnreadBody>();
   const closed = metrics.counter(
     'echodrop_connections_closed_total',
-    'Connections closed to bound what readers make the process hold, by reason.',
+    'Connections that the service closed to limit memory, by reason.',
     ['reason'],
   );
   for (const reason of reasons) closed.inc({ reason }, 0);
@@ -80,17 +78,14 @@ export function limitResponses(app: RequestListener, metrics: Metrics, log: Log)
     if (socket.destroyed || earlier >= maxPipelined) return close(request, 'pipelined');
     unfinished.set(socket, earlier + 1);
     checks ??= setInterval(check, checkMs).unref();
-    const [startedAt, sentAtStart] = [performance.now(), sentBytes(socket)];
-    running.set(response, {
-      ...{ request, response, socket, startedAt, sentAtStart },
-      ...{ pacedAt: startedAt, sentAtPace: sentAtStart },
-    });
+    const [now, sent] = [performance.now(), sentBytes(socket)];
+    running.set(response, { request, response, startedAt: now, sentAtStart: sent, pacedAt: now, sentAtPace: sent });
     // Node warns beyond ten listeners, and a streamed response already has ten.
     response.setMaxListeners(response.getMaxListeners() + 1).once('close', () => {
       running.delete(response);
       unfinished.set(socket, (unfinished.get(socket) ?? 1) - 1);
       if (request.complete || socket.destroyed) return;
-      unread.set(request, { socket, since: performance.now(), bytesReadBefore: socket.bytesRead });
+      unread.set(request, { since: performance.now(), bytesReadBefore: socket.bytesRead });
     });
     app(request, response);
   };
@@ -117,8 +112,8 @@ function stopParsing({ parser }: Socket & SocketInternals): void {
 }
 
 function updatePace(each: Running, now: number): void {
-  const { response, socket, sentAtPace } = each;
-  const sent = sentBytes(socket);
+  const { request, response, sentAtPace } = each;
+  const sent = sentBytes(request.socket);
   if (response.writableLength > 0 && sent - sentAtPace < minBytesPerMinute) return;
   each.pacedAt = now;
   each.sentAtPace = sent;
@@ -130,7 +125,8 @@ function closeEndlessBodies(
   now: number,
   close: (request: IncomingMessage) => void,
 ): void {
-  for (const [request, { socket, since, bytesReadBefore }] of unread) {
+  for (const [request, { since, bytesReadBefore }] of unread) {
+    const { socket } = request;
     const hasEnded = request.complete || socket.destroyed;
     const isEndless = now - since > restOfBody.maxMs || socket.bytesRead - bytesReadBefore > restOfBody.maxBytes;
     if (hasEnded) unread.delete(request);
@@ -143,8 +139,8 @@ function closeForMemory(running: Iterable<Running>, now: number, close: (request
   const waiting = [...running].filter(({ response }) => response.writableLength > 0);
   let total = sum(waiting);
   if (total <= maxPendingBytes) return;
-  const speed = ({ socket, sentAtStart, startedAt }: Running) =>
-    (sentBytes(socket) - sentAtStart) / Math.max(now - startedAt, 1000);
+  const speed = ({ request, sentAtStart, startedAt }: Running) =>
+    (sentBytes(request.socket) - sentAtStart) / Math.max(now - startedAt, 1000);
   const byAddress = [...Map.groupBy(waiting, ({ request }) => addressOf(request)).values()].map((all) => ({
     bytes: sum(all),
     fastestFirst: all.sort((a, b) => speed(b) - speed(a)),

@@ -1,7 +1,7 @@
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { InvalidArgumentError } from 'commander';
 
-// The longest id that a provider may send. Only a record of a service that was taken over has a longer one.
+// The longest id that a provider may send. A longer name, such as an address in settings, is cut, and `show` prints the whole.
 const maxShownCharacters = 255;
 
 const form = 'plain, or in double quotes exactly as `list` and `show` print it';

@@ -105,7 +105,7 @@ test.each(['a truncated record', 'a record of a later version'])(
       'expired resumable uploads: 0 found, 0 deleted, 0 bytes',
       'uploads missing from the listings: 0 found, 0 added',
     ]);
-    expect(stderr).toMatch(new RegExp(`Record ${record.id} is unreadable \\(.*media and renditions stay`));
+    expect(stderr).toMatch(new RegExp(`Record ${record.id} is unreadable \\(.*no media or rendition was deleted`));
     expect(await exist([...goes, mediaObjectKey(record.mediaKey)])).toEqual([true, true, true]);
     expect(await unfinished()).toEqual(['of-one-that-runs']);
     expect(await dataDir.store.stat(sweepReportKey)).toBeUndefined();

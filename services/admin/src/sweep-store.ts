@@ -16,7 +16,10 @@ interface Options {
 const hourMs = 3_600_000;
 const retryMs = 600_000;
 
-/** Sweeps once. Writes no report if media stays that a sweep may delete. @throws RecordsUnreadable at the end, RecordsMissing (a dry run: at the end), StoreUnavailable, RemovalFailed at the end, or the signal's reason */
+/**
+ * Sweeps once. Writes no report if the sweep was incomplete.
+ * @throws StoreUnavailable, RecordsMissing (a dry run: at the end), or the signal's reason; RecordsUnreadable or RemovalFailed at the end
+ */
 export async function* sweepOnce(store: ObjectStore, { olderThanHours, ...options }: Options): AsyncGenerator<string> {
   // Creates the bucket of a new system.
   await store.ready();

@@ -3,7 +3,7 @@ import { type ListedObject, StoreUnavailable, type UnfinishedWrite } from '../ob
 import type { StoreDeadlines } from './deadlines.ts';
 import { MultipartRequests } from './multipart-requests.ts';
 import { ObjectRequests } from './object-requests.ts';
-import { readObjectPage, readUploadPage } from './response-xml.ts';
+import { invalidList, readObjectPage, readUploadPage } from './response-xml.ts';
 import { SignedRequests, type StoreResponse } from './signed-requests.ts';
 import { responseError } from './store-response.ts';
 
@@ -95,8 +95,7 @@ export class MinioBucket implements AsyncDisposable {
       const { uploads, next } = readUploadPage(await this.#list({ uploads: '', 'max-uploads': '1000', ...marker }));
       yield* uploads;
       if (!next) return;
-      if (next.key === marker['key-marker'] && next.id === marker['upload-id-marker'])
-        throw new StoreUnavailable('object store sent an invalid list');
+      if (next.key === marker['key-marker'] && next.id === marker['upload-id-marker']) throw invalidList();
       marker = { 'key-marker': next.key, 'upload-id-marker': next.id };
     }
   }
@@ -132,7 +131,7 @@ function requireNext(
     last = bytes;
     return key.startsWith(prefix) && Buffer.compare(before, bytes) < 0;
   });
-  if (!areNext || objects.length > limit) throw new StoreUnavailable('object store sent an invalid list');
+  if (!areNext || objects.length > limit) throw invalidList();
 }
 
 function locationXml(region: string): string {

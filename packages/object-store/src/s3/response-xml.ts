@@ -30,10 +30,11 @@ const time = z
   .string()
   .transform((text) => new Date(text))
   .pipe(z.date());
-const etag = z
+// Directories of some stores have an empty one.
+const listedTag = z
   .string()
   .transform((text) => text.replaceAll('"', ''))
-  .pipe(z.string().regex(/^[!-~]{1,1024}$/));
+  .pipe(z.string().regex(/^[!-~]{0,1024}$/));
 const size = z
   .string()
   .regex(/^\d{1,15}$/)
@@ -47,7 +48,7 @@ const objectPageShape = z.object({
     IsTruncated: isTruncated,
     NextContinuationToken: z.string().default(''),
     Contents: z
-      .array(z.object({ Key: key, Size: size, ETag: etag, LastModified: time }))
+      .array(z.object({ Key: key, Size: size, ETag: listedTag, LastModified: time }))
       .max(maxListLength)
       .default([]),
   }),
@@ -66,7 +67,10 @@ const uploadPageShape = z.object({
 });
 
 const completionShape = z.object({
-  CompleteMultipartUploadResult: z.object({ ETag: etag, ChecksumCRC32: z.string().optional() }),
+  CompleteMultipartUploadResult: z.object({
+    ETag: listedTag.pipe(z.string().min(1)),
+    ChecksumCRC32: z.string().optional(),
+  }),
 });
 
 const newUploadShape = z.object({ InitiateMultipartUploadResult: z.object({ UploadId: z.string().min(1) }) });
@@ -74,8 +78,8 @@ const newUploadShape = z.object({ InitiateMultipartUploadResult: z.object({ Uplo
 const errorShape = z.object({ Error: z.object({ Code: z.string().regex(/^\w{1,64}$/) }) });
 
 /** @throws StoreUnavailable if `xml` is no such page */
-export function readObjectPage(xml: Uint8Array): ObjectPage {
-  const { Contents, IsTruncated, NextContinuationToken } = requireList(decode(xml, objectPageShape)).ListBucketResult;
+export function readObjectPage(xml: Buffer): ObjectPage {
+  const { Contents, IsTruncated, NextContinuationToken } = decodeList(xml, objectPageShape).ListBucketResult;
   const objects = Contents.map((each) => ({
     key: each.Key,
     size: each.Size,
@@ -86,41 +90,49 @@ export function readObjectPage(xml: Uint8Array): ObjectPage {
 }
 
 /** @throws StoreUnavailable if `xml` is no such page */
-export function readUploadPage(xml: Uint8Array): UploadPage {
-  const page = requireList(decode(xml, uploadPageShape)).ListMultipartUploadsResult;
+export function readUploadPage(xml: Buffer): UploadPage {
+  const page = decodeList(xml, uploadPageShape).ListMultipartUploadsResult;
   const uploads = page.Upload.map((each) => ({ id: each.UploadId, key: each.Key, writtenAt: each.Initiated }));
   if (!page.IsTruncated) return { uploads, next: undefined };
-  return { uploads, next: { key: requireList(page.NextKeyMarker), id: requireList(page.NextUploadIdMarker) } };
+  const { NextKeyMarker: key, NextUploadIdMarker: id } = page;
+  if (key === undefined || id === undefined) throw invalidList();
+  return { uploads, next: { key, id } };
 }
 
 /** Tag and CRC-32, if any, of a completed multipart upload; undefined if `xml` is another response. */
-export function readCompletion(xml: Uint8Array): { etag: string; crc32: string | undefined } | undefined {
+export function readCompletion(xml: Buffer): { etag: string; crc32: string | undefined } | undefined {
   const completion = decode(xml, completionShape)?.CompleteMultipartUploadResult;
   return completion && { etag: completion.ETag, crc32: completion.ChecksumCRC32 };
 }
 
 /** The id of a new multipart upload; undefined if `xml` is another response. */
-export function readUploadId(xml: Uint8Array): string | undefined {
+export function readUploadId(xml: Buffer): string | undefined {
   return decode(xml, newUploadShape)?.InitiateMultipartUploadResult.UploadId;
 }
 
 /** The code of an error, such as `NoSuchKey`; undefined if `xml` is another response. */
-export function readErrorCode(xml: Uint8Array): string | undefined {
+export function readErrorCode(xml: Buffer): string | undefined {
   return decode(xml, errorShape)?.Error.Code;
 }
 
 /** Undefined if `xml` is malformed, refused by the parser (deep nesting, `__proto__`) or has another shape. */
-function decode<T extends z.ZodType>(xml: Uint8Array, shape: T): z.output<T> | undefined {
+function decode<T extends z.ZodType>(xml: Buffer, shape: T): z.output<T> | undefined {
   try {
-    return shape.safeParse(parser.parse(Buffer.from(xml).toString())).data;
+    return shape.safeParse(parser.parse(xml.toString())).data;
   } catch {
     return undefined;
   }
 }
 
-function requireList<T>(value: T | undefined): T {
-  if (value === undefined) throw new StoreUnavailable('object store sent an invalid list');
-  return value;
+/** @throws StoreUnavailable if `xml` has another shape */
+function decodeList<T extends z.ZodType>(xml: Buffer, shape: T): z.output<T> {
+  const list = decode(xml, shape);
+  if (list === undefined) throw invalidList();
+  return list;
+}
+
+export function invalidList(): StoreUnavailable {
+  return new StoreUnavailable('object store sent an invalid list');
 }
 
 function decodeKey(text: string): string {

@@ -75,7 +75,7 @@ export async function readErrorBody(body: Readable): Promise<Buffer> {
 }
 
 /** The error for a response with `status` and the body `xml`. */
-export function responseError(status: number, xml: Uint8Array): StoreUnavailable {
+export function responseError(status: number, xml: Buffer): StoreUnavailable {
   const code = readErrorCode(xml);
   const message = `object store responded with ${status} ${code ?? ''}`.trim();
   const isLost = ['NoSuchUpload', 'InvalidPart', 'InvalidPartOrder'].includes(code ?? '');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable, Transform } from 'node:stream';
+import { Readable, Transform, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { type ObjectReading, StoreUnavailable } from '@echodrop/object-store/object-store';
@@ -103,4 +103,12 @@ test('an object that changed while its reader stalled is cut off', async () => {
   await store.put(key, Readable.from([randomBytes(bytes.length)]));
   reader.resume();
   await failed;
+});
+
+test('a reader who leaves ends the copy, even if no chunk is reported as sent', async () => {
+  const first = (await store.read(key, { range })) ?? expect.fail('no object');
+  const reader = new Writable({ write: () => leave.abort(new Error('left')) });
+  const leave = new AbortController();
+  const copied = copyObject(first.body, reader, { store, object: first, range, signal: leave.signal });
+  await expect(copied).rejects.toThrow('left');
 });

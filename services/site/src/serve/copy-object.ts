@@ -39,9 +39,9 @@ export async function copyObject(first: Readable, to: Writable, { store, object,
     let sent = Promise.resolve();
     for await (const chunk of body as AsyncIterable<Buffer>) {
       offset += chunk.length;
-      sent = send(to, chunk);
+      sent = send(to, chunk, signal);
       // Leaving the loop closes the object.
-      if (!(await isSoon(sent))) break;
+      if (!(await isSoon(sent)) || signal.aborted) break;
     }
     await sent;
     signal.throwIfAborted();
@@ -56,13 +56,17 @@ export async function copyObject(first: Readable, to: Writable, { store, object,
 }
 
 /** Resolves when the system has taken the chunk, or the reader has left. A chunk that was taken is empty from then on. */
-function send(to: Writable, chunk: Buffer): Promise<void> {
-  return new Promise((resolve) => {
-    to.write(chunk, (error) => {
-      if (!error) freeChunk(chunk);
-      resolve();
-    });
+function send(to: Writable, chunk: Buffer, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = () => resolve();
+  // Node calls back for no chunk that is written between the end of a connection and its close event.
+  signal.addEventListener('abort', stop, { once: true });
+  to.write(chunk, (error) => {
+    signal.removeEventListener('abort', stop);
+    if (!error) freeChunk(chunk);
+    resolve();
   });
+  return promise;
 }
 
 /** Frees the memory of a chunk, which V8 would keep until its next major collection. Not if the memory has other bytes, too. */

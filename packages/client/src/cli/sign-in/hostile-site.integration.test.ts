@@ -163,7 +163,8 @@ const forgeries = Object.entries(paddings).flatMap(([what, pad]) =>
 );
 
 test.each(forgeries)('%s in the %s begin no row of the terminal', async (_, field, pad) => {
-  for (let length = 20; length <= 200; length += 1) {
+  // One of any 80 lengths in a row puts the text at the beginning of a row.
+  for (let length = 80; length < 160; length += 1) {
     const filler = pad(length);
     const start = { name: 'Work', clientId: 'a', scope: 'openid', upload: 'https://upload.example/' }[field as 'name'];
     const text = `${start ?? `${provider.origin}/userinfo`}${filler}${forged}`.slice(0, 256);
