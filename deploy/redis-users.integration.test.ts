@@ -38,7 +38,7 @@ function asOperator(role: string, ...command: string[]): Promise<string> {
 }
 
 const idempotencyKey = 'echodrop:idempotency:1:abc';
-const verdict = '{echodrop:2}:verdict:abc';
+const verdict = '{echodrop:3}:verdict:abc';
 const users = [
   ['QUEUE', 'gateway'],
   ['QUEUE', 'site'],

@@ -177,6 +177,8 @@ test('successful uploads', async () => {
   expect(written.get('output of gateway')).toContain('Listening');
   expect(written.get('/metrics of gateway')).toContain('echodrop_uploads_total');
   expect(written.get('Redis')).toContain(':rendition-pictures:');
+  // The user, whom only records name.
+  expect(written.get('Redis')).not.toMatch(/mia@home|"mia"/);
   expect([...written.keys()].filter((place) => place.includes('/objects/records/')).length).toBeGreaterThan(5);
   expect(written.get(`/proc/${process.pid}/cmdline`)).toContain('node');
 });

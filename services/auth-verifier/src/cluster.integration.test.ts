@@ -14,7 +14,7 @@ test('verifiers share verdicts, uses and forgotten users on a cluster, even duri
   await using one = new Replica({ ...settings, keySecret: [older] });
   await using both = new Replica({ ...settings, keySecret: [newer, older] });
   for (const { redis } of [one, both])
-    await waitUntil('the cache', async () => (await redis.get('{echodrop:2}:test').catch(() => '')) === null);
+    await waitUntil('the cache', async () => (await redis.get('{echodrop:3}:test').catch(() => '')) === null);
   const verify = async ({ verifier }: Replica, nonce: string, from?: string) => {
     const header = `OAuth oauth_consumer_key="c", oauth_token="t", oauth_timestamp="1", oauth_nonce="${nonce}"`;
     return (await verifier.verify(echo(standIn.provider, header, from))).outcome;

@@ -58,7 +58,7 @@ test('the process verifies, works without its cache, logs no credentials and sto
   expect(standIn.requests).toHaveLength(1);
   standIn.behaviour = respondWith(401);
   expect(await verify('hunter2-refused')).toEqual({ outcome: 'refused' });
-  const keys = (await redis.command('keys', '{echodrop:2}:verdict:*')).split('\n');
+  const keys = (await redis.command('keys', '{echodrop:3}:verdict:*')).split('\n');
   const lives = await Promise.all(keys.map(async (key) => Number(await redis.command('pttl', key))));
   const elapsed = performance.now() - began;
   for (const [n, life] of lives.toSorted((a, b) => a - b).entries()) {

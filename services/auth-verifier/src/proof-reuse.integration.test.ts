@@ -83,17 +83,17 @@ test.each<[Reuse, string[]]>([
 test.each<Reuse>(['retry', 'off'])('%s: a proof stays a replay after its verdict has expired', async (reuse) => {
   const one = await replica(reuse);
   await outcome(one, shown(home));
-  for (const key of await one.redis.keys('{echodrop:2}:verdict:*')) await one.redis.del(key);
+  for (const key of await one.redis.keys('{echodrop:3}:verdict:*')) await one.redis.del(key);
   expect(await outcome(one, shown(elsewhere))).toBe('refused');
   expect((await one.metrics.exposition()).text).toContain('outcome="rejected",source="replay"');
-  const [key = ''] = await one.redis.keys('{echodrop:2}:use:*');
+  const [key = ''] = await one.redis.keys('{echodrop:3}:use:*');
   expect(await one.redis.ttl(key)).toBeGreaterThan(23 * 3600);
 });
 
 test('retry: after the verdict has expired, the provider decides on a repeat', async () => {
   const one = await replica('retry');
   await outcome(one, shown(home));
-  for (const key of await one.redis.keys('{echodrop:2}:verdict:*')) await one.redis.del(key);
+  for (const key of await one.redis.keys('{echodrop:3}:verdict:*')) await one.redis.del(key);
   expect(await outcome(one, shown(home))).toBe('verified');
   expect(standIn.requests).toHaveLength(2);
 });
@@ -123,7 +123,7 @@ test.each<Reuse>(['retry', 'off'])(
 test('retry: a repeat without an outcome does not release the proof', async () => {
   const one = await replica('retry');
   await outcome(one, shown(home));
-  for (const key of await one.redis.keys('{echodrop:2}:verdict:*')) await one.redis.del(key);
+  for (const key of await one.redis.keys('{echodrop:3}:verdict:*')) await one.redis.del(key);
   standIn.behaviour = respondWith(500);
   expect(await outcome(one, shown(home))).toBe('provider_unavailable');
   expect(await outcome(one, shown(elsewhere))).toBe('refused');
@@ -205,7 +205,7 @@ test('headers that verify no user leave no entries', async () => {
   standIn.behaviour = respondWith(401);
   const one = await replica('off');
   for (let times = 0; times < 20; times += 1) await outcome(one, shown(home, header(`${times}`)));
-  expect(await one.redis.keys('{echodrop:2}:use:*')).toEqual([]);
+  expect(await one.redis.keys('{echodrop:3}:use:*')).toEqual([]);
 });
 
 test('a late response does not remove a confirmed use', async () => {

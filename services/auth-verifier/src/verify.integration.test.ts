@@ -78,7 +78,7 @@ test.each([
   standIn.behaviour = behaviour;
   const began = performance.now();
   expect(await verify()).toMatchObject({ outcome });
-  const [key = ''] = await connection.keys('{echodrop:2}:verdict:*');
+  const [key = ''] = await connection.keys('{echodrop:3}:verdict:*');
   const remainingMs = await connection.pttl(key);
   expect(remainingMs).toBeLessThanOrEqual(seconds * 1000);
   // Redis rounds times to milliseconds.
@@ -94,7 +94,7 @@ test.each([
 test('does not cache that a provider was unavailable', async () => {
   standIn.behaviour = respondWith(500);
   expect(await verify()).toMatchObject({ outcome: 'provider_unavailable' });
-  expect(await connection.keys('{echodrop:2}:verdict:*')).toEqual([]);
+  expect(await connection.keys('{echodrop:3}:verdict:*')).toEqual([]);
   standIn.behaviour = mia;
   expect(await verify()).toMatchObject({ outcome: 'verified' });
 });
@@ -104,7 +104,7 @@ test('caches nothing verified with a lifetime of 0', async () => {
   await forgetful.verify(echo());
   await forgetful.verify(echo());
   expect(standIn.requests).toHaveLength(2);
-  expect(await connection.keys('{echodrop:2}:verdict:*')).toEqual([]);
+  expect(await connection.keys('{echodrop:3}:verdict:*')).toEqual([]);
 });
 
 test('concurrent requests share one query', async () => {
@@ -144,7 +144,7 @@ test('the cache contains no credentials, and different credentials have differen
   for (const credentials of requests) await both.verify({ credentials, clientAddress: '' });
   await both[Symbol.asyncDispose]();
   expect(standIn.requests.length + second.requests.length).toBe(requests.length);
-  const keys = await connection.keys('{echodrop:2}:verdict:*');
+  const keys = await connection.keys('{echodrop:3}:verdict:*');
   expect(keys).toHaveLength(requests.length);
   const everything = [...keys, ...(await connection.mget(keys))].join('\n');
   for (const word of ['OAuth', 'ck &', "c's", '12345-t', 't s&']) expect(everything).not.toContain(word);
@@ -153,17 +153,17 @@ test('the cache contains no credentials, and different credentials have differen
   const another = await verifierFor([second]);
   await another.verify(secrets);
   await another[Symbol.asyncDispose]();
-  expect(await connection.keys('{echodrop:2}:verdict:*')).toHaveLength(requests.length + 1);
+  expect(await connection.keys('{echodrop:3}:verdict:*')).toHaveLength(requests.length + 1);
   // The hash is keyed, so another secret finds nothing.
   const rekeyed = await verifierFor([standIn, second], { keySecret: [new Secret('another secret')] });
   await rekeyed.verify(echo('OAuth a'));
   await rekeyed[Symbol.asyncDispose]();
-  expect(await connection.keys('{echodrop:2}:verdict:*')).toHaveLength(requests.length + 2);
+  expect(await connection.keys('{echodrop:3}:verdict:*')).toHaveLength(requests.length + 2);
 });
 
 test.each(['{', '{"outcome":"maybe"}', '{"outcome":"verified"}', ''])('ignores the cache entry %j', async (text) => {
   await verify();
-  const [key = ''] = await connection.keys('{echodrop:2}:verdict:*');
+  const [key = ''] = await connection.keys('{echodrop:3}:verdict:*');
   await connection.set(key, text);
   expect(await verify()).toMatchObject({ outcome: 'verified' });
   expect(standIn.requests).toHaveLength(2);

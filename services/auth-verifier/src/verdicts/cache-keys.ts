@@ -2,7 +2,7 @@ import type { RotatedSecret } from '@echodrop/service/env';
 import { KeyedHash } from '@echodrop/service/seals/keyed-hash';
 
 // Format of the entries: releases with different formats do not share entries.
-const version = 2;
+const version = 3;
 // A hash tag: the scripts use several keys, which Redis Cluster allows within one slot only (docs/decisions/026).
 const prefix = `{echodrop:${version}}`;
 
