@@ -46,6 +46,8 @@ interface PutOptions {
   readonly contentType?: string;
   /** It may replace an earlier object, which stays if the write fails. */
   readonly isReplacement?: boolean;
+  /** Whose bytes they are: senders share the memory for uploads. Default: one of its own. */
+  readonly sender?: string | undefined;
 }
 
 export interface ReadOptions {

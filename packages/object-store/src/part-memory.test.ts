@@ -5,8 +5,16 @@ import { PartBuffer } from './s3/part-buffer.ts';
 
 const signal = new AbortController().signal;
 
+/** A part of a sender; `crowdedOut` is called like its upload's end. */
+function partOf(memory: PartMemory, sender: string, crowdedOut: () => void = () => {}): PartBuffer {
+  return new PartBuffer(memory, { sender, crowdOut: crowdedOut });
+}
+
+let senders = 0;
+
 async function filled(memory: PartMemory, bytes: number, until = signal): Promise<PartBuffer> {
-  const part = new PartBuffer(memory, () => {});
+  senders += 1;
+  const part = partOf(memory, `sender ${senders}`);
   await part.fill(Buffer.alloc(bytes, 1), until);
   return part;
 }
@@ -17,7 +25,7 @@ test('rejects a budget below one part', () => {
 
 test('many small chunks share one block', async () => {
   const memory = new PartMemory(2 * partBytes);
-  const part = new PartBuffer(memory, () => {});
+  const part = partOf(memory, 'mia');
   for (let chunk = 0; chunk < 1000; chunk += 1) await part.fill(Buffer.from('1234567'), signal);
   expect(part.size).toBe(7000);
   expect(memory.heldBytes).toBe(blockBytes);
@@ -26,7 +34,7 @@ test('many small chunks share one block', async () => {
 
 test('a part takes no more than fits and releases everything when emptied', async () => {
   const memory = new PartMemory(partBytes);
-  const part = new PartBuffer(memory, () => {});
+  const part = partOf(memory, 'mia');
   expect(await part.fill(Buffer.alloc(partBytes + 9), signal)).toBe(partBytes);
   expect(part.isFull).toBe(true);
   expect(memory.heldBytes).toBe(partBytes);
@@ -61,10 +69,23 @@ test('releases the memory of a burst within two minutes, even without further up
   expect(allocate).toHaveBeenCalledTimes(128);
 });
 
+test.each([
+  ['reuses', 'not read', false, 64],
+  ['does not reuse', 'read', true, 128],
+])('%s the memory of a failed upload that no request has %s', async (_reuses, _read, isRead, allocated) => {
+  const allocate = vi.spyOn(Buffer, 'allocUnsafeSlow');
+  const memory = new PartMemory(4 * partBytes);
+  const part = await filled(memory, partBytes);
+  if (isRead) for (const _ of part.bytes()) break;
+  part.empty({ hasFailed: true });
+  await filled(memory, partBytes);
+  expect(allocate).toHaveBeenCalledTimes(allocated);
+});
+
 test('uploads that all wait within a part complete it one after another', async () => {
   const budget = 2 * partBytes;
   const memory = new PartMemory(budget);
-  const parts = Array.from({ length: 40 }, () => new PartBuffer(memory, () => {}));
+  const parts = Array.from({ length: 40 }, (_, n) => partOf(memory, `sender ${n}`));
   let peak = 0;
   await Promise.all(
     parts.map(async (part) => {
@@ -127,8 +148,8 @@ test('crowds out slow uploads, oldest first, and only while others wait', async 
   vi.useFakeTimers();
   const memory = new PartMemory(partBytes, 50);
   const crowdedOut: string[] = [];
-  const slow = new PartBuffer(memory, () => crowdedOut.push('slow'));
-  const slower = new PartBuffer(memory, () => crowdedOut.push('slower'));
+  const slow = partOf(memory, 'mia', () => crowdedOut.push('slow'));
+  const slower = partOf(memory, 'noa', () => crowdedOut.push('slower'));
   await slow.fill(Buffer.alloc(1), signal);
   await vi.advanceTimersByTimeAsync(60);
   expect(crowdedOut).toEqual([]);
@@ -139,4 +160,69 @@ test('crowds out slow uploads, oldest first, and only while others wait', async 
   await waiting;
   await vi.advanceTimersByTimeAsync(60);
   expect(crowdedOut).toEqual(['slow']);
+});
+
+/** Almost fills parts of one sender, the last of four in the lane. `crowdedOut`: the numbers of those that are crowded out, and then emptied. */
+async function hoard(memory: PartMemory, parts: number) {
+  const crowdedOut: number[] = [];
+  const all: PartBuffer[] = [];
+  for (let n = 0; n < parts; n += 1) {
+    const part = partOf(memory, 'hoarder', () => {
+      crowdedOut.push(n);
+      part.empty();
+    });
+    all.push(part);
+    await part.fill(Buffer.alloc(partBytes - blockBytes), signal);
+  }
+  return { crowdedOut, all };
+}
+
+test('while another sender waits, uploads of the sender that holds most are crowded out after five seconds', async () => {
+  vi.useFakeTimers();
+  const memory = new PartMemory(4 * partBytes);
+  const { crowdedOut } = await hoard(memory, 4);
+  const waiting = partOf(memory, 'noa').fill(Buffer.alloc(blockBytes), signal);
+  await vi.advanceTimersByTimeAsync(4900);
+  expect(crowdedOut).toEqual([]);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(crowdedOut).toEqual([0]);
+  expect(await waiting).toBe(blockBytes);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(crowdedOut).toEqual([0]);
+});
+
+test('uploads are not crowded out after five seconds for their own sender, or for one with as much memory', async () => {
+  vi.useFakeTimers();
+  const memory = new PartMemory(4 * partBytes);
+  const { crowdedOut, all } = await hoard(memory, 4);
+  const own = partOf(memory, 'hoarder').fill(Buffer.alloc(blockBytes), signal);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(crowdedOut).toEqual([]);
+  for (const part of all.slice(2)) part.empty();
+  await own;
+  const noa = partOf(memory, 'noa');
+  await noa.fill(Buffer.alloc(partBytes), signal);
+  await partOf(memory, 'noa').fill(Buffer.alloc(partBytes), signal);
+  const waiting = partOf(memory, 'noa').fill(Buffer.alloc(1), signal);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect([crowdedOut, memory.waiting]).toEqual([[], 1]);
+  noa.empty();
+  await waiting;
+});
+
+test('the waiting sender with the least memory comes first', async () => {
+  const memory = new PartMemory(4 * partBytes);
+  const { all } = await hoard(memory, 3);
+  await partOf(memory, 'mia').fill(Buffer.alloc(3 * blockBytes), signal);
+  await partOf(memory, 'hoarder').fill(Buffer.alloc(1), signal);
+  const order: string[] = [];
+  const waiting = ['hoarder', 'mia', 'noa', 'hoarder', 'noa'].map(async (sender) => {
+    await partOf(memory, sender).fill(Buffer.alloc(blockBytes), signal);
+    order.push(sender);
+  });
+  await nextTurn();
+  expect(order).toEqual([]);
+  all[0]?.empty();
+  await Promise.all(waiting);
+  expect(order).toEqual(['noa', 'noa', 'mia', 'hoarder', 'hoarder']);
 });

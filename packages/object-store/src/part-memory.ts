@@ -3,10 +3,7 @@ import { CrowdedOut } from './object-store.ts';
 /** Size of every part but the last. An upload that fits into one part is a single PUT. */
 export const partBytes = 8 * 1024 * 1024;
 
-/**
- * Unit of allocation, so that a small upload does not hold a whole part. Each block is one write to a socket. The default budget
- * (256 MiB) has more blocks than a gateway accepts concurrent uploads (1000), so slow senders cannot hold all.
- */
+/** Unit of allocation, so that a small upload does not hold a whole part. Each block is one write to a socket. */
 export const blockBytes = 128 * 1024;
 
 const partBlocks = partBytes / blockBytes;
@@ -14,23 +11,40 @@ const partBlocks = partBytes / blockBytes;
 const maxWaitMs = 60_000;
 // Long enough for a slow phone (100 kB/s) to fill a part.
 const defaultPatienceMs = 120_000;
+// Long enough for a fast sender (1.7 MB/s) to fill a part.
+const greedyPatienceMs = 5000;
+// Until the memory of an upload that was crowded out has reached those that wait.
+const crowdingPauseMs = 100;
 const idleMs = 60_000;
 
 /** One block, or a lane: enough memory for the rest of a part. */
 export type Grant = 'block' | 'lane';
 
+/** An upload that takes part memory. */
+export interface PartHolder {
+  /** Whose upload it is: senders share the memory. */
+  readonly sender: string;
+  /** Ends the upload, because others need its memory. */
+  readonly crowdOut: (reason: CrowdedOut) => void;
+}
+
 /**
- * Memory for parts, shared by all uploads of a process. When it is exhausted, uploads wait in order of arrival.
+ * Memory for parts, shared by all uploads of a process. When it is exhausted, uploads wait: those of the sender with the least memory come
+ * first, then the earliest.
  *
  * Uploads that all wait in the middle of a part would deadlock. So a quarter of the memory is reserved as lanes of one part each:
  * an upload that finds no free block gets a lane, in which it can finish its part without waiting.
- * While uploads wait, those that have been filling one part for longer than `patienceMs` are crowded out, oldest first.
+ * While uploads wait, those that have been filling one part for longer than `patienceMs` are crowded out, oldest first. If a sender holds
+ * at least two parts more than one that waits, five seconds are enough: one user could otherwise keep all memory from the others.
  */
 export class PartMemory {
-  readonly #waiting = new Set<(grant: Grant) => void>();
+  /** Callbacks of the uploads that wait, with their senders, in order of arrival. */
+  readonly #waiting = new Map<(grant: Grant) => void, string>();
   readonly #spare: Buffer[] = [];
-  /** Callbacks that crowd out the uploads that hold memory, with the start of the current part; oldest first. */
-  readonly #holders = new Map<(reason: CrowdedOut) => void, number>();
+  /** The uploads that hold memory, with the start of the current part; oldest first. */
+  readonly #holders = new Map<PartHolder, number>();
+  /** Blocks granted to each sender, also those of its lanes. */
+  readonly #granted = new Map<string, number>();
   readonly #patienceMs: number;
   #crowding: NodeJS.Timeout | undefined;
   #freeBlocks: number;
@@ -60,14 +74,14 @@ export class PartMemory {
   }
 
   /** Undefined if nothing is free or other uploads wait. */
-  tryGrant(): Grant | undefined {
-    return this.#waiting.size === 0 ? this.#next() : undefined;
+  tryGrant({ sender }: PartHolder): Grant | undefined {
+    return this.#waiting.size === 0 ? this.#next(sender) : undefined;
   }
 
   /** Waits up to a minute. @throws CrowdedOut, or the reason of `signal` */
-  async grant(signal: AbortSignal): Promise<Grant> {
+  async grant(holder: PartHolder, signal: AbortSignal): Promise<Grant> {
     signal.throwIfAborted();
-    const now = this.tryGrant();
+    const now = this.tryGrant(holder);
     if (now) return now;
     const { promise, resolve, reject } = Promise.withResolvers<Grant>();
     const stop = () => {
@@ -76,7 +90,7 @@ export class PartMemory {
     };
     const timer = setTimeout(stop, maxWaitMs).unref();
     signal.addEventListener('abort', stop);
-    this.#waiting.add(resolve);
+    this.#waiting.set(resolve, holder.sender);
     this.#crowdOutWhenDue();
     return promise.finally(() => {
       clearTimeout(timer);
@@ -92,30 +106,44 @@ export class PartMemory {
     return block ?? this.#allocateBlock();
   }
 
-  /** Call when an upload starts a part; `crowdOut` revokes its memory. */
-  begin(crowdOut: (reason: CrowdedOut) => void): void {
-    this.#holders.set(crowdOut, performance.now());
+  /** Call when an upload starts a part. */
+  begin(holder: PartHolder): void {
+    this.#holders.set(holder, performance.now());
   }
 
-  /** Call when the upload of `crowdOut` no longer holds memory. */
-  end(crowdOut: (reason: CrowdedOut) => void): void {
-    this.#holders.delete(crowdOut);
-  }
-
-  /** Releases blocks, `granted` of them not from a lane. They are not reusable if a request may still be sending them. */
-  release(blocks: readonly Buffer[], granted: number, hasLane: boolean, isReusable: boolean): void {
+  /**
+   * Call when an upload no longer holds its blocks, `granted` of them not from a lane. They are not reusable if a request may still be
+   * sending them.
+   */
+  end(holder: PartHolder, blocks: readonly Buffer[], granted: number, hasLane: boolean, isReusable: boolean): void {
+    this.#holders.delete(holder);
     this.#held -= blocks.length;
     if (blocks.length === partBlocks) freeBodyChunks();
     if (isReusable) this.#spare.push(...blocks);
     this.#dropIdleLater();
     this.#freeBlocks += granted;
     if (hasLane) this.#freeLanes += 1;
-    for (const resume of this.#waiting) {
-      const grant = this.#next();
-      if (!grant) return;
-      this.#waiting.delete(resume);
-      resume(grant);
-    }
+    this.#count(holder.sender, -granted - (hasLane ? partBlocks : 0));
+    while (this.#waiting.size > 0 && this.#freeBlocks + this.#freeLanes > 0) this.#serveOne();
+  }
+
+  #serveOne(): void {
+    const [resume, sender] = [...this.#waiting].reduce((least, each) =>
+      this.#grantedTo(each[1]) < this.#grantedTo(least[1]) ? each : least,
+    );
+    this.#waiting.delete(resume);
+    const grant = this.#next(sender);
+    if (grant) resume(grant);
+  }
+
+  #grantedTo(sender: string): number {
+    return this.#granted.get(sender) ?? 0;
+  }
+
+  #count(sender: string, change: number): void {
+    const granted = this.#grantedTo(sender) + change;
+    if (granted > 0) this.#granted.set(sender, granted);
+    else this.#granted.delete(sender);
   }
 
   #allocateBlock(): Buffer {
@@ -137,28 +165,43 @@ export class PartMemory {
     this.#dropping = setTimeout(drop, idleMs).unref();
   }
 
-  #crowdOutWhenDue(): void {
-    const [oldest] = this.#holders;
-    if (this.#crowding || !oldest || this.#waiting.size === 0) return;
-    const [crowdOut, since] = oldest;
-    const due = () => {
-      this.#crowding = undefined;
-      if (this.#waiting.size > 0 && this.#holders.get(crowdOut) === since) {
-        this.#holders.delete(crowdOut);
-        crowdOut(new CrowdedOut('other uploads needed the memory of this slow one'));
+  #crowdOutWhenDue(pauseMs = 0): void {
+    clearTimeout(this.#crowding);
+    const next = this.#nextToCrowdOut();
+    if (!next) return;
+    const waitMs = Math.max(pauseMs, next.due - performance.now());
+    this.#crowding = setTimeout(() => {
+      const due = this.#nextToCrowdOut();
+      if (due && due.due <= performance.now()) {
+        this.#holders.delete(due.holder);
+        due.holder.crowdOut(new CrowdedOut('other uploads needed the memory of this slow one'));
       }
-      this.#crowdOutWhenDue();
-    };
-    this.#crowding = setTimeout(due, Math.max(0, since + this.#patienceMs - performance.now())).unref();
+      this.#crowdOutWhenDue(crowdingPauseMs);
+    }, waitMs).unref();
   }
 
-  #next(): Grant | undefined {
+  /** The upload that is crowded out next if others still wait then, and when, by `performance.now`. */
+  #nextToCrowdOut(): { readonly holder: PartHolder; readonly due: number } | undefined {
+    const [oldest] = this.#holders;
+    if (!oldest || this.#waiting.size === 0) return undefined;
+    const due = { holder: oldest[0], due: oldest[1] + this.#patienceMs };
+    const most = Math.max(...this.#granted.values());
+    const least = Math.min(...[...this.#waiting.values()].map((sender) => this.#grantedTo(sender)));
+    const greedy = [...this.#holders].find(([{ sender }]) => this.#grantedTo(sender) === most);
+    if (!greedy || most < least + 2 * partBlocks) return due;
+    const greedyDue = { holder: greedy[0], due: greedy[1] + greedyPatienceMs };
+    return greedyDue.due < due.due ? greedyDue : due;
+  }
+
+  #next(sender: string): Grant | undefined {
     if (this.#freeBlocks > 0) {
       this.#freeBlocks -= 1;
+      this.#count(sender, 1);
       return 'block';
     }
     if (this.#freeLanes > 0) {
       this.#freeLanes -= 1;
+      this.#count(sender, partBlocks);
       return 'lane';
     }
     return undefined;

@@ -37,6 +37,8 @@ export interface AppendOptions {
   readonly signal?: AbortSignal;
   /** The most bytes that `source` has, if known. Few are stored without reading the tails before. */
   readonly maxBytes?: number | undefined;
+  /** See PutOptions. */
+  readonly sender?: string | undefined;
   /** A new key for an object with less than a part. */
   readonly newTailKey: () => string;
   /**

@@ -33,9 +33,13 @@ export function minioObjectStore(
   };
   return {
     rereadMs: bucket.rereadMs,
-    async put(key, source, { signal, contentType = 'application/octet-stream', isReplacement = false } = {}) {
+    async put(
+      key,
+      source,
+      { signal, contentType = 'application/octet-stream', isReplacement = false, sender = key } = {},
+    ) {
       assertObjectKey(key);
-      return uploadToS3(bucket, key, source, { memory, signal, contentType, isReplacement });
+      return uploadToS3(bucket, key, source, { memory, signal, contentType, isReplacement, sender });
     },
     async putIfAbsent(key, bytes) {
       assertObjectKey(key);

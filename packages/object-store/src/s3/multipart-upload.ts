@@ -10,6 +10,8 @@ interface Upload {
   readonly signal: AbortSignal | undefined;
   readonly contentType: string;
   readonly isReplacement: boolean;
+  /** See PutOptions. */
+  readonly sender: string;
 }
 
 /**
@@ -22,9 +24,9 @@ export async function uploadToS3(
   bucket: MinioBucket,
   key: string,
   source: Readable,
-  { memory, signal, contentType, isReplacement }: Upload,
+  { memory, signal, contentType, isReplacement, sender }: Upload,
 ) {
-  using part = new PartBuffer(memory, (reason) => source.destroy(reason));
+  using part = new PartBuffer(memory, { sender, crowdOut: (reason) => source.destroy(reason) });
   const target = new S3Target(bucket, key, contentType);
   try {
     const size = await fillParts(source, part, { signal, sendFull: () => target.sendPart(part) });

@@ -1,23 +1,24 @@
 import { Checksum } from '../checksum.ts';
-import type { CrowdedOut } from '../object-store.ts';
-import { blockBytes, type Grant, type PartMemory, partBytes } from '../part-memory.ts';
+import { blockBytes, type Grant, type PartHolder, type PartMemory, partBytes } from '../part-memory.ts';
 
 /** Buffer for the parts of one upload: filled, sent, emptied, filled again. Disposing releases its memory. */
 export class PartBuffer implements Disposable {
   readonly #memory: PartMemory;
-  readonly #crowdOut: (reason: CrowdedOut) => void;
+  readonly #holder: PartHolder;
   #blocks: Buffer[] = [];
   #granted = 0;
   #hasLane = false;
   #size = 0;
+  /** Whether a request has read the content. */
+  #isRead = false;
   #checksum = new Checksum();
   /** Over all parts so far, once there is more than one. */
   #checksumOfAll: Checksum | undefined;
 
-  /** `crowdOut` is called if other uploads need its memory. `before`: the checksum of the upload's bytes before this part, if any. */
-  constructor(memory: PartMemory, crowdOut: (reason: CrowdedOut) => void, before?: Checksum) {
+  /** `before`: the checksum of the upload's bytes before this part, if any. */
+  constructor(memory: PartMemory, holder: PartHolder, before?: Checksum) {
     this.#memory = memory;
-    this.#crowdOut = crowdOut;
+    this.#holder = holder;
     this.#checksumOfAll = before;
   }
 
@@ -48,7 +49,7 @@ export class PartBuffer implements Disposable {
     let taken = 0;
     while (taken < bytes.length && !this.isFull) {
       if (this.#size % blockBytes === 0) {
-        const grant = this.#hasLane ? 'lane' : this.#memory.tryGrant();
+        const grant = this.#hasLane ? 'lane' : this.#memory.tryGrant(this.#holder);
         if (!grant) return this.#fillLater(bytes, taken, signal);
         this.#grow(grant);
       }
@@ -59,6 +60,7 @@ export class PartBuffer implements Disposable {
 
   /** The content; valid until it is emptied. */
   *bytes(): Iterable<Buffer> {
+    this.#isRead = true;
     let remaining = this.#size;
     for (const block of this.#blocks) {
       yield remaining < blockBytes ? block.subarray(0, remaining) : block;
@@ -66,14 +68,14 @@ export class PartBuffer implements Disposable {
     }
   }
 
-  /** Empties it. After a failed request its memory is not reused: a socket may still be sending it. */
+  /** Empties it. The memory that a failed request has read is not reused: a socket may still be sending it. */
   empty({ hasFailed = false } = {}): void {
-    this.#memory.end(this.#crowdOut);
-    this.#memory.release(this.#blocks, this.#granted, this.#hasLane, !hasFailed);
+    this.#memory.end(this.#holder, this.#blocks, this.#granted, this.#hasLane, !(hasFailed && this.#isRead));
     this.#blocks = [];
     this.#granted = 0;
     this.#hasLane = false;
     this.#size = 0;
+    this.#isRead = false;
     this.#checksumOfAll ??= this.#checksum;
     this.#checksum = new Checksum();
   }
@@ -83,7 +85,7 @@ export class PartBuffer implements Disposable {
   }
 
   async #fillLater(bytes: Buffer, taken: number, signal: AbortSignal): Promise<number> {
-    this.#grow(await this.#memory.grant(signal));
+    this.#grow(await this.#memory.grant(this.#holder, signal));
     const copied = taken + this.#copy(bytes, taken);
     return copied + (await this.fill(bytes.subarray(copied), signal));
   }
@@ -91,7 +93,7 @@ export class PartBuffer implements Disposable {
   #grow(grant: Grant): void {
     if (grant === 'lane') this.#hasLane = true;
     else this.#granted += 1;
-    if (this.#blocks.length === 0) this.#memory.begin(this.#crowdOut);
+    if (this.#blocks.length === 0) this.#memory.begin(this.#holder);
     this.#blocks.push(this.#memory.takeBlock());
   }
 

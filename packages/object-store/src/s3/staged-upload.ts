@@ -34,12 +34,13 @@ export async function appendToS3(
   { bucket, memory }: Staging,
   write: StagedWrite,
   source: Readable,
-  { signal, maxBytes = minPartBytes, newTailKey, save, verify }: AppendOptions,
+  { signal, maxBytes = minPartBytes, sender = write.key, newTailKey, save, verify }: AppendOptions,
 ): Promise<void> {
   const isSmall = write.tails.length < maxTails && sizeOf(write.tails) + maxBytes < minPartBytes;
   // The tails whose bytes are in the buffer.
   let held: Tails = isSmall ? [] : write.tails;
-  using part = new PartBuffer(memory, (reason) => source.destroy(reason), checksumBefore(write, held));
+  const holder = { sender, crowdOut: (reason: CrowdedOut) => void source.destroy(reason) };
+  using part = new PartBuffer(memory, holder, checksumBefore(write, held));
   let [staged, saved] = [write, write];
   const keep = async () => {
     if (staged === saved) return;
@@ -96,7 +97,7 @@ export async function appendToS3(
 
 /** `ObjectStore.completeWrite`: the tails are the last part, or the whole object. */
 export async function completeOnS3({ bucket, memory }: Staging, write: StagedWrite): Promise<WrittenObject> {
-  using part = new PartBuffer(memory, () => {}, checksumBefore(write, write.tails));
+  using part = new PartBuffer(memory, { sender: write.key, crowdOut() {} }, checksumBefore(write, write.tails));
   await readTails(bucket, write.tails, part, write);
   // MinIO's tag of a part is its MD5.
   const tailTag = () => hash('md5', Buffer.concat([...part.bytes()]));

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { Caller } from '@echodrop/contracts/verification';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { type MultipartForm, multipartForm } from '@echodrop/testkit/multipart-form';
 import { RawClient } from '@echodrop/testkit/raw-client';
@@ -23,6 +24,7 @@ const limits = {
   maxUploadSeconds: 60,
   compatibility: 'strict',
 } as const;
+const caller: Caller = { provider: 'https://town.example', subject: '1', userId: 1n, screenName: 'mia' };
 const media = Buffer.from(Array.from({ length: 300 }, (_, i) => i % 256));
 
 const parts = new AsyncDisposableStack();
@@ -106,7 +108,7 @@ const arrivalOfOne = () => waitUntil('a whole request', async () => requests.som
 
 /** The verdict of the next form, as in version 2. */
 function verdictThatStops() {
-  const verdict = Promise.withResolvers<void>();
+  const verdict = Promise.withResolvers<Caller>();
   verdict.promise.catch(() => {});
   options = { verdict: verdict.promise, stopOnRefusal: true };
   return verdict;
@@ -122,7 +124,7 @@ test('media that fills the buffer before the verdict does not block the end of t
     ]),
   );
   await arrivalOfOne();
-  verdict.resolve();
+  verdict.resolve(caller);
   expect(await sent).toBe('received');
 });
 
@@ -138,7 +140,7 @@ test('media that becomes too large before the verdict does not block the end of 
   ]);
   const sent = send({ contentType, body }, 1024);
   await arrivalOfOne();
-  verdict.resolve();
+  verdict.resolve(caller);
   expect(await sent).toBe('received');
 });
 
@@ -193,7 +195,7 @@ const KiB = 1024;
 
 /** Media that waits for the verdict, as in version 1; in separate memory if it precedes its credentials. */
 function mediaThatWaits(kind: keyof typeof order, maxBytes = 64 * KiB) {
-  const verdict = Promise.withResolvers<void>();
+  const verdict = Promise.withResolvers<Caller>();
   verdict.promise.catch(() => {});
   const waiting = { verdict, memory: new UnverifiedMemory(maxBytes), share: undefined as MemoryShare | undefined };
   const openMemory = (crowdOut: Parameters<UnverifiedMemory['open']>[1]) => {
@@ -215,7 +217,7 @@ test.each(['late', 'early'] as const)('media sent %s is stored completely after 
   received = async ({ fields, media: file }) => {
     expect(fields.get('message')).toBe('hello');
     expect(await stored()).not.toContain(file?.key);
-    waiting.verdict.resolve();
+    waiting.verdict.resolve(caller);
     await file?.awaitStored();
     expect(await readFile(join(folder, 'objects/media', `${file?.key}`))).toEqual(Buffer.alloc(60_000, 'media'));
     expect(waiting.memory.heldBytes).toBe(0);

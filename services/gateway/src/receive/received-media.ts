@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
+import { ownerHash } from '@echodrop/archive/owner';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
+import type { Caller } from '@echodrop/contracts/verification';
 import { detectMediaType, type MediaType } from '@echodrop/media/detect-media-type';
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable, type WrittenObject } from '@echodrop/object-store/object-store';
@@ -22,7 +24,7 @@ interface Transfer {
 
 export interface MediaOptions {
   /** Nothing reaches the store before it resolves; if it rejects, the media is dropped. */
-  readonly verdict?: Promise<unknown>;
+  readonly verdict?: Promise<Caller>;
   /** Called when the media begins, for memory that holds it until the verdict. Without memory, reading pauses at 256 KiB. */
   readonly openMemory?: (crowdOut: (reason: Refusal) => void) => MemoryShare | undefined;
   /**
@@ -132,7 +134,7 @@ export class ReceivedMedia implements AsyncDisposable {
 
   async #put(): Promise<WrittenObject> {
     const { verdict, admitMedia } = this.#options;
-    await verdict?.catch((error) => {
+    const caller = await verdict?.catch((error) => {
       this.#drop(error);
       throw error;
     });
@@ -146,7 +148,8 @@ export class ReceivedMedia implements AsyncDisposable {
     }
     if (this.#source.errored) throw this.#source.errored;
     this.#isStoring = true;
-    return this.#transfer.store.put(mediaObjectKey(this.key), this.#source, { signal: this.#stop.signal });
+    const sender = caller && ownerHash(caller);
+    return this.#transfer.store.put(mediaObjectKey(this.key), this.#source, { signal: this.#stop.signal, sender });
   }
 
   #hold(bytes: Buffer): void {

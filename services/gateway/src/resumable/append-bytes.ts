@@ -1,3 +1,4 @@
+import { ownerHash } from '@echodrop/archive/owner';
 import { newTailKey, type ResumableState } from '@echodrop/archive/resumable-state';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
 import { detectMediaType } from '@echodrop/media/detect-media-type';
@@ -48,7 +49,8 @@ export async function appendBytes(request: LeasedRequest, deps: ResumableDeps): 
     saveState(request, { write: next, head: head.subarray(0, next.size).toString('base64') }, deps);
   const contentLength = context.request.headers['content-length'];
   const maxBytes = contentLength === undefined ? undefined : Number(contentLength);
-  const options = { signal: lease.signal, maxBytes, newTailKey: () => newTailKey(upload.id), save };
+  const sender = ownerHash(request.caller);
+  const options = { signal: lease.signal, maxBytes, sender, newTailKey: () => newTailKey(upload.id), save };
   try {
     requireSupported();
     await endIfLost(request, deps, () =>
