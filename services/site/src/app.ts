@@ -1,15 +1,18 @@
+import type { RequestListener } from 'node:http';
 import { browserScripts } from '@echodrop/contracts/browser-scripts';
 import { pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { UnreadableRecord } from '@echodrop/record';
 import { spellForwardedFor } from '@echodrop/service/forwarded-for';
+import { routePaths } from '@echodrop/service/request-target';
 import { securityTxt } from '@echodrop/service/security-txt';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
 import { mineRoutes } from './mine/mine-routes.ts';
 import { documentationPage } from './pages/documentation-page.ts';
 import { homePage } from './pages/home-page.ts';
 import { sendPage } from './pages/page.ts';
 import { sendProblem } from './pages/problem-page.ts';
+import { limitRequests } from './routes/limit-requests.ts';
 import { logRequests, requestIdOf } from './routes/log-requests.ts';
 import { showOembed } from './routes/show-oembed.ts';
 import { showPage, showPlayer } from './routes/show-page.ts';
@@ -22,14 +25,14 @@ import type { Site } from './site.ts';
 import { uploadRoutes } from './upload-page/upload-page.ts';
 
 /** The public site: pages, and the renditions that they show. Originals have no address. */
-export function siteApp(site: Site): Express {
+export function siteApp(site: Site): RequestListener {
   const app = express().disable('x-powered-by').enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', site.trustedProxies);
   app.use((request, _response, next) => {
     spellForwardedFor(request.headers);
     next();
   });
-  app.use(logRequests(site.events), setSafeHeaders, requireOneHost(site), allowReadsOnly(site));
+  app.use(logRequests(site.events), setSafeHeaders, requireOneHost(site), allowReadsOnly(site), limitRequests(site));
 
   for (const recipe of Object.values(pictureRecipes)) {
     app.get(`/:id/${recipe.name}.${recipe.extension}`, showRendition(recipe, site));
@@ -65,7 +68,8 @@ export function siteApp(site: Site): Express {
 
   app.use(removeTrailingSlash);
   app.use((_request, response) => sendProblem(response, 'not_found', site));
-  return app.use(handleErrors(site));
+  app.use(handleErrors(site));
+  return routePaths(app, (_request, response) => sendProblem(response as Response, 'malformed', site));
 }
 
 // A crawler that may not read a page never sees its `noindex`. Also, sites that show a preview of a link obey this file.

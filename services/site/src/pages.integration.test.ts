@@ -270,6 +270,11 @@ function getVerbatim(target: string, hosts = 'Host: a\r\n'): Promise<string> {
   return text(client);
 }
 
+test('a request for a whole URL gets its path; a target without a path is malformed', async () => {
+  expect(await getVerbatim('http://a/robots.txt')).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await getVerbatim('http://[::/robots.txt')).toMatch(/^HTTP\/1\.1 400 .*Malformed request/s);
+});
+
 test.each(['/', '/style.css', '/AAAAAAAAAA.jpg'])(
   'a request for %s with two Host headers is malformed',
   async (target) => {

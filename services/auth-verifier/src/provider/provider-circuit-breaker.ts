@@ -1,5 +1,6 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { ResponseTooLarge } from '@echodrop/identity-provider/provider-connections';
+import { FairSlots } from '@echodrop/service/fair-slots';
 import {
   type CircuitBreakerPolicy,
   CircuitState,
@@ -9,7 +10,6 @@ import {
   type IHalfOpenAfterBackoffContext,
 } from 'cockatiel';
 import type { NotQueried, VerifierEvents } from '../events.ts';
-import { QuerySlots } from './query-slots.ts';
 
 export type ProviderEvents = Pick<VerifierEvents, 'providerFailed' | 'circuitOpened' | 'circuitClosed'>;
 
@@ -51,7 +51,7 @@ export class TooManyRequests extends Error {
  */
 export class ProviderCircuitBreaker {
   readonly #breaker: CircuitBreakerPolicy;
-  readonly #slots = new QuerySlots({ slots: maxConcurrent, maxWaiting, maxWaitingOfOne });
+  readonly #slots = new FairSlots({ slots: maxConcurrent, maxWaiting, maxWaitingOfOne });
   readonly #waitMs: number;
   readonly #provider: Provider;
   readonly #events: ProviderEvents;

@@ -31,6 +31,20 @@ test('readers who wait for the same renditions share a request', async () => {
   expect(await Promise.all(replies)).toEqual(requests.map(() => made));
 });
 
+test('at most 1024 readers wait at once, for all renditions', async () => {
+  const { sent, renditions } = controlledClient();
+  const replies = Array.from({ length: 1024 }, (_, n) =>
+    renditions.make({ ...request, mediaKey: `${n % 3}` }, { waitMs, signal }),
+  );
+  const another = () => renditions.make({ ...request, mediaKey: 'another' }, { waitMs, signal });
+  await expect(another()).rejects.toThrow(QueueUnavailable);
+  for (const { reply } of sent) reply.resolve(made);
+  await Promise.all(replies);
+  const reply = another();
+  sent.at(-1)?.reply.resolve(made);
+  expect(await reply).toEqual(made);
+});
+
 test('sends a new request after a reply', async () => {
   const { sent, renditions } = controlledClient();
   for (const n of [0, 1]) {

@@ -13,11 +13,14 @@ interface SharedRequest {
 
 // A reply may be lost, so a request is repeated after this time, however many readers wait.
 const maxRequestMs = 60_000;
+// Each holds its record, of up to 64 KiB.
+const maxWaiting = 1024;
 
 /** A rendition client for many readers: those who wait for the same renditions share one request. */
 export class SharedRenditions implements Client {
   readonly #client: Client;
   readonly #requests = new Map<string, SharedRequest>();
+  #waiting = 0;
 
   constructor(client: Client) {
     this.#client = client;
@@ -28,10 +31,12 @@ export class SharedRenditions implements Client {
     request: RenditionRequest,
     { waitMs, signal }: { waitMs: number; signal: AbortSignal },
   ): Promise<RenditionReply> {
+    if (this.#waiting >= maxWaiting) throw new QueueUnavailable('too many readers wait');
     const key = `${request.set} ${request.mediaKey}`;
     const shared = this.#requests.get(key) ?? this.#send(key, request);
     const done = new AbortController();
     shared.waiting += 1;
+    this.#waiting += 1;
     try {
       const timeout = sleep(waitMs, undefined, { signal: AbortSignal.any([signal, done.signal]) });
       const reply = await Promise.race([shared.reply, timeout]);
@@ -43,6 +48,7 @@ export class SharedRenditions implements Client {
     } finally {
       done.abort();
       shared.waiting -= 1;
+      this.#waiting -= 1;
       if (shared.waiting === 0) this.#end(key, shared);
     }
   }

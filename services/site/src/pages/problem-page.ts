@@ -3,7 +3,7 @@ import { html } from './html.ts';
 import { type SiteFrame, sendPage } from './page.ts';
 
 const problems = {
-  malformed: [400, 'Malformed request', 'A request needs exactly one Host header.'],
+  malformed: [400, 'Malformed request', 'A request needs a path, and exactly one Host header.'],
   not_found: [404, 'Not found', 'No photo or video at this address.'],
   gone: [410, 'Deleted', 'This photo or video has been deleted.'],
   unsupported: [404, 'Cannot be displayed', 'This file cannot be displayed.'],

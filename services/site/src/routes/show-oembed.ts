@@ -6,6 +6,7 @@ import { findView } from '../find/find-view.ts';
 import { type MaxSize, type Oembed, oembedOf } from '../pages/oembed.ts';
 import { ResponseText } from '../serve/response-text.ts';
 import type { Site } from '../site.ts';
+import { sourcesWithoutSlot } from './limit-requests.ts';
 import { closeSignal } from './log-requests.ts';
 
 type Query = Request['query'];
@@ -24,7 +25,7 @@ export function showOembed(site: Site): RequestHandler {
     const id = mediaIdAt(url, site.publicSite);
     const record = id === undefined ? 'not_found' : await findMedia(site, id, signal);
     if (typeof record === 'string') return refuseMissing(response, record);
-    const view = await findView(record, site, signal);
+    const view = await findView(record, sourcesWithoutSlot(site, response), signal);
     if (typeof view === 'string') return refuseMissing(response, view);
     send(response, format, oembedOf(record, view, max, site));
   };

@@ -8,6 +8,7 @@ import { playerPage } from '../pages/player-page.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { ResponseText } from '../serve/response-text.ts';
 import type { Site } from '../site.ts';
+import { sourcesWithoutSlot } from './limit-requests.ts';
 import { closeSignal } from './log-requests.ts';
 import { refreshingSince, refreshPage } from './refresh-page.ts';
 
@@ -19,7 +20,7 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
     if (typeof record === 'string') return sendProblem(response, record, site);
     // Only its rendition says whether a WebP moves.
     const mayWait = request.query['wait'] !== '0' || record.type === 'webp';
-    const view = await findView(record, site, signal, mayWait ? undefined : 0);
+    const view = await findView(record, sourcesWithoutSlot(site, response), signal, mayWait ? undefined : 0);
     if (typeof view === 'string') return sendProblem(response, view, site);
 
     const path = `/${record.id}`;
@@ -40,7 +41,7 @@ export function showPlayer(site: Site): RequestHandler<{ id: string }> {
     const record = await findMedia(site, request.params.id, signal);
     if (typeof record === 'string') return sendProblem(response, record, site);
     if (isPhoto(record.type)) return sendProblem(response, 'not_found', site);
-    const view = await findView(record, site, signal);
+    const view = await findView(record, sourcesWithoutSlot(site, response), signal);
     if (typeof view === 'string') return sendProblem(response, view, site);
 
     const refresh = { path: `/${record.id}/player`, published: record.timestamp, since: refreshingSince(request) };

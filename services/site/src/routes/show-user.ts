@@ -1,7 +1,9 @@
+import { takeListSlot } from '@echodrop/archive/list-slots';
 import { listNewest } from '@echodrop/archive/listing';
 import { isOwnerHash } from '@echodrop/archive/owner';
 import { pictureRecipes } from '@echodrop/media/rendition-recipes';
-import type { StoredRecord } from '@echodrop/record';
+import type { RecordPage, StoredRecord } from '@echodrop/record';
+import { networkOf } from '@echodrop/service/ip-address';
 import type { RequestHandler } from 'express';
 import { isMediaGone, unknownType, withKnownType } from '../find/find-media.ts';
 import { makeRendition, storedRendition } from '../find/find-rendition.ts';
@@ -9,6 +11,7 @@ import { sendPage } from '../pages/page.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { olderPath, type UserUpload, type UserUploads, userPage } from '../pages/user-page.ts';
 import type { Site } from '../site.ts';
+import { sourcesWithoutSlot } from './limit-requests.ts';
 import { closeSignal } from './log-requests.ts';
 import { refreshingSince, refreshPage } from './refresh-page.ts';
 
@@ -21,8 +24,11 @@ export function showUser(site: Site): RequestHandler<{ owner: string }> {
   return async (request, response) => {
     const { owner } = request.params;
     const { after } = request.query;
-    const isValid = isOwnerHash(owner) && (after === undefined || typeof after === 'string');
-    const found = isValid && (await findUploads({ owner, after }, site, closeSignal(response)));
+    if (!isOwnerHash(owner) || (after !== undefined && typeof after !== 'string'))
+      return sendProblem(response, 'not_found', site);
+    const page = await listPage({ owner, after }, site, request.ip, closeSignal(response));
+    if (typeof page === 'string') return sendProblem(response, page, site);
+    const found = await findUploads(page, sourcesWithoutSlot(site, response), closeSignal(response));
     if (!found) return sendProblem(response, 'not_found', site);
 
     const path = after === undefined ? `/by/${owner}` : olderPath(owner, after);
@@ -34,18 +40,27 @@ export function showUser(site: Site): RequestHandler<{ owner: string }> {
   };
 }
 
-/** Finds a page of a user's uploads; undefined if there are none, or `after` is no cursor. @throws StoreUnavailable, the signal's reason */
-async function findUploads(
+/** `unavailable`: too many lists are read at once. `not_found`: `after` is no cursor. @throws StoreUnavailable, the signal's reason */
+async function listPage(
   query: { readonly owner: string; readonly after: string | undefined },
+  { store, events: { recordUnreadable: unreadable } }: Site,
+  address: string | undefined,
+  signal: AbortSignal,
+): Promise<RecordPage<StoredRecord> | 'unavailable' | 'not_found'> {
+  using held = new DisposableStack();
+  if (!(await takeListSlot(networkOf(address ?? ''), held))) return 'unavailable';
+  return await listNewest(store, { ...query, limit: pageLength, signal, unreadable }).catch((error) => {
+    if (error instanceof RangeError) return 'not_found';
+    throw error;
+  });
+}
+
+/** Finds the thumbnails of a page; undefined if it has no uploads. @throws StoreUnavailable, the signal's reason */
+async function findUploads(
+  { records, next }: RecordPage<StoredRecord>,
   site: Site,
   signal: AbortSignal,
 ): Promise<UserUploads | undefined> {
-  const { recordUnreadable: unreadable } = site.events;
-  const page = await listNewest(site.store, { ...query, limit: pageLength, signal, unreadable }).catch((error) => {
-    if (!(error instanceof RangeError)) throw error;
-  });
-  if (!page) return undefined;
-  const { records, next } = page;
   const found = await Promise.all(records.map((record) => findUpload(record, site, signal)));
   const uploads = found.filter((upload) => upload !== undefined);
   return uploads.length > 0 || next !== undefined ? { uploads, next } : undefined;

@@ -1,5 +1,6 @@
 import type { ByteRange, ObjectStore, StoredObject } from '@echodrop/object-store/object-store';
 import type { Request, Response } from 'express';
+import { releaseRequestSlot } from '../routes/limit-requests.ts';
 import type { Site } from '../site.ts';
 import { copyObject } from './copy-object.ts';
 
@@ -59,6 +60,7 @@ export async function sendObject(request: Request<object>, response: Response, s
   if (fileName) response.set('Content-Disposition', `inline; filename="${fileName}"`);
   if (range === 'whole') response.set('Content-Length', String(object.size));
   else setRange(response, range, object.size);
+  releaseRequestSlot(response);
   if (reading) await copyObject(reading.body, response, { store, object, range: wanted, signal });
   response.end();
   return true;

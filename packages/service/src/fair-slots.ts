@@ -1,7 +1,7 @@
-interface QuerySlotsOptions {
-  /** Queries at once. */
+interface FairSlotsOptions {
+  /** Slots at once, of all senders. */
   readonly slots: number;
-  /** Queries that wait at once: of all senders, and of one. */
+  /** Requests that wait at once: of all senders, and of one. */
   readonly maxWaiting: number;
   readonly maxWaitingOfOne: number;
 }
@@ -12,23 +12,23 @@ interface Waiter {
   readonly admit: () => void;
 }
 
-/** Slots for queries to a provider. If none is free, senders take turns, and the queries of each keep their order. */
-export class QuerySlots {
-  readonly #options: QuerySlotsOptions;
+/** Slots for requests of several senders. If none is free, senders take turns, and the requests of each keep their order. */
+export class FairSlots {
+  readonly #options: FairSlotsOptions;
   readonly #running = new Map<string, number>();
   #allRunning = 0;
   /** Senders in the order of their turns; none without waiters. */
   readonly #waiting = new Map<string, Waiter[]>();
   #allWaiting = 0;
 
-  constructor(options: QuerySlotsOptions) {
+  constructor(options: FairSlotsOptions) {
     this.#options = options;
   }
 
   /**
    * Takes a slot, which disposing of `held` releases. Waits for it at most `waitMs`.
    * @param limit slots of this sender at once
-   * @returns false if there was no slot in time, or too many queries wait
+   * @returns false if there was no slot in time, or too many requests wait
    */
   async acquire(sender: string, limit: number, waitMs: number, held: DisposableStack): Promise<boolean> {
     if (this.#isFree(sender, limit)) this.#count(sender, 1);
@@ -40,7 +40,7 @@ export class QuerySlots {
     return true;
   }
 
-  /** Waits for a slot. It is taken for the waiter at once: another query could take it before the waiter runs. */
+  /** Waits for a slot. It is taken for the waiter at once: another request could take it before the waiter runs. */
   async #wait(sender: string, limit: number, waitMs: number): Promise<boolean> {
     const waiters = this.#waiting.get(sender) ?? [];
     const { maxWaiting, maxWaitingOfOne } = this.#options;

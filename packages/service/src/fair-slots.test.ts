@@ -1,0 +1,60 @@
+import { patienceMs } from '@echodrop/testkit/patience';
+import { expect, test } from 'vitest';
+import { FairSlots } from './fair-slots.ts';
+
+/** Slots whose requests record when they get one, and end when told. */
+function recorded(options: ConstructorParameters<typeof FairSlots>[0]) {
+  const slots = new FairSlots(options);
+  const admitted: string[] = [];
+  const ends: (() => void)[] = [];
+  const request = async (sender: string, name: string, { limit = 2, waitMs = patienceMs } = {}) => {
+    const held = new DisposableStack();
+    if (!(await slots.acquire(sender, limit, waitMs, held))) return false;
+    admitted.push(name);
+    ends.push(() => held.dispose());
+    return true;
+  };
+  /** Ends the request that began first, and lets the next one begin. */
+  const endFirst = async () => {
+    ends.shift()?.();
+    await new Promise(setImmediate);
+  };
+  return { request, admitted, endFirst };
+}
+
+test('senders take turns, and the requests of each keep their order', async () => {
+  const { request, admitted, endFirst } = recorded({ slots: 2, maxWaiting: 10, maxWaitingOfOne: 10 });
+  await Promise.all([request('a', 'a1'), request('a', 'a2')]);
+  const waiting = ['a3', 'a4', 'a5'].map((name) => request('a', name));
+  waiting.push(request('b', 'b1'), request('c', 'c1'), request('b', 'b2'));
+  for (let n = 0; n < 6; n += 1) await endFirst();
+  expect(await Promise.all(waiting)).toEqual(Array(6).fill(true));
+  expect(admitted).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2', 'a5']);
+});
+
+test('a sender at its own limit does not hold up others', async () => {
+  const { request, admitted, endFirst } = recorded({ slots: 3, maxWaiting: 10, maxWaitingOfOne: 10 });
+  await request('a', 'a1', { limit: 1 });
+  const waiting = [request('a', 'a2', { limit: 1 })];
+  await request('b', 'b1');
+  await request('b', 'b2');
+  waiting.push(request('b', 'b3'));
+  await endFirst();
+  expect(admitted).toEqual(['a1', 'b1', 'b2', 'a2']);
+  await endFirst();
+  expect(admitted).toEqual(['a1', 'b1', 'b2', 'a2', 'b3']);
+  expect(await Promise.all(waiting)).toEqual([true, true]);
+});
+
+test('waiting is limited in time, in all, and for each sender; who gave up has no turn', async () => {
+  const { request, admitted, endFirst } = recorded({ slots: 1, maxWaiting: 3, maxWaitingOfOne: 2 });
+  await request('a', 'a1');
+  expect(await request('b', 'late', { waitMs: 1 })).toBe(false);
+  const waiting = [request('b', 'b1'), request('b', 'b2')];
+  expect(await request('b', 'too many of one')).toBe(false);
+  waiting.push(request('c', 'c1'));
+  expect(await request('d', 'too many')).toBe(false);
+  for (let n = 0; n < 3; n += 1) await endFirst();
+  expect(await Promise.all(waiting)).toEqual([true, true, true]);
+  expect(admitted).toEqual(['a1', 'b1', 'c1', 'b2']);
+});
