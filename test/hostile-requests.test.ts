@@ -313,6 +313,22 @@ describe('a malformed HTTP request gets a 4xx with a reason, and the connection 
     });
   });
 
+  test('HTTP/1.0 with a transfer coding gets the last response of its connection', async () => {
+    await using client = await RawClient.connect(stack.gateway);
+    client.write('POST /nowhere HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
+    expect((await client.response()).status).toBe(404);
+    await waitUntil('the end of the connection', async () => client.closed);
+  });
+
+  test('a target without a path is malformed', async () => {
+    await using client = await RawClient.connect(stack.gateway);
+    client.write('POST http://[::/2/upload.xml HTTP/1.1\r\nHost: gateway\r\nContent-Length: 0\r\n\r\n');
+    expect(await client.response()).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('"request_malformed"'),
+    });
+  });
+
   test('an oversized head is refused with 431, in the default format if it arrives in several packets', async () => {
     await using client = await RawClient.connect(stack.gateway);
     await client.flush(Buffer.from(`POST /2/upload.xml HTTP/1.1\r\nHost: gateway\r\nX: ${'x'.repeat(10_000)}`));

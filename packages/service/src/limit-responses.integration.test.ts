@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { listen } from '@echodrop/testkit/servers/listen';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { limitResponses, maxPendingBytes, minBytesPerMinute, restOfBody } from './limit-responses.ts';
+import { limitResponses, maxPauseMs, maxPendingBytes, minBytesPerMinute, restOfBody } from './limit-responses.ts';
 import { createLog } from './log.ts';
 import { Metrics } from './metrics/metrics.ts';
 
@@ -54,12 +54,12 @@ async function closed(): Promise<Record<string, number>> {
 const isClosed = (reason: string, count = 1) =>
   waitUntil(`${count} closed: ${reason}`, async () => (await closed())[reason] === count);
 
-test('a reader that takes nothing for a minute loses its connection', async () => {
+test('a reader that takes nothing for three minutes loses its connection', async () => {
   const pending = Promise.withResolvers<void>();
   await start((_, response) => response.end(large, () => pending.resolve()).once('close', () => pending.resolve()));
   const client = await send(get());
   await waitUntil('a request', async () => vi.getTimerCount() > 0);
-  vi.advanceTimersByTime(minuteMs - 1000);
+  vi.advanceTimersByTime(maxPauseMs - 1000);
   expect(await closed()).toEqual({});
   vi.advanceTimersByTime(2000);
   await pending.promise;
@@ -79,21 +79,28 @@ test.each([
     ],
     false,
   ],
-  ['takes one byte less', [[minuteMs, minBytesPerMinute - 1]], true],
   [
-    'takes megabytes at once, and then nothing for less than a minute',
+    'takes half of that',
     [
-      [1000, 4e6],
-      [minuteMs - 1000, 0],
-      [1, minBytesPerMinute],
+      [minuteMs, minBytesPerMinute / 2],
+      [minuteMs, minBytesPerMinute / 2],
+    ],
+    true,
+  ],
+  [
+    'takes megabytes at once, and nothing for less than three minutes, again and again',
+    [
+      [1000, 1.3e6],
+      [maxPauseMs - 1000, 1.3e6],
+      [maxPauseMs - 1000, 1.3e6],
     ],
     false,
   ],
   [
-    'takes megabytes at once, and then nothing for a minute',
+    'takes megabytes at once, and then nothing for three minutes',
     [
       [1000, 4e6],
-      [minuteMs, 0],
+      [maxPauseMs, 0],
     ],
     true,
   ],

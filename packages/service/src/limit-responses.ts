@@ -1,12 +1,18 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkOf } from './ip-address.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
 
 /** Bytes that all responses of a process may hold for their readers. A reader that pauses holds up to 64 KiB. */
 export const maxPendingBytes = 128 * 1024 * 1024;
-/** The slowest accepted reader, by the bytes that the system takes for it in a minute. */
+/** The slowest accepted reader, by the bytes that the system takes for it. */
 export const minBytesPerMinute = 60 * 1024;
+/**
+ * How long a reader may take nothing, if it took enough bytes before. The system takes megabytes at once, and the next only when a third of them
+ * is sent: at 16 KiB/s after 80 s.
+ */
+export const maxPauseMs = 180_000;
 /** Requests of one connection without a complete response. Browsers and proxies send one. */
 const maxPipelined = 4;
 /** What a client may still send of its body after the response. */
@@ -22,8 +28,8 @@ interface Running {
   readonly response: ServerResponse;
   readonly startedAt: number;
   readonly sentAtStart: number;
-  /** When the reader last had taken enough: no bytes waited, or the minimum of a minute was sent since the time before. */
-  pacedAt: number;
+  /** Until when the reader has taken enough, at the least accepted pace. */
+  pacedUntil: number;
   sentAtPace: number;
 }
 
@@ -34,8 +40,8 @@ interface UnreadBody {
 }
 
 /**
- * Limits what the readers of responses make a process hold. Resets the connection of a reader that takes less than 60 KiB a minute; of the
- * slowest readers of the client address that holds the most, while all responses hold more than 128 MiB; of a client that pipelines more than
+ * Limits what the readers of responses make a process hold. Resets the connection of a reader that takes less than 60 KiB a minute, three minutes at most in advance; of the
+ * slowest readers of the client network that holds the most, while all responses hold more than 128 MiB; of a client that pipelines more than
  * four requests; and of one that sends more than the rest of its body, 32 MiB or 30 s, after the response (docs/decisions/050).
  */
 export function limitResponses(app: RequestListener, metrics: Metrics, log: Log): RequestListener {
@@ -64,7 +70,7 @@ export function limitResponses(app: RequestListener, metrics: Metrics, log: Log)
     const now = performance.now();
     for (const each of running.values()) {
       updatePace(each, now);
-      if (now - each.pacedAt >= minuteMs) close(each.request, 'too_slow');
+      if (now >= each.pacedUntil) close(each.request, 'too_slow');
     }
     closeForMemory(running.values(), now, (request) => close(request, 'memory'));
     closeEndlessBodies(unread, now, (request) => close(request, 'body_after_response'));
@@ -79,7 +85,8 @@ export function limitResponses(app: RequestListener, metrics: Metrics, log: Log)
     unfinished.set(socket, earlier + 1);
     checks ??= setInterval(check, checkMs).unref();
     const [now, sent] = [performance.now(), sentBytes(socket)];
-    running.set(response, { request, response, startedAt: now, sentAtStart: sent, pacedAt: now, sentAtPace: sent });
+    const pace = { pacedUntil: now + minuteMs, sentAtPace: sent };
+    running.set(response, { request, response, startedAt: now, sentAtStart: sent, ...pace });
     // Node warns beyond ten listeners, and a streamed response already has ten.
     response.setMaxListeners(response.getMaxListeners() + 1).once('close', () => {
       running.delete(response);
@@ -112,11 +119,11 @@ function stopParsing({ parser }: Socket & SocketInternals): void {
 }
 
 function updatePace(each: Running, now: number): void {
-  const { request, response, sentAtPace } = each;
-  const sent = sentBytes(request.socket);
-  if (response.writableLength > 0 && sent - sentAtPace < minBytesPerMinute) return;
-  each.pacedAt = now;
+  const sent = sentBytes(each.request.socket);
+  const earnedMs = ((sent - each.sentAtPace) / minBytesPerMinute) * minuteMs;
   each.sentAtPace = sent;
+  each.pacedUntil = Math.min(each.pacedUntil + earnedMs, now + maxPauseMs);
+  if (each.response.writableLength === 0) each.pacedUntil = Math.max(each.pacedUntil, now + minuteMs);
 }
 
 /** Closes the connections of clients that send too much, or for too long, after their responses. Forgets bodies that have ended. */
@@ -134,19 +141,19 @@ function closeEndlessBodies(
   }
 }
 
-/** Closes the slowest readers of the address that holds the most, until all responses hold little enough. */
+/** Closes the slowest readers of the network that holds the most, until all responses hold little enough. */
 function closeForMemory(running: Iterable<Running>, now: number, close: (request: IncomingMessage) => void): void {
   const waiting = [...running].filter(({ response }) => response.writableLength > 0);
   let total = sum(waiting);
   if (total <= maxPendingBytes) return;
   const speed = ({ request, sentAtStart, startedAt }: Running) =>
     (sentBytes(request.socket) - sentAtStart) / Math.max(now - startedAt, 1000);
-  const byAddress = [...Map.groupBy(waiting, ({ request }) => addressOf(request)).values()].map((all) => ({
+  const byNetwork = [...Map.groupBy(waiting, ({ request }) => networkOf(addressOf(request))).values()].map((all) => ({
     bytes: sum(all),
     fastestFirst: all.sort((a, b) => speed(b) - speed(a)),
   }));
   while (total > maxPendingBytes) {
-    const heaviest = byAddress.reduce((most, each) => (each.bytes > most.bytes ? each : most));
+    const heaviest = byNetwork.reduce((most, each) => (each.bytes > most.bytes ? each : most));
     const slowest = heaviest.fastestFirst.pop();
     if (!slowest) return;
     const bytes = slowest.response.writableLength;

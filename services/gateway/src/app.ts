@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import { publicRecord } from '@echodrop/record';
 import { spellForwardedFor } from '@echodrop/service/forwarded-for';
 import { wasCutOff } from '@echodrop/service/http-server';
+import { routePaths } from '@echodrop/service/request-target';
 import cors from 'cors';
-import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import { acceptUpload, type UploadDeps } from './accept-upload.ts';
 import type { GatewayEvents } from './events.ts';
 import { serveOpenApi } from './openapi/openapi.ts';
@@ -32,7 +34,7 @@ interface Gateway {
 }
 
 /** The gateway's routes below each base path: uploads, own uploads, and the OpenAPI document; and what visitors request. Everything else is 404 or 405. */
-export function gatewayApp(gateway: Gateway): Express {
+export function gatewayApp(gateway: Gateway): RequestListener {
   const { basePaths, publicSite, corsOrigins, trustedProxies, securityContact } = gateway;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
@@ -67,7 +69,10 @@ export function gatewayApp(gateway: Gateway): Express {
     app.route(`${root}/openapi.json`).get(openApi).all(methodNotAllowed('GET, HEAD', 'json'));
   }
   app.use((request, response) => sendRefusal(request, response, 'json', new Refusal('not_found', { message: 'path' })));
-  return app.use(handleErrors(gateway.events));
+  app.use(handleErrors(gateway.events));
+  return routePaths(app, (request, response) =>
+    sendRefusal(request, response, 'json', new Refusal('request_malformed', { message: 'syntax' })),
+  );
 }
 
 // The longest that Chromium caches a preflight.
