@@ -324,6 +324,15 @@ test('cancels a running job if the owner is blocked, and repeats it once unblock
   expect(await make(mediaKey, job)).toEqual(made);
 });
 
+test('makes no rendition of a blocked owner, however fast', async () => {
+  const mediaKey = await uploaded(picture);
+  const owner = 'a'.repeat(32);
+  await store.putIfAbsent(userBlockKey(owner), Buffer.from('{}'));
+  const job = { mediaKey, type: 'jpg', set: 'pictures', owner } as const;
+  expect(await make(mediaKey, job)).toEqual({ outcome: 'unsupported', why: 'owner_blocked' });
+  expect(await namesOf(mediaKey)).toEqual([]);
+});
+
 interface SleepyFfmpeg extends HostileFfprobe {
   /** Waits until it has been called so many times. */
   readonly called: (times?: number) => Promise<void>;

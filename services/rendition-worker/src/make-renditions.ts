@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import type { Rendered } from '@echodrop/media/outcomes';
+import { completeMarkerOf } from '@echodrop/media/render-picture/picture-job';
 import { type RenderOptions, renderPictures } from '@echodrop/media/render-picture/render-pictures';
 import { renderVideo } from '@echodrop/media/render-video/render-video';
 import { picturesOf, type Recipe, type RenditionSet } from '@echodrop/media/rendition-recipes';
@@ -32,7 +33,7 @@ export async function makeRenditions(
         .map((rendition) => ({ recipe, path: rendition.path })),
     );
     const rendered = await renderPictures(media, pictures, { ...options, ...limits.pictures });
-    return { rendered, made: rendered.outcome === 'made' ? pictures : await findExisting(pictures) };
+    return { rendered, made: rendered.outcome === 'made' ? pictures : await findComplete(pictures) };
   }
   const [video] = renditions;
   if (!video || !isVideo(media)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
@@ -40,7 +41,7 @@ export async function makeRenditions(
   return { rendered, made: rendered.outcome === 'made' ? [video] : [] };
 }
 
-async function findExisting(pictures: readonly RenditionToMake[]): Promise<RenditionToMake[]> {
-  const found = await Promise.all(pictures.map(({ path }) => lstat(path).catch(() => undefined)));
+async function findComplete(pictures: readonly RenditionToMake[]): Promise<RenditionToMake[]> {
+  const found = await Promise.all(pictures.map(({ path }) => lstat(completeMarkerOf(path)).catch(() => undefined)));
   return pictures.filter((_, n) => found[n] !== undefined);
 }

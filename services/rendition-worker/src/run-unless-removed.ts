@@ -27,8 +27,8 @@ export class OwnerBlocked extends Error {
 type Media = Pick<RenditionRequest, 'mediaKey' | 'owner'>;
 
 /**
- * Runs `work` and checks every two seconds whether its media was removed or its owner blocked. If so, or if `signal` aborts,
- * the signal of `work` aborts. Ignores checks that fail.
+ * Runs `work` unless its owner is blocked, and checks every two seconds whether its media was removed or its owner blocked. If so, or if `signal`
+ * aborts, the signal of `work` aborts. Ignores checks that fail.
  * @throws MediaRemoved, OwnerBlocked, or what `work` throws
  */
 export async function runUnlessRemoved<T>(
@@ -37,6 +37,7 @@ export async function runUnlessRemoved<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  if (await isBlocked(media, store).catch(() => false)) throw new OwnerBlocked();
   const unwanted = new AbortController();
   const stop = new AbortController();
   watch(media, store, stop.signal, (reason) => unwanted.abort(reason));
@@ -65,13 +66,17 @@ async function watch(
   }
 }
 
-async function reasonToStop({ mediaKey, owner }: Media, store: ObjectStore, stopped: AbortSignal) {
-  const [isRemoved, block] = await Promise.all([
-    isMediaRemoved(mediaKey, store, stopped),
-    owner === undefined ? undefined : store.stat(userBlockKey(owner)),
+async function reasonToStop(media: Media, store: ObjectStore, stopped: AbortSignal) {
+  const [isRemoved, isUnwanted] = await Promise.all([
+    isMediaRemoved(media.mediaKey, store, stopped),
+    isBlocked(media, store),
   ]);
   if (isRemoved) return new MediaRemoved();
-  return block && new OwnerBlocked();
+  return isUnwanted ? new OwnerBlocked() : undefined;
+}
+
+async function isBlocked({ owner }: Media, store: ObjectStore): Promise<boolean> {
+  return owner !== undefined && (await store.stat(userBlockKey(owner))) !== undefined;
 }
 
 /** Whether the media is missing from the store. @throws StoreUnavailable, or the signal's reason */

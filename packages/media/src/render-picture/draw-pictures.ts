@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { Sharp } from 'sharp';
 import type { UnsupportedReason } from '../outcomes.ts';
 import type { PictureRecipe } from '../rendition-recipes.ts';
@@ -6,7 +6,7 @@ import { maxSides } from '../rendition-size.ts';
 import { type DecodedPhoto, decodePhoto, reasonFor } from './decode-photo.ts';
 import { decodeAnimation } from './guarded-sharp.ts';
 import { encode } from './picture-coding.ts';
-import type { PictureJob, PictureToMake } from './picture-job.ts';
+import { completeMarkerOf, type PictureJob, type PictureToMake } from './picture-job.ts';
 import type { PictureJobEnd } from './picture-process.ts';
 import { toSharp } from './pixel-sizes.ts';
 
@@ -16,8 +16,7 @@ const maxCanvases = 2;
 
 /**
  * Makes the pictures of a job from one decoding of its source. The whole picture comes last: it may be an animation and
- * costs most. One that fails does not prevent the others; the result is `unsupported` if any is missing. A file at a
- * picture's path is complete, even if this process is killed.
+ * costs most. One that fails does not prevent the others; the result is `unsupported` if any is missing. Each complete picture gets a marker.
  * @throws if a file cannot be read or written
  */
 export async function drawPictures({ source, pictures, ...limits }: PictureJob): Promise<PictureJobEnd> {
@@ -29,8 +28,8 @@ export async function drawPictures({ source, pictures, ...limits }: PictureJob):
     if (typeof picture === 'string') {
       why ??= picture;
     } else {
-      await writeFile(`${path}.part`, picture);
-      await rename(`${path}.part`, path);
+      await writeFile(path, picture);
+      await writeFile(completeMarkerOf(path), '');
     }
   }
   return why ? { outcome: 'unsupported', why } : { outcome: 'made' };

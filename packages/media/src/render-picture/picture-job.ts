@@ -32,6 +32,14 @@ export interface PictureJob {
 /** Printed first: without it, the process did not start. */
 export const startMarker = 'begun';
 
+/**
+ * The file that exists once the picture at `path` is complete: the process may be killed while it writes a picture. A tool may not rename files,
+ * because it could hide a file that it replaces.
+ */
+export function completeMarkerOf(path: string): string {
+  return `${path}.complete`;
+}
+
 /** Limits of the process that makes pictures. */
 export interface ProcessBudget {
   /** Wall-clock time; 180 unless set. */

@@ -11,7 +11,7 @@ import { afterEach, expect, test } from 'vitest';
 import { pictureRecipes, picturesOf } from '../rendition-recipes.ts';
 import { ToolFailed, ToolStopped } from '../sandbox/run-tool.ts';
 import { setSandboxMode } from '../sandbox/sandbox.ts';
-import { type PictureJob, startMarker } from './picture-job.ts';
+import { completeMarkerOf, type PictureJob, startMarker } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 
 const { execPath } = process;
@@ -43,7 +43,7 @@ test('makes all pictures of a photo in one separate process', async () => {
 test('reports a full disk as a breakdown, not as broken media', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
-  for (const { path } of job.pictures) await symlink('/dev/full', `${path}.part`);
+  for (const { path } of job.pictures) await symlink('/dev/full', path);
   await expect(makePictures(job, patientSignal())).rejects.toThrow(ToolFailed);
 });
 
@@ -70,7 +70,8 @@ test('makes the other pictures if one fails', async () => {
   const pictures = [impossible, ...job.pictures];
   expect(await makePictures({ ...job, pictures }, patientSignal())).toEqual({ outcome: 'unsupported', why: 'broken' });
   const made = job.pictures.map(({ recipe }) => `${recipe.name}.${recipe.extension}`);
-  expect((await readdir(folder.path)).sort()).toEqual(['media', ...made].sort());
+  const markers = made.map((name) => completeMarkerOf(name));
+  expect((await readdir(folder.path)).sort()).toEqual(['media', ...made, ...markers].sort());
 });
 
 test('reports no picture as made if the process runs out of memory', async () => {

@@ -26,8 +26,7 @@ export interface RenderOptions extends PictureLimits {
 
 /**
  * Makes pictures of a photo, or of the beginning of a video, each at the path given with its recipe: upright, sRGB and
- * without metadata. If one cannot be made the others are, and the result is `unsupported`; a file at a picture's path is
- * complete.
+ * without metadata. If one cannot be made the others are, and the result is `unsupported`; a picture with its marker is complete.
  * @throws if rendering broke down: no disk space, a tool missing or killed, `signal` aborted; OutputRefused if ffmpeg left
  * something other than a PNG
  */

@@ -121,6 +121,9 @@ int main(int count, char **arguments) {
   attempt("empty a file opened so", can_open(FOLDER "/secret", O_ACCMODE | O_TRUNC));
   attempt("change its input", can_open(FOLDER "/in/media", O_RDWR));
   attempt("remove its input", unlink(FOLDER "/in/media") == 0);
+  attempt("remove its output", unlink(FOLDER "/job/made") == 0);
+  attempt("replace its output", rename(FOLDER "/job/made", FOLDER "/job/other") == 0);
+  attempt("make a file without a name", can_open(FOLDER "/job", O_TMPFILE | O_WRONLY));
   attempt("change modes", chmod(FOLDER "/secret", 0600) == 0);
   attempt("make a hard link", link(FOLDER "/secret", FOLDER "/job/hard") == 0);
   attempt("make a symbolic link", symlink("/proc/self/environ", FOLDER "/job/soft") == 0);
