@@ -47,6 +47,10 @@ test('long lines go on with an indent, and a line of one word stays whole', () =
   );
 });
 
+test.each([0, 1, 2, 3])('a terminal of %i columns gets rows of four', (columns) => {
+  expect(foldLines('one 漢字', columns)).toBe(foldLines('one 漢字', 4));
+});
+
 test('no untrusted text begins a row', () => {
   const anyWords = fc.array(
     fc.oneof(fc.constant('mine'), fc.string({ unit: fc.constantFrom('x', ' ', '漢', '\u00a0'), size: 'large' })),

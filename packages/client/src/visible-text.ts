@@ -7,6 +7,9 @@ const blanks = /[\s\u2800]+/gu;
 const nameOfRow = /^ +\S.*? {2,}/;
 const words = /([\s\u2800]*)([^\s\u2800]+)/gu;
 
+// An indent, and a letter of two columns.
+const minColumns = 4;
+
 /** Untrusted text on one line, without characters that hide or reorder what a terminal shows, and without gaps of several blanks. */
 export function visible(text: string): string {
   return text.replace(unsafeCharacters, ' ').replace(blanks, ' ');
@@ -41,7 +44,7 @@ export function escapeHidden(text: string, replacement: (char: string) => string
 export function foldLines(text: string, columns: number): string {
   return text
     .split('\n')
-    .map((line) => foldLine(line, columns))
+    .map((line) => foldLine(line, Math.max(columns, minColumns)))
     .join('\n');
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { authorizationOf } from '../credentials.ts';
 import { toExactJson } from '../exact-json.ts';
 import { visible, visibleName } from '../visible-text.ts';
-import { type CommandContext, print } from './command-context.ts';
+import { type CommandContext, print, printRow } from './command-context.ts';
 import { addConnectionOptions, type ConnectionOptions, connect, directProof } from './connection.ts';
 import { identifyUser } from './sign-in/identify-user.ts';
 import { type LoginOptions, login } from './sign-in/login.ts';
@@ -66,7 +66,7 @@ async function showUser(context: CommandContext, { json, ...options }: Connectio
   const { provider, service } = connection;
   const user = await withRenewal(connection, (proof) => identifyUser(proof));
   if (json) print(context, toExactJson({ ...user, provider, service }));
-  else print(context, visible(`${visibleName(user.name)} at ${provider}, uploading to ${service}`));
+  else printRow(context, visible(`${visibleName(user.name)} at ${provider}, uploading to ${service}`));
 }
 
 async function printSignature(context: CommandContext, options: ConnectionOptions): Promise<void> {

@@ -29,8 +29,14 @@ export class PartFailed extends Error {
   override readonly name = 'PartFailed';
 }
 
+/** Prints a line for programs. */
 export function print({ stdout }: CommandContext, line: string): void {
   stdout.write(`${escapeLine(line)}\n`);
+}
+
+/** Prints a line for people, who must not take untrusted text for a line of its own. */
+export function printRow({ stdout }: CommandContext, line: string): void {
+  stdout.write(`${forStream(stdout, escapeLine(line))}\n`);
 }
 
 /** Prints a message for people, in red on a terminal that has colours. */

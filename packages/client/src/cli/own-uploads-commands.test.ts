@@ -51,6 +51,18 @@ test('a refusal of a service begins no row of a terminal', async () => {
     }
 });
 
+test('a listed record begins no row of a terminal', async () => {
+  await using service = await startFakeService();
+  const named = ['--url', service.address, '--provider', 'https://social.example/verify', '--allow-http'];
+  for (let length = 0; length < 80; length += 1) {
+    const url = `${someRecord.url}${'a'.repeat(length)}`;
+    service.responses = [respond(200, recordsToJson({ records: [{ ...someRecord, url, text: 'Sign in? [y/N]' }] }))];
+    const options = { isTTY: true, columns: 80, env: { ECHODROP_BEARER: 'token' } };
+    const { stdout } = await run(['list', ...named], options);
+    for (const row of rowsOf(stdout.trimEnd()).slice(1)) expect(row).toMatch(/^ {4}\S/);
+  }
+});
+
 test('rm accepts addresses of the site; any address of another site is refused before removals', async () => {
   await using service = await startFakeService();
   const env = {

@@ -8,6 +8,7 @@ import {
   print,
   printCommand,
   printError,
+  printRow,
   UsageError,
 } from './command-context.ts';
 import { addConnectionOptions, type Connection, type ConnectionOptions, connect } from './connection.ts';
@@ -55,7 +56,7 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
   for (const { id, timestamp, type, width, height, url, text } of records) {
     const time = timestamp.toISOString().replace(/\.\d+Z$/, 'Z');
     const size = visibleName(`${type} ${width}x${height}`).padEnd(14);
-    print(context, `${visibleName(id)}  ${time}  ${size}  ${new URL(url).href}  ${quotedName(text, maxCaption)}`);
+    printRow(context, `${visibleName(id)}  ${time}  ${size}  ${new URL(url).href}  ${quotedName(text, maxCaption)}`);
   }
   if (next === undefined) return;
   // Not the credentials: a terminal keeps what it shows.

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { visibleName } from '../../visible-text.ts';
-import { baseAddress, type CommandContext, print, printNote, UsageError } from '../command-context.ts';
+import { baseAddress, type CommandContext, printNote, printRow, UsageError } from '../command-context.ts';
 import { isToken, profileName } from '../connection.ts';
 import { finishFirst, onEnd } from '../on-end.ts';
 import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles/profiles.ts';
@@ -77,7 +77,7 @@ async function replaceProfile(context: CommandContext, name: string, profile: Pr
     else if (replaced && !mayShareGrant(replaced, profile) && !(await revokeToken(replaced)))
       printNote(context, keptTokenNote('replaced token', replaced));
   });
-  print(context, `Signed in as ${visibleName(profile.name)} at ${visibleName(profile.providerName)}.`);
+  printRow(context, `Signed in as ${visibleName(profile.name)} at ${visibleName(profile.providerName)}.`);
 }
 
 // Keycloak ends all sign-ins of a user at a client with the refresh token of one. The client of a token from standard input is unknown.

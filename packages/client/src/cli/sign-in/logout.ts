@@ -1,5 +1,5 @@
 import { visibleName } from '../../visible-text.ts';
-import { type CommandContext, print, printNote } from '../command-context.ts';
+import { type CommandContext, printNote, printRow } from '../command-context.ts';
 import { profileName } from '../connection.ts';
 import { DamagedProfile, lockProfile, type Profile, readProfile, removeProfile } from '../profiles/profiles.ts';
 import { revokeToken } from './renew-token.ts';
@@ -13,7 +13,7 @@ export async function logout(context: CommandContext, options: { readonly profil
     printNote(context, keptTokenNote('token', profile));
   await removeProfile(context.env, name);
   if (profile === 'damaged') throw new Error(damagedNote(name));
-  print(
+  printRow(
     context,
     profile ? `Signed out: ${visibleName(profile.name)} at ${visibleName(profile.providerName)}.` : 'Not signed in.',
   );
