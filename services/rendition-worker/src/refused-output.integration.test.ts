@@ -77,7 +77,7 @@ test('a tool cannot create a sparse file of 1 TiB', async () => {
 });
 
 test('refuses a link that ffmpeg left instead of a picture, and stores no other picture', async () => {
-  const script = 'cp "$folder/still.png" "$out"\nln -s "$folder/elsewhere" "$(dirname "$out")/large.jpg.part"';
+  const script = 'cp "$folder/still.png" "$out"\nln -s "$folder/elsewhere" "$(dirname "$out")/large.jpg"';
   const notShown = ['picture', 'video'];
   expect(await renderWith(script, [])).toEqual({ reply: broken, stored: [], refused: 'link', notShown });
 });
