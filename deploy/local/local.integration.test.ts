@@ -105,7 +105,7 @@ test('refuses a second system in the same directory, and restarts killed process
   await npm.untilReady();
   await expectSecondSystemRefused();
 
-  const worker = /probe-worker\/src\/main\.ts/;
+  const worker = /probe-worker\/main\.js/;
   const redis = /^(redis|valkey)-server/;
   const killed = [await npm.pidOf(worker), await npm.pidOf(redis)];
   for (const pid of killed) process.kill(pid, 'SIGKILL');

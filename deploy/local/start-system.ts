@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { entryOf, nodeFlagsOf } from '@echodrop/build/entry-of';
+import { builtPrograms } from '@echodrop/build/built-programs';
+import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { execa } from 'execa';
 import { type Kept, keepRunning, type Program } from './keep-running.ts';
 import { awaitListening, type RedisLogin, writeRedisConfig } from './local-redis.ts';
@@ -21,6 +22,7 @@ export function logDir({ dataDir }: SystemPlan): string {
  */
 export async function startSystem(plan: SystemPlan, stopping: AbortSignal): Promise<Kept> {
   const prefix = await deathSignalPrefix();
+  const built = await builtPrograms([...plan.configs.keys()], { signal: stopping });
   await mkdir(logDir(plan), { recursive: true });
   await using starting = new AsyncDisposableStack();
   const keep = (programs: readonly Program[]): Promise<never> => {
@@ -33,7 +35,8 @@ export async function startSystem(plan: SystemPlan, stopping: AbortSignal): Prom
     keep([await redisProgram(plan.dataDir, plan.redis)]);
     await awaitListening(plan.redis.port, stopping);
   }
-  const programOf = ([name, config]: [ServiceName, ServiceConfig]) => serviceProgram(name, config, plan);
+  const programOf = ([name, config]: [ServiceName, ServiceConfig]) =>
+    serviceProgram(name, config, { env: plan.environments.get(name) ?? {}, main: built.get(name) ?? '' });
   const { front = [], back = [] } = Object.groupBy([...plan.configs], ([name]) =>
     frontServices.has(name) ? 'front' : 'back',
   );
@@ -67,10 +70,13 @@ async function redisProgram(dataDir: string, login: RedisLogin): Promise<Program
   return { name: 'redis', command, env: process.env, stopWithinMs: 10_000, showAll: false };
 }
 
-function serviceProgram(name: ServiceName, config: ServiceConfig, { environments }: SystemPlan): Program {
-  const env = environments.get(name) ?? {};
+function serviceProgram(
+  name: ServiceName,
+  config: ServiceConfig,
+  { env, main }: { readonly env: NodeJS.ProcessEnv; readonly main: string },
+): Program {
   const stopWithinMs = graceOf(config) * 1000 + stuckMs;
-  const command = [process.execPath, ...nodeFlagsOf(name), entryOf(name)];
+  const command = [process.execPath, ...nodeFlagsOf(name), main];
   return { name, command, env, stopWithinMs, showAll: Boolean(env['LOG_LEVEL']) };
 }
 

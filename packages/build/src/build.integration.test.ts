@@ -1,10 +1,11 @@
-import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtService } from '@echodrop/testkit/built-service';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { build } from './build.ts';
+import { builtPrograms, hashOf } from './built-programs.ts';
 
 test('native code and its dependencies stay outside the bundle', async () => {
   const path = await builtService('probe-worker');
@@ -32,4 +33,39 @@ test('also builds a program started by its URL; other URLs still point to the so
   const { stdout } = await execa(process.execPath, [join(built, 'main.js')]);
   expect(stdout.split('\n')).toEqual([join(built, 'program.js'), join(source, 'style.css')]);
   expect((await execa(process.execPath, [join(built, 'program.js')])).stdout).toBe('program');
+});
+
+test('a build is used again, also by calls at the same time; a missing one is built again', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'built-'));
+  const build = async () =>
+    (await builtPrograms(['auth-verifier'], { folder: folder.path })).get('auth-verifier') ?? '';
+  const [path = '', ...others] = await Promise.all([build(), build()]);
+  const { mtimeMs } = await stat(path);
+  expect([...others, await build()]).toEqual([path, path]);
+  expect((await stat(path)).mtimeMs).toBe(mtimeMs);
+  const { exitCode, stderr } = await execa(process.execPath, [path], { env: { OPS_PORT: 'none' }, reject: false });
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 78, stderr: expect.stringContaining('OPS_PORT must be') });
+  await rm(join(path, '..'), { recursive: true });
+  expect(await build()).toBe(path);
+  expect((await stat(path)).mtimeMs).not.toBe(mtimeMs);
+});
+
+test('any change of a source is another build, also with an old modification time; a change of a test is not', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'sources-'));
+  const file = (name: string) => join(folder.path, name);
+  await writeFile(file('a.ts'), 'one');
+  const hashes = [await hashOf(folder.path, ['**/*.ts'])];
+  const add = async () => hashes.push(await hashOf(folder.path, ['**/*.ts']));
+  const { atime, mtime } = await stat(file('a.ts'));
+  await writeFile(file('a.ts'), 'two');
+  await utimes(file('a.ts'), atime, mtime);
+  await add();
+  await rename(file('a.ts'), file('b.ts'));
+  await add();
+  await writeFile(file('c.ts'), '');
+  await add();
+  expect(new Set(hashes).size).toBe(4);
+  await writeFile(file('c.test.ts'), 'a test');
+  await add();
+  expect(new Set(hashes).size).toBe(4);
 });

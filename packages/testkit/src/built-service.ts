@@ -1,6 +1,6 @@
 import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { entryOf } from '@echodrop/build/entry-of';
+import { builtPrograms } from '@echodrop/build/built-programs';
 import { execa } from 'execa';
 import { runFolder } from './samples/made-once.ts';
 import { waitUntil } from './wait-until.ts';
@@ -8,12 +8,11 @@ import { waitUntil } from './wait-until.ts';
 const builder = join(import.meta.dirname, '../../build/src/build.ts');
 
 /**
- * The path of the program of a service, as images run it: built once per test run, because it starts in half the CPU time of the source.
- * Outside a test run, the source.
+ * The path of the program of a service, as images run it: built once per test run. Outside a test run, as `npm start` runs it.
  */
 export async function builtService(service: string): Promise<string> {
   const run = process.env[runFolder];
-  if (run === undefined) return entryOf(service);
+  if (run === undefined) return (await builtPrograms([service])).get(service) ?? '';
   const folder = join(run, 'built', service);
   const isBuilt = () => access(join(folder, 'external-packages')).then(() => true);
   // The process that creates this folder builds; others wait for the last file of the build.
