@@ -78,8 +78,9 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
 }
 
 // With the versions of jobs and recipes: a job of another release, or one that it could not do, is a different job.
-function jobIdOf({ set, type, mediaKey }: RenditionRequest): string {
-  const versions = recipesOf(set, type).map(({ version }) => version);
+function jobIdOf(request: RenditionRequest): string {
+  const { set, mediaKey } = request;
+  const versions = recipesOf(set, request).map(({ version }) => version);
   return [set, `v${jobVersion}`, ...versions, mediaKey].join('-');
 }
 

@@ -48,20 +48,33 @@ export function picturesOf(type: MediaType): readonly PictureRecipe[] {
 export const videoRecipe = { name: 'film', version: 5, extension: 'mp4' } as const satisfies Recipe;
 
 /**
- * The renditions that one job makes: `pictures` for pages and other sites, `whole` (the whole picture, made on first
- * request), or `film` (missing pictures of a video, then the video).
+ * The renditions that one job makes: `pictures` for pages, other sites and the direct links of small media, `whole` (the whole picture, made on
+ * first request), or `film` (missing pictures of a video, then the video).
  */
 export type RenditionSet = 'pictures' | 'whole' | 'film';
 
-export function setOf(recipe: Recipe): RenditionSet {
+interface SizedMedia {
+  readonly type: MediaType;
+  /** Width x height; unknown in jobs of earlier releases. */
+  readonly pixels?: number | undefined;
+}
+
+// The pixels of the largest other picture: the whole one then adds a tenth to the cost of a job, and a job of its own would add two thirds.
+const maxSmallPixels = pictureRecipes.large.size.longest ** 2;
+
+/** The set that has a rendition of this media. */
+export function setOf(recipe: Recipe, { pixels = Number.POSITIVE_INFINITY }: Omit<SizedMedia, 'type'>): RenditionSet {
   if (recipe.name === videoRecipe.name) return 'film';
-  return recipe.name === 'full' && !canBeAnimation(recipe) ? 'whole' : 'pictures';
+  if (recipe.name !== 'full' || canBeAnimation(recipe)) return 'pictures';
+  return pixels <= maxSmallPixels ? 'pictures' : 'whole';
 }
 
 /** The recipes of a set; none if media of this type has no such renditions. */
-export function recipesOf(set: RenditionSet, type: MediaType): readonly Recipe[] {
-  if (set === 'film') return isPhoto(type) ? [] : [...recipesOf('pictures', type), videoRecipe];
-  return picturesOf(type).filter((recipe) => setOf(recipe) === set);
+export function recipesOf(set: RenditionSet, media: SizedMedia): readonly Recipe[] {
+  if (set === 'film') return isPhoto(media.type) ? [] : [...recipesOf('pictures', media), videoRecipe];
+  // An earlier release requests the whole picture of small media as a set too.
+  const size = set === 'whole' ? {} : media;
+  return picturesOf(media.type).filter((recipe) => setOf(recipe, size) === set);
 }
 
 // Pages show whole animations.

@@ -1,4 +1,4 @@
-import { type Recipe, setOf } from '@echodrop/media/rendition-recipes';
+import { type Recipe, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import { readStatus } from './stored-renditions.ts';
 
@@ -16,8 +16,14 @@ export async function findNotShown(
 ): Promise<readonly NotShown[]> {
   const { missing, noted } = await readStatus(recipes, mediaKey, deps);
   const stored = recipes.filter((recipe) => !missing.includes(recipe) && !noted.has(recipe));
-  const lacking = new Set(missing.map(setOf)).difference(new Set(stored.map(setOf)));
+  const lacking = new Set(missing.filter(({ name }) => name !== 'full').map(kindOf)).difference(
+    new Set(stored.map(kindOf)),
+  );
   const isRemoved = lacking.size > 0 && !(await deps.store.stat(mediaObjectKey(mediaKey)));
   if (isRemoved) return [];
-  return [...lacking].filter((set) => set !== 'whole').map((set) => (set === 'film' ? 'video' : 'picture'));
+  return [...lacking];
+}
+
+function kindOf({ name }: Recipe): NotShown {
+  return name === videoRecipe.name ? 'video' : 'picture';
 }

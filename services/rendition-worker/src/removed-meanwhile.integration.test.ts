@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { MediaType } from '@echodrop/media/detect-media-type';
-import { fullRecipe, pictureRecipes, picturesOf, type RenditionSet, setOf } from '@echodrop/media/rendition-recipes';
+import { fullRecipe, pictureRecipes, picturesOf, type RenditionSet } from '@echodrop/media/rendition-recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
@@ -55,7 +55,7 @@ function renderWhile(
   const slow = storeThatPutsAfter(async (key) => {
     if (key.includes(`/${last}-`)) await meanwhile();
   });
-  return renderWith(slow, mediaKey, { signal, set: last === full.name ? setOf(full) : 'pictures' });
+  return renderWith(slow, mediaKey, { signal, set: last === full.name ? 'whole' : 'pictures' });
 }
 
 function renderWith(

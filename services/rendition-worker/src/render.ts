@@ -6,7 +6,7 @@ import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendi
 import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
 import type { Rendered, RenditionReason } from '@echodrop/media/outcomes';
 import { minVideoCostSeconds } from '@echodrop/media/render-video/render-video';
-import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/rendition-recipes';
+import { type Recipe, type RenditionSet, recipesOf, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
 import { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import { isVideo, type LocalMedia, videoTracks } from '@echodrop/media/video-layout/ffprobe';
@@ -50,7 +50,7 @@ export async function render(
 ): Promise<RenditionReply> {
   const { mediaKey, type, set } = request;
   const { store, events } = deps;
-  const recipes = recipesOf(set, type);
+  const recipes = recipesOf(set, request);
   if (recipes.length === 0) return { outcome: 'unsupported', why: 'no_picture' };
   const { missing, noted } = await readStatus(recipes, mediaKey, deps);
   if (missing.length === 0) {
@@ -88,7 +88,7 @@ export async function reportNotShown(
   request: RenditionRequest,
   why: RenditionReason | 'failed',
   { events, ...deps }: Pick<RenderDeps, 'store' | 'tools' | 'events'>,
-  recipes = recipesOf(request.set, request.type),
+  recipes = recipesOf(request.set, request),
 ): Promise<void> {
   for (const missing of await findNotShown(request.mediaKey, recipes, deps)) events.notShown(request, missing, why);
 }
@@ -107,11 +107,12 @@ export async function noteWorkerDeaths(
 }
 
 async function noteMissing(
-  { mediaKey, type, set }: RenditionRequest,
+  request: RenditionRequest,
   why: NotedReason,
   { store, tools }: Pick<RenderDeps, 'store' | 'tools'>,
 ): Promise<void> {
-  const { missing } = await readStatus(recipesOf(set, type), mediaKey, { store, tools });
+  const { mediaKey, set } = request;
+  const { missing } = await readStatus(recipesOf(set, request), mediaKey, { store, tools });
   await noteUnsupported(store, mediaKey, missing, { why, tools });
 }
 
@@ -143,7 +144,7 @@ async function renderMissing(
   let result: Rendered = { outcome: 'made' };
   let failure: { readonly error: unknown } | undefined;
   // The pictures of a video come first, as the video may take minutes.
-  for (const [subset, toMake] of Map.groupBy(renditions, ({ recipe }) => setOf(recipe))) {
+  for (const [subset, toMake] of Map.groupBy(renditions, ({ recipe }) => subsetOf(set, recipe))) {
     try {
       const subsetDeps = { ...deps, limits: mediaLimits, scratchDir, signal };
       const rendered = await renderSet({ ...request, set: subset }, media, toMake, subsetDeps);
@@ -176,15 +177,20 @@ async function renderSet(
   if (limits.canDefer && (why === 'too_costly' || why === 'timed_out')) throw new Deferred();
   events.rendered(request, rendered);
   if (!why) return rendered;
-  const ofSet = recipesOf(set, request.type).filter((recipe) => setOf(recipe) === set);
+  const ofSet = recipesOf(set, request).filter((recipe) => subsetOf(set, recipe) === set);
   await reportNotShown(request, why, { store, tools, events }, ofSet);
   const notMade = toMake.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
   if (isNoted(why)) await noteUnsupported(store, mediaKey, notMade, { why, tools });
   return rendered;
 }
 
+/** The job of a video makes its pictures as a set of their own. */
+function subsetOf(set: RenditionSet, recipe: Recipe): RenditionSet {
+  return set === 'film' && recipe.name !== videoRecipe.name ? 'pictures' : set;
+}
+
 function outcomeOf(set: RenditionSet, noted: RenditionStatus['noted']): Rendered {
-  const [recipe] = [...noted.keys()].filter((each) => setOf(each) === set);
+  const [recipe] = [...noted.keys()].filter((each) => subsetOf(set, each) === set);
   const why = recipe && noted.get(recipe);
   return why ? { outcome: 'unsupported', why } : { outcome: 'made' };
 }

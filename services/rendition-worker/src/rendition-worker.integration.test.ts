@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { detectMediaType, type MediaType } from '@echodrop/media/detect-media-type';
 import {
+  fullRecipe,
   pictureRecipes,
   picturesOf,
   type Recipe,
@@ -52,8 +53,11 @@ async function upload(bytes: Buffer): Promise<string> {
   return mediaKey;
 }
 
-function make(mediaKey: string, type: MediaType, set: RenditionSet) {
-  return client.make({ mediaKey, type, set }, { waitMs: patienceMs, signal: patientSignal() });
+function make(mediaKey: string, type: MediaType, set: RenditionSet, pixels?: number) {
+  return client.make(
+    { mediaKey, type, set, ...(pixels && { pixels }) },
+    { waitMs: patienceMs, signal: patientSignal() },
+  );
 }
 
 async function bytesOf(mediaKey: string, recipe: Recipe): Promise<Buffer | undefined> {
@@ -83,6 +87,25 @@ test('makes and stores the pictures for pages of a photo, and the whole one on r
   expect(await typesOf(mediaKey, picturesOf('png'))).toEqual([...pictureTypes, 'png']);
 });
 
+test('makes the whole picture of a small photo or video together with the others, so that its direct link never waits', async () => {
+  const pixels = 320 * 240;
+  const photo = await upload(await samplePng());
+  expect(await make(photo, 'png', 'pictures', pixels)).toEqual({ outcome: 'made' });
+  expect(await typesOf(photo, picturesOf('png'))).toEqual([...pictureTypes, 'png']);
+  const large = await upload(await samplePng());
+  expect(await make(large, 'png', 'pictures', 1201 * 1200)).toEqual({ outcome: 'made' });
+  expect(await typesOf(large, picturesOf('png'))).toEqual([...pictureTypes, undefined]);
+  const video = await upload(await sampleVideo('avi', { width: 320, height: 240 }));
+  expect(await make(video, 'avi', 'film', pixels)).toEqual({ outcome: 'made' });
+  expect(await typesOf(video, [...picturesOf('avi'), videoRecipe])).toEqual([...pictureTypes, 'jpg', 'mp4']);
+});
+
+test('a site of an earlier release gets the whole picture of a small photo as a set of its own', async () => {
+  const mediaKey = await upload(await samplePng());
+  expect(await make(mediaKey, 'png', 'whole', 320 * 240)).toEqual({ outcome: 'made' });
+  expect(await typesOf(mediaKey, [fullRecipe('png')])).toEqual(['png']);
+});
+
 test('makes the whole picture of formats with animations together with the others', async () => {
   const mediaKey = await upload(await samplePhoto('gif', { width: 32, height: 24 }));
   expect(await make(mediaKey, 'gif', 'pictures')).toEqual({ outcome: 'made' });
@@ -110,7 +133,7 @@ test.concurrent.for(['pictures', 'whole', 'film'] as const)(
   async (set, { expect }) => {
     const mediaKey = await upload(await sampleVideo('avi', { width: 320, height: 240 }));
     expect(await make(mediaKey, 'avi', set)).toEqual({ outcome: 'made' });
-    const keys = recipesOf(set, 'avi').map((recipe) => renditionKey(mediaKey, recipe));
+    const keys = recipesOf(set, { type: 'avi' }).map((recipe) => renditionKey(mediaKey, recipe));
     const stats = (of: readonly string[]) => Promise.all(of.map((key) => store.stat(key)));
     // Every second one, and the last: the video.
     const deleted = keys.filter((_, n) => (keys.length - n) % 2 === 1);
@@ -154,9 +177,13 @@ test('counts media without any picture or without its video, but none that is sh
   await make(await upload(cut), 'avi', 'film');
   expect([await count('picture'), await count('video')]).toEqual([pictures + 2, videos + 1]);
   const partly = await upload(notAPhoto);
-  const [, ...others] = recipesOf('pictures', 'jpg');
+  const [, ...others] = recipesOf('pictures', { type: 'jpg' });
   for (const recipe of others) await store.put(renditionKey(partly, recipe), Readable.from(['before']));
   expect(await make(partly, 'jpg', 'pictures')).toMatchObject({ outcome: 'unsupported' });
+  const withoutWhole = await upload(notAPhoto);
+  for (const recipe of recipesOf('pictures', { type: 'jpg' }))
+    await store.put(renditionKey(withoutWhole, recipe), Readable.from(['before']));
+  expect(await make(withoutWhole, 'jpg', 'pictures', 320 * 240)).toMatchObject({ outcome: 'unsupported' });
   expect(await count('picture')).toBe(pictures + 2);
 });
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionReply } from '@echodrop/contracts/rendition';
-import { pictureRecipes } from '@echodrop/media/rendition-recipes';
+import { contentTypeOf } from '@echodrop/media/detect-media-type';
+import { fullRecipe, pictureRecipes } from '@echodrop/media/rendition-recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
@@ -65,6 +66,39 @@ test.each([
   await fetch(`${site}${address(id)}`);
   expect(waits).toEqual([waitMs]);
   expect(waitMs).toBeLessThan(giveUpMs);
+});
+
+test.each(['jpg', 'png'] as const)(
+  'the direct link of a %s sends the large picture, to be kept for seconds, until the whole one is ready',
+  async (type) => {
+    const mediaKey = newMediaKey();
+    await store.put(renditionKey(mediaKey, pictureRecipes.large), Readable.from(['a large picture']));
+    const id = await publishSample(store, Buffer.from('media'), { mediaKey, type, width: 4000, height: 3000 });
+    const view = async (tag = '') => {
+      const response = await fetch(`${site}/${id}.${type}`, { headers: { 'If-None-Match': tag } });
+      const shown = ['content-type', 'content-disposition', 'cache-control'].map((name) => response.headers.get(name));
+      return { shown: [response.status, await response.text(), ...shown], etag: response.headers.get('etag') ?? '' };
+    };
+    const first = await view();
+    const brief = ['image/jpeg', `inline; filename="${id}.jpg"`, 'public, max-age=5'];
+    expect(first.shown).toEqual([200, 'a large picture', ...brief]);
+    expect(waits).toEqual([1000]);
+    expect((await view(first.etag)).shown).toEqual([304, '', null, null, 'public, max-age=5']);
+    make = () => Promise.resolve({ outcome: 'unsupported', why: 'too_costly' });
+    expect((await view()).shown).toEqual(first.shown);
+    await store.put(renditionKey(mediaKey, fullRecipe(type)), Readable.from(['the whole picture']));
+    const whole = await view(first.etag);
+    const lasting = [contentTypeOf(type), `inline; filename="${id}.${type}"`, 'public, max-age=86400'];
+    expect(whole.shown).toEqual([200, 'the whole picture', ...lasting]);
+    expect(whole.etag).not.toBe(first.etag);
+  },
+);
+
+test('the direct link waits for the large picture if there is no other yet', async () => {
+  const id = await publishSample(store, Buffer.from('media'), owner);
+  expect((await fetch(`${site}/${id}.jpg`)).status).toBe(503);
+  expect(waits).toEqual([1000, 3000]);
+  expect(waits.reduce((sum, wait) => sum + wait)).toBeLessThan(giveUpMs);
 });
 
 test('the address of a video waits at most a second for it, because it takes minutes', async () => {

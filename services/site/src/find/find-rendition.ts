@@ -76,7 +76,7 @@ async function requestRendition(
   };
   try {
     const about = { mediaKey, type, pixels: width * height, bytes, owner: ownerHash(record) };
-    const request = { ...about, set: setOf(recipe) };
+    const request = { ...about, set: setOf(recipe, about) };
     const { outcome } = await renditions.make(request, waiting);
     return report(outcome === 'made' ? 'created' : outcome);
   } catch (error) {

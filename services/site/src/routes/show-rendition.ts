@@ -4,7 +4,7 @@ import type { StoredObject } from '@echodrop/object-store/object-store';
 import type { Request, RequestHandler, Response } from 'express';
 import { directPath, directRecipe, typeOfExtension } from '../find/direct-address.ts';
 import { findMedia, findPublished, isMediaGone, type NoMedia, type PublishedMedia } from '../find/find-media.ts';
-import { makeRendition, storedRendition } from '../find/find-rendition.ts';
+import { type FoundRendition, findRendition, makeRendition, storedRendition } from '../find/find-rendition.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { redirect } from '../serve/redirect.ts';
 import { sendObject } from '../serve/send-object.ts';
@@ -29,7 +29,7 @@ export function showDirect(site: Site): RequestHandler<{ id: string; extension: 
       const recipe = directRecipe(record.type, type);
       return recipe.extension === extension ? recipe : directPath(record, type);
     };
-    await sendRendition(request, response, { id, choose, fileName: `${id}.${extension}` }, site);
+    await sendRendition(request, response, { id, choose, saveAs: id }, site);
   };
 }
 
@@ -52,8 +52,8 @@ interface Wanted {
   readonly id: string;
   /** The rendition of a record, or the path to which the request is redirected. */
   readonly choose: (record: PublishedMedia) => Recipe | string;
-  /** For browsers that save the file. */
-  readonly fileName?: string;
+  /** For browsers that save the file: its name without an extension. */
+  readonly saveAs?: string;
 }
 
 async function sendRendition(request: Request<object>, response: Response, wanted: Wanted, site: Site): Promise<void> {
@@ -61,35 +61,67 @@ async function sendRendition(request: Request<object>, response: Response, wante
   const found = await findWanted(wanted, sourcesWithoutSlot(site, response), signal);
   if (typeof found === 'string') return sendProblem(response, found, site);
   if (found && 'path' in found) return redirect(response, found.path);
-  const { id, fileName } = wanted;
-  const { store, robots } = site;
-  const source = found && { ...found, store, robots, signal, ...(fileName !== undefined && { fileName }) };
-  if (source && (await sendObject(request, response, source))) return;
+  if (found && (await sendFound(request, response, { ...wanted, ...found, signal }, site))) return;
+  const { id } = wanted;
   // The upload may have been removed meanwhile.
   const media = await findMedia(site, id, signal);
   sendProblem(response, typeof media === 'string' ? media : 'not_ready', site);
 }
 
-type Found = { readonly path: string } | { readonly object: StoredObject; readonly contentType: string };
+interface Found {
+  readonly object: StoredObject;
+  readonly extension: Recipe['extension'];
+  /** Whether `object` takes the place of the whole picture. */
+  readonly isReplacement: boolean;
+}
 
 /**
- * Waits for a missing rendition, unless its media is missing too. Its record is not held while it is sent: a caption may have 64 KiB.
+ * Waits for a missing rendition, unless its media is missing too; for the whole picture briefly, as a smaller one takes its place. Its record is not
+ * held while it is sent: a caption may have 64 KiB.
  * @returns undefined if it is not ready in time
  */
 async function findWanted(
   { id, choose }: Wanted,
   site: Site,
   signal: AbortSignal,
-): Promise<NoMedia | 'unsupported' | Found | undefined> {
+): Promise<NoMedia | 'unsupported' | { readonly path: string } | Found | undefined> {
   const record = await findPublished(site, id, signal);
   if (typeof record === 'string') return record;
   const recipe = choose(record);
   if (typeof recipe === 'string') return { path: recipe };
-  const contentType = contentTypeOf(recipe.extension);
-  const object = await storedRendition(record, recipe, site);
-  if (object) return { object, contentType };
-  if (await isMediaGone(record, site, signal)) return 'gone';
-  const made = await makeRendition(record, recipe, site, signal);
-  if (made.state === 'ready') return { object: made.object, contentType };
-  return made.state === 'unsupported' ? made.state : undefined;
+  const stored = await storedRendition(record, recipe, site);
+  if (!stored && (await isMediaGone(record, site, signal))) return 'gone';
+  const found = stored ? ({ state: 'ready', object: stored } as const) : await makeOrReplace(record, recipe, site, signal);
+  if (found.state === 'unsupported') return found.state;
+  if (found.state === 'not_ready') return undefined;
+  const { object, replacement } = found;
+  return { object, extension: (replacement ?? recipe).extension, isReplacement: replacement !== undefined };
+}
+
+// Readers give up after five seconds.
+const [wholeWaitMs, replacementWaitMs] = [1000, 3000];
+
+/** A missing rendition, once it is made; `large` in place of a whole picture that takes longer than a second, or that cannot be made. */
+async function makeOrReplace(
+  record: PublishedMedia,
+  recipe: Recipe,
+  site: Site,
+  signal: AbortSignal,
+): Promise<FoundRendition & { readonly replacement?: Recipe }> {
+  if (recipe.name !== 'full') return makeRendition(record, recipe, site, signal);
+  const found = await makeRendition(record, recipe, site, signal, wholeWaitMs);
+  if (found.state === 'ready') return found;
+  return { ...(await findRendition(record, large, site, signal, replacementWaitMs)), replacement: large };
+}
+
+function sendFound(
+  request: Request<object>,
+  response: Response,
+  found: Found & Pick<Wanted, 'saveAs'> & { readonly signal: AbortSignal },
+  { store, robots }: Site,
+): Promise<boolean> {
+  const { object, extension, isReplacement, saveAs, signal } = found;
+  const fileName = saveAs && `${saveAs}.${extension}`;
+  const source = { store, object, robots, signal, contentType: contentTypeOf(extension), isReplacement };
+  return sendObject(request, response, { ...source, ...(fileName && { fileName }) });
 }

@@ -12,12 +12,16 @@ interface Source {
   /** For browsers that save the file; letters, digits and a dot. */
   readonly fileName?: string;
   readonly robots: Site['robots'];
+  /** Whether another object will soon be at this address. */
+  readonly isReplacement?: boolean;
   /** Aborted when the reader leaves. */
   readonly signal: AbortSignal;
 }
 
 // At most a day, so that removed uploads disappear.
 const caching = { 'Cache-Control': 'public, max-age=86400' };
+// Its entity tag differs from that of the object that follows.
+const briefCaching = { 'Cache-Control': 'public, max-age=5' };
 
 const publicHeaders = { 'Accept-Ranges': 'bytes', 'Cross-Origin-Resource-Policy': 'cross-origin' };
 
@@ -34,8 +38,9 @@ const videoHeaders = {
  * @throws StoreUnavailable before anything is sent; later the stream's own error, and the connection is closed
  */
 export async function sendObject(request: Request<object>, response: Response, source: Source): Promise<boolean> {
-  const { store, object, contentType, fileName, robots, signal } = source;
+  const { store, object, contentType, fileName, robots, isReplacement = false, signal } = source;
   const etag = `"${object.etag}"`;
+  const cached = isReplacement ? briefCaching : caching;
   const isUnchanged = matchesEtag(etag, request.get('If-None-Match'));
   const range = wantsRange(request, etag) ? parseRange(request.get('Range'), object.size) : 'whole';
   const hasBody = request.method !== 'HEAD' && !isUnchanged && range !== 'unsatisfiable';
@@ -49,14 +54,14 @@ export async function sendObject(request: Request<object>, response: Response, s
   response.set('ETag', etag).set(contentType.startsWith('video/') ? videoHeaders : pictureHeaders);
   if (robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
   if (isUnchanged) {
-    response.status(304).set(caching).end();
+    response.status(304).set(cached).end();
     return true;
   }
   if (range === 'unsatisfiable') {
     response.status(416).set('Content-Range', `bytes */${object.size}`).end();
     return true;
   }
-  response.set(caching).set('Content-Type', contentType);
+  response.set(cached).set('Content-Type', contentType);
   if (fileName) response.set('Content-Disposition', `inline; filename="${fileName}"`);
   if (range === 'whole') response.set('Content-Length', String(object.size));
   else setRange(response, range, object.size);
