@@ -161,6 +161,7 @@ test('jobs without an owner share the turns of one', async () => {
 
 const costly: Render = async ({ mediaKey }, lane) => {
   if (lane !== 'slow' && mediaKey.startsWith('a')) throw new Deferred();
+  if (lane === 'quick' && mediaKey.startsWith('z')) throw new Deferred(2);
   return { outcome: 'made' };
 };
 
@@ -175,6 +176,13 @@ test.each([
   await waitUntil('all jobs to end', async () => ends.length === 9);
   const outcomes = new Set(ends.map(({ queue, outcome }) => `${queue} ${outcome}`));
   expect(outcomes).toEqual(new Set([`${queue} deferred`, 'rendition-medium deferred', 'rendition-slow completed']));
+});
+
+test('a video that costs too much for the medium lane moves to the slow one at once', async () => {
+  await publish('z', 2, 1, 'avi');
+  const { quick, medium, slow } = worker(costly);
+  await all(slow, 2);
+  expect([quick, medium, slow]).toEqual([['z1', 'z2'], [], ['z1', 'z2']]);
 });
 
 test("100 expensive videos of one owner do not block another's photo and video", async () => {

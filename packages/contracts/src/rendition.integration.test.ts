@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JobSeals } from '@echodrop/queue/job-seals';
 import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
+import { Deferred } from '@echodrop/queue/slower-lane';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { RenditionClient, type RenditionReply, type RenditionRequest, startRenditionWorkers } from './rendition.ts';
+import { RenditionClient, type RenditionReply, startRenditionWorkers } from './rendition.ts';
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;
@@ -28,17 +29,17 @@ async function newClient(): Promise<RenditionClient> {
   return made;
 }
 
-type Render = (request: RenditionRequest, signal: AbortSignal) => Promise<RenditionReply>;
+type Render = Parameters<typeof startRenditionWorkers>[0]['render'];
 
 const broken: RenditionReply = { outcome: 'unsupported', why: 'broken' };
 
 /** A worker that records its requests, except `first`, which tested the connection. */
 function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
   const requests: string[] = [];
-  const reply = async (request: RenditionRequest, signal: AbortSignal) => {
+  const reply: Render = async (request, ...run) => {
     if (request.mediaKey === 'first') return { outcome: 'made' as const };
     requests.push(`${request.set} ${request.mediaKey}`);
-    return render(request, signal);
+    return render(request, ...run);
   };
   const concurrency = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1 };
   const serving = { ...concurrency, graceSeconds: 0, render: reply, onEnd: () => {} };
@@ -61,6 +62,25 @@ test('the whole picture is a separate job', async () => {
   const requests = worker();
   await client.make({ mediaKey: 'one', type: 'jpg', set: 'whole' }, waiting);
   expect(requests).toEqual(['whole one']);
+});
+
+test('the share of a video that is transcoded can be read while a worker reports it', async () => {
+  const film = { mediaKey: 'a-video', type: 'avi' } as const;
+  const [begun, proceed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  worker(async (request, _, lane, onProgress) => {
+    if (request.mediaKey !== 'a-video') return { outcome: 'made' };
+    onProgress(lane === 'quick' ? 0.1 : 0.427);
+    if (lane === 'quick') throw new Deferred();
+    begun.resolve();
+    await proceed.promise;
+    return { outcome: 'made' };
+  });
+  expect(await client.videoProgress(film)).toBeUndefined();
+  await client.enqueue(film);
+  await begun.promise;
+  await expect.poll(() => client.videoProgress(film)).toBe(0.43);
+  proceed.resolve();
+  await expect.poll(() => client.videoProgress(film)).toBeUndefined();
 });
 
 test('awaited renditions precede all enqueued ones', async () => {

@@ -69,6 +69,14 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
     return this.clients[queueOf(request.set)].request(request, options).catch(tooCostlyIfDeadly);
   }
 
+  /** The share of a video that is transcoded, from 0 to 1; undefined unless a worker does that now. @throws Error if Redis is out of reach */
+  async videoProgress(media: Omit<RenditionRequest, 'set'>): Promise<number | undefined> {
+    const jobId = jobIdOf({ ...media, set: 'film' });
+    const lanes = [queues.slow, queues.medium, queues.video];
+    const shares = await Promise.all(lanes.map((name) => this.clients[name].progressOf(jobId)));
+    return shares.find((share) => share !== undefined);
+  }
+
   /** Enqueues the renditions that pages show, behind those that clients wait for. @throws QueueUnavailable */
   async enqueue(media: Omit<RenditionRequest, 'set'>): Promise<void> {
     const request = { ...media, set: isPhoto(media.type) ? 'pictures' : 'film' } as const;
@@ -90,8 +98,13 @@ interface RenditionWorkerOptions {
   readonly videoConcurrency: number;
   readonly slowConcurrency: number;
   readonly graceSeconds: number;
-  /** Throws Deferred if the job costs too much for a lane other than `slow`. */
-  readonly render: (request: RenditionRequest, signal: AbortSignal, lane: Lane) => Promise<RenditionReply>;
+  /** Throws Deferred if the job costs too much for a lane other than `slow`. `onProgress` gets the share that is done, from 0 to 1. */
+  readonly render: (
+    request: RenditionRequest,
+    signal: AbortSignal,
+    lane: Lane,
+    onProgress: (share: number) => void,
+  ) => Promise<RenditionReply>;
   readonly onEnd: (end: JobEnd, request?: RenditionRequest) => void;
 }
 
@@ -101,7 +114,8 @@ export function startRenditionWorkers(
   options: QueueOptions,
 ): readonly QueueWorker<RenditionRequest, RenditionReply>[] {
   const start = (name: string, concurrency: number, lane: Lane, ...slower: QueueName[]) => {
-    const handle = (request: RenditionRequest, signal: AbortSignal) => render(request, signal, lane);
+    const handle = (request: RenditionRequest, signal: AbortSignal, onProgress: (share: number) => void) =>
+      render(request, signal, lane, onProgress);
     const slowerLanes = slower.map((each) => ({ name: each, ownerOf }));
     const worker = { name, concurrency, graceSeconds, maxSeconds, slowerLanes, handle, onEnd };
     return new QueueWorker<RenditionRequest, RenditionReply>(worker, options);

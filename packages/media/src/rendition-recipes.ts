@@ -77,6 +77,11 @@ export function recipesOf(set: RenditionSet, media: SizedMedia): readonly Recipe
   return picturesOf(media.type).filter((recipe) => setOf(recipe, size) === set);
 }
 
+/** The set of a rendition within a job: the job of a video makes its pictures as a set of their own. */
+export function subsetOf(set: RenditionSet, recipe: Recipe): RenditionSet {
+  return set === 'film' && recipe.name !== videoRecipe.name ? 'pictures' : set;
+}
+
 // Pages show whole animations.
 function canBeAnimation({ extension }: Recipe): boolean {
   return extension === 'gif' || extension === 'webp';

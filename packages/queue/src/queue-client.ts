@@ -96,6 +96,15 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     return { waiting: waiting + prioritized, oldestMs: Math.max(0, ...ages), unsupported: delayed };
   }
 
+  /** The share of a job that is done, from 0 to 1; undefined if it is not begun, has ended, or reports none. */
+  async progressOf(jobId: string): Promise<number | undefined> {
+    this.#connection.requireReady();
+    const fields = ['progress', 'finishedOn'] as const;
+    const [progress, finishedOn] = await this.#connection.redis.hmget(this.#queue.toKey(jobId), ...fields);
+    const share = Number.parseFloat(progress ?? '');
+    return finishedOn === null && share >= 0 && share <= 1 ? share : undefined;
+  }
+
   /** Resolves if Redis responds. */
   async ready(): Promise<void> {
     await this.#connection.redis.exists(queuePrefix);

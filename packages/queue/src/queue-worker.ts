@@ -35,8 +35,8 @@ interface WorkerOptions<Q, R> {
   /** How long handling may take, once begun. Default: until the job's deadline, which otherwise only keeps late jobs from being begun. */
   readonly maxSeconds?: number;
   /** An error fails the job. `signal` aborts at the time limit, and if the worker stops or lost the job, which then does not fail. */
-  readonly handle: (request: Q, signal: AbortSignal) => Promise<R>;
-  /** A job moves to the first if `handle` throws Deferred; a job that is in any of them is not begun here. */
+  readonly handle: (request: Q, signal: AbortSignal, onProgress: (share: number) => void) => Promise<R>;
+  /** A job moves to one of them if `handle` throws Deferred; a job that is in any of them is not begun here. */
   readonly slowerLanes?: readonly SlowerLaneOptions<Q>[];
   /** `request` is missing if job no longer exists or forged. */
   readonly onEnd: (end: JobEnd, request?: Q) => void;
@@ -131,10 +131,13 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     this.#runs.add(run);
     if (this.#stop) run.release(this.#stop);
     try {
-      return this.#seals.sealReply(place, await run.result((signal) => handle(request, signal)));
+      return this.#seals.sealReply(
+        place,
+        await run.result((signal) => handle(request, signal, (share) => reportProgress(job, share))),
+      );
     } catch (error) {
       if (run.isReleased) return returnJob(job, token, this.#stop === undefined);
-      if (error instanceof Deferred) await this.#slowerLanes[0]?.add(job);
+      if (error instanceof Deferred) await this.#slowerLane(error)?.add(job);
       throw error;
     } finally {
       this.#runs.delete(run);
@@ -154,6 +157,10 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     return found.includes(true);
   }
 
+  #slowerLane({ lanes }: Deferred): SlowerLane<Q> | undefined {
+    return this.#slowerLanes[lanes - 1] ?? this.#slowerLanes.at(-1);
+  }
+
   // After the end is in Redis, so that polling finds the same. Clients find a lost reply by polling.
   #publish(job: WorkerJob<Q, R> | undefined, end: WireEnd<R>): void {
     if (job?.data.reply === undefined) return;
@@ -162,6 +169,12 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
 }
 
 type WorkerJob<Q, R> = Job<JobData<Q>, SealedReply<R>>;
+
+// Of a job that has lost its lock once, the progress says that.
+function reportProgress(job: Job, share: number): void {
+  const rounded = Math.round(share * 100) / 100;
+  if (job.progress !== lockLost && job.progress !== rounded) job.updateProgress(rounded).catch(() => {});
+}
 
 // Fails if another worker has the lock: then there is nothing to return.
 async function returnJob(job: Job, token: string, hasLostLock: boolean): Promise<never> {

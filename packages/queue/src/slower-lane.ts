@@ -4,12 +4,15 @@ import type { JobSeals } from './job-seals.ts';
 import { OwnerRoundRobin } from './owner-round-robin.ts';
 import { type JobData, openQueue, waitAtMost } from './queue-connection.ts';
 
-/** The job costs too much for its queue: it moves to the next slower lane. */
+/** The job costs too much for its queue: it moves to a slower lane. */
 export class Deferred extends Error {
   override readonly name = 'Deferred';
+  /** 1: the next lane. */
+  readonly lanes: number;
 
-  constructor() {
+  constructor(lanes = 1) {
     super('deferred to a slower lane');
+    this.lanes = lanes;
   }
 }
 

@@ -23,7 +23,7 @@ import { gif } from '@echodrop/testkit/samples/sample-animation';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type LaneLimits, laneLimits, limitsForVideo } from './lanes.ts';
+import { type LaneLimits, laneLimits, lanesToMove, limitsForVideo } from './lanes.ts';
 import { Overruns } from './overruns.ts';
 import { noteWorkerDeaths, render } from './render.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
@@ -67,7 +67,7 @@ interface Job extends Omit<RenditionRequest, 'mediaKey'> {
 /** The limits of a lane, with wall-clock time for a busy machine. */
 function patient({ video, pictures, ...others }: LaneLimits): LaneLimits {
   const seconds = patienceMs / 1000;
-  return { ...others, video: { ...video, seconds }, pictures: { ...pictures, seconds }, spareSeconds: seconds };
+  return { ...others, video: { ...video, seconds }, pictures: { ...pictures, seconds } };
 }
 
 function make(
@@ -77,7 +77,8 @@ function make(
     limits = patient(laneLimits.quick),
     tools = 'these',
     overruns = new Overruns(),
-  }: { limits?: LaneLimits; tools?: string; overruns?: Overruns } = {},
+    onProgress,
+  }: { limits?: LaneLimits; tools?: string; overruns?: Overruns; onProgress?: (share: number) => void } = {},
 ): Promise<RenditionReply> {
   const rendering = {
     store,
@@ -88,6 +89,7 @@ function make(
     overruns,
     tools,
     events,
+    ...(onProgress && { onProgress }),
   };
   return render({ mediaKey, ...job }, patientSignal(), rendering);
 }
@@ -101,6 +103,7 @@ const nameOf = (recipe: Parameters<typeof renditionKey>[1]) => renditionKey('', 
 const made = { outcome: 'made' };
 const broken = { outcome: 'unsupported', why: 'broken' };
 const tooCostly = { outcome: 'unsupported', why: 'too_costly' };
+const photo: Job = { type: 'jpg', set: 'pictures' };
 const videoJob: Job = { type: 'avi', set: 'film' };
 const frame = { width: 40, height: 30 };
 
@@ -234,8 +237,6 @@ test('does not retry a third time what stops its tool', async () => {
   expect(await ffmpeg.started()).toBe(before);
 });
 
-const photo: Job = { type: 'jpg', set: 'pictures' };
-
 describe.each([
   ['slow', 10],
   ['medium', 5],
@@ -260,17 +261,57 @@ test('stops pictures that take too long in the slow lane', async () => {
   await node.allEnded(0);
 });
 
-test('allows pictures 15 seconds, a minute in the medium lane, and 10 minutes in the slow lane', () => {
-  expect(Object.values(laneLimits).map(({ pictures }) => pictures.seconds)).toEqual([15, 60, 600]);
+test.each([
+  ['quick', 0, 4],
+  ['quick', 2, 12],
+  ['medium', 0, 20],
+  ['medium', 20, 100],
+] as const)('in the %s lane a video that is estimated at %i s gets %i s of CPU time', (lane, estimated, cpuSeconds) => {
+  expect(limitsForVideo(laneLimits[lane], estimated).video.cpuSeconds).toBe(cpuSeconds);
 });
 
+test.each(['quick', 'medium'] as const)(
+  'in the %s lane, CPU time runs out first unless the machine is busy',
+  (lane) => {
+    const { video, pictures } = limitsForVideo(laneLimits[lane], 1000);
+    for (const { cpuSeconds = 0, seconds = 0 } of [video, pictures, laneLimits[lane].pictures])
+      expect(seconds).toBeGreaterThanOrEqual(2.5 * cpuSeconds);
+  },
+);
+
 test.each([
-  ['quick', 0, 2],
-  ['quick', 2, 8],
-  ['medium', 0, 15],
-  ['medium', 20, 60],
-] as const)('in the %s lane a video that is estimated at %i s gets %i s', (lane, estimated, seconds) => {
-  expect(limitsForVideo(laneLimits[lane], estimated).video.seconds).toBe(seconds);
+  ['ffmpeg', 'a video', videoJob],
+  ['node', 'pictures', photo],
+] as const)('defers %s that takes more CPU time for %s than its lane allows', async (program, _, job) => {
+  const mediaKey = await uploaded(program === 'ffmpeg' ? video : picture);
+  await using tool = await replaceTool('while :; do :; done', program);
+  const limits = patient(laneLimits.quick);
+  const short = {
+    ...limits,
+    video: { ...limits.video, cpuSeconds: 1 },
+    pictures: { ...limits.pictures, cpuSeconds: 1 },
+  };
+  await expect(make(mediaKey, job, { limits: short })).rejects.toThrow(Deferred);
+  expect(await tool.started()).toBe(1);
+});
+
+test('moves a video past lanes that would only fetch it', () => {
+  expect([3, 20, 21, 1000].map(lanesToMove)).toEqual([1, 1, 2, 2]);
+});
+
+test('reports how much of a transcoding is done', async () => {
+  const shares: number[] = [];
+  const long = await sampleVideo('avi', { width: 640, height: 480, seconds: 10 });
+  const onProgress = (share: number) => shares.push(share);
+  expect(await make(await uploaded(long), videoJob, { limits: patient(laneLimits.slow), onProgress })).toEqual(made);
+  expect(shares.length).toBeGreaterThan(0);
+  expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  expect(shares.every((share) => share >= 0 && share <= 1)).toBe(true);
+  expect(shares.at(-1)).toBeGreaterThan(0.9);
+  const copied = shares.length;
+  const h264 = await sampleVideo('mp4', { width: 640, height: 480, seconds: 1 });
+  await make(await uploaded(h264), { type: 'mp4', set: 'film' }, { onProgress });
+  expect(shares.length).toBe(copied);
 });
 
 test('makes media too costly that killed its workers twice', async () => {

@@ -13,25 +13,25 @@ export interface LaneLimits {
   readonly photoSeconds: number;
   /** Whether a job that costs more moves to a slower lane; else it is `too_costly`. */
   readonly canDefer: boolean;
-  /** Wall-clock time for a video, in addition to three times its estimate. */
+  /** CPU time for a video, in addition to four times its estimate. */
   readonly spareSeconds: number;
 }
 
 /**
- * The slow lane has the limits of docs/reference/media.md. On one machine, a slower lane gets the CPU time that quicker lanes do not
- * use. So the slow lane has more wall-clock time, and CPU time limits its jobs.
+ * The slow lane has the limits of docs/reference/media.md. CPU time decides about a lane: on a busy machine, a job would take as long in another.
+ * Wall-clock time only ends tools that hang.
  */
 export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
-  // The longest wait of another owner's short video.
+  // The longest wait of another owner's short video on an idle machine.
   quick: {
-    video: { seconds: 8, estimatedSeconds: 2 },
-    pictures: { seconds: 15, animationPixels: 10_000_000 },
-    ...{ photoSeconds: 2, canDefer: true, spareSeconds: 2 },
+    video: { cpuSeconds: 12, seconds: 30, estimatedSeconds: 2 },
+    pictures: { cpuSeconds: 15, seconds: 60, animationPixels: 10_000_000 },
+    ...{ photoSeconds: 2, canDefer: true, spareSeconds: 4 },
   },
   medium: {
-    video: { seconds: 60, estimatedSeconds: 20, niceness: 5 },
-    pictures: { seconds: 60, niceness: 5 },
-    ...{ photoSeconds: Number.POSITIVE_INFINITY, canDefer: true, spareSeconds: 15 },
+    video: { cpuSeconds: 100, seconds: 300, estimatedSeconds: 20, niceness: 5 },
+    pictures: { cpuSeconds: 60, seconds: 300, niceness: 5 },
+    ...{ photoSeconds: Number.POSITIVE_INFINITY, canDefer: true, spareSeconds: 20 },
   },
   slow: {
     video: { seconds: 2 * 60 * 60, niceness: 10 },
@@ -58,6 +58,11 @@ export function exceedsLane({ canDefer, video }: LaneLimits, estimatedSeconds: n
   return canDefer && estimatedSeconds > (video.estimatedSeconds ?? Number.POSITIVE_INFINITY);
 }
 
+/** How many lanes such a video moves: past those that would only fetch it. */
+export function lanesToMove(estimatedSeconds: number): number {
+  return exceedsLane(laneLimits.medium, estimatedSeconds) ? 2 : 1;
+}
+
 /**
  * The limits for a video and its pictures: a file with a wrong or missing duration must not block a lane that defers.
  * @param estimatedSeconds CPU time
@@ -65,10 +70,15 @@ export function exceedsLane({ canDefer, video }: LaneLimits, estimatedSeconds: n
 export function limitsForVideo(limits: LaneLimits, estimatedSeconds: number): LaneLimits {
   const { video, spareSeconds } = limits;
   if (!limits.canDefer) return limits;
-  const { seconds = Number.POSITIVE_INFINITY } = video;
+  const { cpuSeconds = Number.POSITIVE_INFINITY, seconds = Number.POSITIVE_INFINITY } = video;
+  const { pictures } = limits;
   return {
     ...limits,
-    video: { ...video, seconds: Math.min(seconds, spareSeconds + Math.ceil(3 * estimatedSeconds)) },
-    pictures: { ...limits.pictures, seconds: Math.min(seconds, limits.pictures.seconds ?? seconds) },
+    video: { ...video, cpuSeconds: Math.min(cpuSeconds, spareSeconds + Math.ceil(4 * estimatedSeconds)) },
+    pictures: {
+      ...pictures,
+      cpuSeconds: Math.min(cpuSeconds, pictures.cpuSeconds ?? cpuSeconds),
+      seconds: Math.min(seconds, pictures.seconds ?? seconds),
+    },
   };
 }

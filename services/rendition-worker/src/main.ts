@@ -30,8 +30,8 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
       videoConcurrency: config.FILM_CONCURRENCY,
       slowConcurrency: config.SLOW_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
-      render: (request, signal, lane) =>
-        render(request, signal, { ...deps, limits: laneLimits[lane], overruns: overruns[lane] }),
+      render: (request, signal, lane, onProgress) =>
+        render(request, signal, { ...deps, limits: laneLimits[lane], overruns: overruns[lane], onProgress }),
       onEnd(end, request) {
         events.jobEnded(end, request);
         if (!request || end.outcome !== 'failed' || end.error instanceof MediaRemoved) return;

@@ -24,7 +24,14 @@ export async function makeRenditions(
   set: RenditionSet,
   media: LocalMedia,
   renditions: readonly RenditionToMake[],
-  { limits, ...options }: RenderOptions & { readonly limits: LaneLimits },
+  {
+    limits,
+    onProgress,
+    ...options
+  }: RenderOptions & {
+    readonly limits: LaneLimits;
+    readonly onProgress?: ((share: number) => void) | undefined;
+  },
 ): Promise<RenditionsMade> {
   if (set !== 'film') {
     const pictures = picturesOf(media.type).flatMap((recipe) =>
@@ -37,7 +44,7 @@ export async function makeRenditions(
   }
   const [video] = renditions;
   if (!video || !isVideo(media)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
-  const rendered = await renderVideo(media, video.path, { ...options, ...limits.video });
+  const rendered = await renderVideo(media, video.path, { ...options, ...limits.video, onProgress });
   return { rendered, made: rendered.outcome === 'made' ? [video] : [] };
 }
 

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
 import type { Rendered, RenditionReason } from '@echodrop/media/outcomes';
-import { minVideoCostSeconds } from '@echodrop/media/render-video/render-video';
-import { type Recipe, type RenditionSet, recipesOf, videoRecipe } from '@echodrop/media/rendition-recipes';
+import { minVideoCostSeconds } from '@echodrop/media/render-video/video-cost';
+import { type Recipe, type RenditionSet, recipesOf, subsetOf } from '@echodrop/media/rendition-recipes';
 import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
 import { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import { isVideo, type LocalMedia, videoTracks } from '@echodrop/media/video-layout/ffprobe';
@@ -14,7 +14,7 @@ import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { Deferred } from '@echodrop/queue/slower-lane';
 import type { RenditionEvents } from './events.ts';
-import { exceedsLane, isKnownToBeCostly, type LaneLimits, limitsForVideo } from './lanes.ts';
+import { exceedsLane, isKnownToBeCostly, type LaneLimits, lanesToMove, limitsForVideo } from './lanes.ts';
 import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
 import { findNotShown } from './not-shown.ts';
 import type { Overruns } from './overruns.ts';
@@ -30,6 +30,8 @@ interface RenderDeps {
   /** Media of these types is not fetched. */
   readonly typesOff: ReadonlySet<MediaType>;
   readonly limits: LaneLimits;
+  /** Gets the share of a transcoding that is done, from 0 to 1. */
+  readonly onProgress?: (share: number) => void;
   /** In this lane. */
   readonly overruns: Overruns;
   /** See toolsHash. */
@@ -139,7 +141,7 @@ async function renderMissing(
   // Its pictures are deferred too, unless a page requests them: a hundred posters would delay the next owner's video.
   const estimatedSeconds =
     isVideo(media) && typeof media.tracks === 'object' ? minVideoCostSeconds(media.tracks, media.type) : 0;
-  if (set === 'film' && exceedsLane(limits, estimatedSeconds)) throw new Deferred();
+  if (set === 'film' && exceedsLane(limits, estimatedSeconds)) throw new Deferred(lanesToMove(estimatedSeconds));
   const mediaLimits = isVideo(media) ? limitsForVideo(limits, estimatedSeconds) : limits;
   let result: Rendered = { outcome: 'made' };
   let failure: { readonly error: unknown } | undefined;
@@ -169,8 +171,9 @@ async function renderSet(
   { signal, ...deps }: RenderDeps & { readonly signal: AbortSignal },
 ): Promise<Rendered> {
   const { mediaKey, set } = request;
-  const { store, scratchDir, maxPixels, limits, overruns, tools, events } = deps;
-  const { rendered, made } = await makeRenditions(set, media, toMake, { scratchDir, maxPixels, signal, limits });
+  const { store, scratchDir, maxPixels, limits, onProgress, overruns, tools, events } = deps;
+  const options = { scratchDir, maxPixels, signal, limits, onProgress };
+  const { rendered, made } = await makeRenditions(set, media, toMake, options);
   await storeRenditions(made, mediaKey, store, signal);
   const why = rendered.outcome === 'unsupported' ? rendered.why : undefined;
   if (why === 'timed_out' && !isPhoto(request.type)) overruns.note(request.owner);
@@ -182,11 +185,6 @@ async function renderSet(
   const notMade = toMake.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
   if (isNoted(why)) await noteUnsupported(store, mediaKey, notMade, { why, tools });
   return rendered;
-}
-
-/** The job of a video makes its pictures as a set of their own. */
-function subsetOf(set: RenditionSet, recipe: Recipe): RenditionSet {
-  return set === 'film' && recipe.name !== videoRecipe.name ? 'pictures' : set;
 }
 
 function outcomeOf(set: RenditionSet, noted: RenditionStatus['noted']): Rendered {

@@ -43,7 +43,7 @@ beforeEach(async () => {
   });
   const app = siteApp({
     ...{ store: watched, events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')) },
-    renditions: { make: () => make() },
+    renditions: { make: () => make(), videoProgress: async () => undefined },
     ...{
       publicSite: 'https://pics.example',
       name: 'Pictures',

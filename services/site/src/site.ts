@@ -1,9 +1,9 @@
-import type { RenditionSources } from './find/find-rendition.ts';
+import type { ViewSources } from './find/find-view.ts';
 import type { SignInProvider } from './sign-in/sign-in-providers.ts';
 import type { Prefill } from './upload-page/prefill.ts';
 
 /** What pages and routes depend on. */
-export interface Site extends RenditionSources {
+export interface Site extends ViewSources {
   /** The public origin, without a trailing slash. */
   readonly publicSite: string;
   readonly name: string;

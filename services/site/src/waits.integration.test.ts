@@ -26,10 +26,12 @@ let site: string;
 /** How long the site would wait for each rendition. */
 let waits: number[];
 let make: () => Promise<RenditionReply>;
+let progress: number | undefined;
 
 beforeEach(async () => {
   resources = new AsyncDisposableStack();
   waits = [];
+  progress = undefined;
   make = () => Promise.reject(new QueueUnavailable('timed out waiting for reply'));
   const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
   store = resources.use(new FilesystemObjectStore(path));
@@ -40,6 +42,7 @@ beforeEach(async () => {
         waits.push(waitMs);
         return make();
       },
+      videoProgress: async () => progress,
     },
     ...{
       publicSite: 'https://pics.example',
@@ -105,6 +108,25 @@ test('the address of a video waits at most a second for it, because it takes min
   const id = await publishSample(store, Buffer.from('media'), { type: 'mp4' });
   await fetch(`${site}/${id}/video.mp4`);
   expect(waits).toEqual([1000]);
+});
+
+test('the pages of a video that is transcoded say how much is done, and reload', async () => {
+  const mediaKey = newMediaKey();
+  const id = await publishSample(store, Buffer.from('media'), { mediaKey, type: 'avi', timestamp: new Date() });
+  const pages = () =>
+    Promise.all(
+      ['', '/player'].map(async (path) => {
+        const response = await fetch(`${site}/${id}${path}`);
+        expect(Number(response.headers.get('refresh'))).toBeGreaterThan(0);
+        return response.text();
+      }),
+    );
+  for (const page of await pages()) expect(page).not.toContain('<progress');
+  progress = 0.427;
+  for (const page of await pages()) {
+    expect(page).toContain('This video is still being processed: 42 % done.');
+    expect(page).toContain('<progress max="100" value="42"');
+  }
 });
 
 test('500 viewers who wait for a picture keep no others waiting', async () => {

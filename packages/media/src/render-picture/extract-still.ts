@@ -72,13 +72,13 @@ function writePng(
   input: readonly string[],
   graph: readonly string[],
   png: string,
-  { maxPixels, signal, niceness, seconds = limits.seconds }: StillOptions,
+  { maxPixels, signal, niceness, seconds = limits.seconds, cpuSeconds = limits.cpuSeconds }: StillOptions,
 ): Promise<TimedEnd> {
   // A temporary file: its size does not matter.
   const coding = ['-c:v', 'png', '-compression_level', '1', '-f', 'image2', `file:${png}`];
   const output = [...graph, '-frames:v', '1', '-map_metadata', '-1', ...coding];
   // More threads would decode frames that are not used.
   const args = { input: ['-threads', '1', ...input], output };
-  const ffmpegLimits = { ...limits, seconds, maxPixels, niceness };
+  const ffmpegLimits = { ...limits, seconds, cpuSeconds, maxPixels, niceness };
   return withDeadline(seconds, signal, (signal) => runFfmpeg(args, ffmpegLimits, signal));
 }

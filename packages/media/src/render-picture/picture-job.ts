@@ -44,6 +44,8 @@ export function completeMarkerOf(path: string): string {
 export interface ProcessBudget {
   /** Wall-clock time; 180 unless set. */
   readonly seconds?: number;
+  /** Of all threads of a tool together. */
+  readonly cpuSeconds?: number;
   /** See ToolLimits. */
   readonly niceness?: number;
 }

@@ -47,7 +47,7 @@ export type PictureJobEnd = z.infer<typeof endShape>;
 export async function makePictures(
   job: PictureJob,
   signal: AbortSignal,
-  { seconds = limits.seconds, niceness }: ProcessBudget = {},
+  { seconds = limits.seconds, cpuSeconds = limits.cpuSeconds, niceness }: ProcessBudget = {},
 ): Promise<Rendered> {
   signal.throwIfAborted();
   const { path } = job.source;
@@ -56,7 +56,7 @@ export async function makePictures(
   const files = { reads: [path, ...code], writes, output: { folder, maxBytes: maxFolderBytes } };
   const tool = [process.execPath, ...nodeFlags, program, JSON.stringify(job)] as const;
   const run = await withDeadline(seconds, signal, (signal) =>
-    runTool(tool, { ...limits, seconds, niceness }, { ...files, signal }),
+    runTool(tool, { ...limits, seconds, cpuSeconds, niceness }, { ...files, signal }),
   );
   if (run === 'timed_out') return { outcome: 'unsupported', why: run };
   if (run.end === 'too_costly') return { outcome: 'unsupported', why: run.end };

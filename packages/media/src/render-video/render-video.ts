@@ -11,13 +11,13 @@ import { type LocalVideo, type Track, videoTracks } from '../video-layout/ffprob
 import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
 import { decoderOptions, videoGuards } from '../video-layout/video-codecs.ts';
-import { isHighDynamicRange } from '../video-layout/video-colours.ts';
 import { hasHiddenPictures, hasPictures } from '../video-layout/video-edits.ts';
 import { type ColourFilters, colourAttempts, scaleForEncoder } from './colour-filters.ts';
+import { isPlayable, videoCostSeconds } from './video-cost.ts';
 
 const maxSeconds = 45 * 60;
-const limits: Omit<FfmpegLimits, 'maxPixels' | 'seconds'> = {
-  cpuSeconds: 40 * 60,
+const maxCpuSeconds = 40 * 60;
+const limits: Omit<FfmpegLimits, 'maxPixels' | 'seconds' | 'cpuSeconds'> = {
   addressBytes: addressBytesOf.ffmpeg,
   fileBytes: maxOutputBytes.video,
 };
@@ -41,25 +41,27 @@ const withoutMetadata = [
  * `canBeCopied` says so and the copy plays from each of its entry points, else transcoded (H.264, at most 1080p, deinterlaced).
  * The sound is always transcoded (AAC, stereo).
  *
- * The result is `timed_out` after `seconds` for all attempts together, and `too_costly` if one attempt takes more than 40
- * minutes of CPU time, or if the estimate exceeds `estimatedSeconds` of it.
+ * The result is `timed_out` after `seconds` for all attempts together, or after `cpuSeconds` of an attempt (40 minutes unless set), and
+ * `too_costly` if the estimate exceeds `estimatedSeconds` of CPU time. `onProgress` gets the share of a transcoding that is done, from 0 to 1.
  * @throws ToolFailed if ffmpeg is missing or killed; OutputRefused if it left something other than an MP4; the reason of `signal`
  */
 export async function renderVideo(
   video: LocalVideo,
   outputPath: string,
-  { maxPixels, signal, seconds = maxSeconds, estimatedSeconds = Number.POSITIVE_INFINITY, niceness }: VideoOptions,
+  { estimatedSeconds = Number.POSITIVE_INFINITY, signal, ...options }: VideoOptions,
 ): Promise<Rendered> {
   const { path, type, tracks = await videoTracks(path, type, signal) } = video;
   if (typeof tracks === 'string') return { outcome: 'unsupported', why: tracks };
   const picture = pictureTrack(tracks);
   if (typeof picture === 'string') return { outcome: 'unsupported', why: picture };
+  const { seconds = maxSeconds, cpuSeconds = maxCpuSeconds } = options;
+  const bounds = { ...options, seconds, cpuSeconds };
   const end = await withDeadline(seconds, signal, async (signal) => {
-    const mayCopy = await canBeCopied({ path, type, track: picture }, { maxPixels, signal });
+    const mayCopy = await canBeCopied({ path, type, track: picture }, { ...bounds, signal });
     // Whether a track fits into an MP4 and plays from every entry point, and whether sound can be decoded, only shows when tried.
     for (const attempt of attempts(picture, tracks, mayCopy)) {
       if (videoCostSeconds(picture, attempt.isCopy) > estimatedSeconds) return 'too_costly';
-      const end = await encode({ path, type, picture }, attempt, outputPath, { seconds, maxPixels, niceness, signal });
+      const end = await encode({ path, type, picture }, attempt, outputPath, { ...bounds, signal });
       if (end !== 'broken') return end;
     }
     return 'broken';
@@ -71,22 +73,23 @@ async function encode(
   { path, type, picture }: { readonly path: string; readonly type: VideoType; readonly picture: Track },
   { isCopy, coding, sound }: Attempt,
   outputPath: string,
-  { signal, ...bounds }: Pick<VideoOptions, 'maxPixels' | 'signal' | 'niceness'> & { readonly seconds: number },
+  { signal, onProgress, maxPixels, niceness, seconds, cpuSeconds }: AttemptBounds,
 ): Promise<TimedEnd> {
   const input = ['-threads', '4', ...videoGuards(type), ...decoderOptions(picture), '-i', `file:${path}`];
   const streams = ['-map', `0:${picture.index}`, ...(sound ? codeSound(sound) : [])];
   const output = [...streams, ...coding, ...withoutMetadata, ...mp4, `file:${outputPath}`];
-  const end = await runFfmpeg({ input, output }, { ...limits, ...bounds }, signal);
+  const report =
+    isCopy || picture.seconds === 0 ? undefined : (done: number) => onProgress?.(Math.min(1, done / picture.seconds));
+  const end = await runFfmpeg(
+    { input, output },
+    { ...limits, maxPixels, niceness, seconds, cpuSeconds },
+    signal,
+    report,
+  );
   if (end !== 'done') return end;
   // ffmpeg also reports success if the video has no picture.
   const isUsable = isCopy ? hasCleanEntryPoints : hasPictures;
   return (await isUsable(outputPath)) ? 'done' : 'broken';
-}
-
-/** The lowest estimate of the CPU time for a video; see videoCostSeconds. */
-export function minVideoCostSeconds(tracks: readonly Track[], type: VideoType): number {
-  const picture = pictureTrack(tracks);
-  return typeof picture === 'string' ? 0 : videoCostSeconds(picture, isPlayable(picture, type));
 }
 
 /** What a video may cost; see renderVideo. */
@@ -97,7 +100,10 @@ export interface VideoLimits extends ProcessBudget {
 interface VideoOptions extends VideoLimits {
   readonly maxPixels: number;
   readonly signal: AbortSignal;
+  readonly onProgress?: ((share: number) => void) | undefined;
 }
+
+type AttemptBounds = VideoOptions & Required<Pick<VideoOptions, 'seconds' | 'cpuSeconds'>>;
 
 /** A way to make the video. */
 interface Attempt {
@@ -144,13 +150,6 @@ async function canBeCopied(
   return !(await hasInterlacedFrames(video, bounds));
 }
 
-// Browsers play 8 bits and 4:2:0. AVI and MPEG lack the display times that an MP4 needs.
-function isPlayable(picture: Track, type: VideoType): boolean {
-  const { codec, pixelFormat } = picture;
-  const isCommon = codec === 'h264' && (pixelFormat === 'yuv420p' || pixelFormat === 'yuvj420p');
-  return isCommon && !isHighDynamicRange(picture) && type !== 'avi' && type !== 'mpg';
-}
-
 const copy = ['-c:v', 'copy', ...withoutSei];
 
 function transcode(picture: Track, { statement, mapping, colours }: ColourFilters): string[] {
@@ -161,36 +160,4 @@ function transcode(picture: Track, { statement, mapping, colours }: ColourFilter
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-threads', '4'],
     ...withoutSei,
   ];
-}
-
-// Pixels that one core processes per second. Rough: only the order of magnitude matters.
-const decodingRates: Readonly<Record<string, number>> = { h264: 500e6, hevc: 400e6, vp9: 400e6, av1: 250e6 };
-const otherDecodingRate = 500e6;
-const toneMappingRate = 25e6;
-const encodingRate = 60e6;
-const defaultFrameRate = 30;
-const soundSecondsPerSecond = 1 / 60;
-
-/**
- * Estimates the seconds of CPU time to make a video of this picture track. 0 if the file has no duration. Set a time limit
- * too, as the file may lie.
- */
-export function videoCostSeconds(picture: Track, isCopied: boolean): number {
-  const { codec, pixelFormat, seconds, frameRate } = picture;
-  const sound = seconds * soundSecondsPerSecond;
-  if (isCopied) return sound;
-  const size = videoSize(displayedSize(picture));
-  const pixels = picture.width * picture.height;
-  const depth = isDeep(pixelFormat) ? 1.5 : 1;
-  // Colours and alpha are two pictures.
-  const planes = picture.hasAlpha ? 2 : 1;
-  const decoding = (pixels * depth * planes) / (decodingRates[codec] ?? otherDecodingRate);
-  const toneMapping = isHighDynamicRange(picture) ? pixels / toneMappingRate : 0;
-  const encoding = (size.width * size.height) / encodingRate;
-  return seconds * (frameRate || defaultFrameRate) * (decoding + toneMapping + encoding) + sound;
-}
-
-// More than 8 bits per sample, such as yuv420p10le.
-function isDeep(pixelFormat: string): boolean {
-  return /p(9|1[0-6])(le|be)$/.test(pixelFormat);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Track } from '../video-layout/ffprobe.ts';
-import { videoCostSeconds } from './render-video.ts';
+import { videoCostSeconds } from './video-cost.ts';
 
 const phone: Track = {
   ...{

@@ -13,22 +13,30 @@ export interface FfmpegLimits extends ToolLimits {
 // ffmpeg exits alike after SIGTERM and SIGXCPU (CPU time limit); the fourth signal ends it at once.
 const exitCodesOfSignals: readonly (number | null)[] = [255, 123];
 
+// What it prints is limited (run-tool.ts): a report has 250 bytes.
+const maxReports = 800;
+
 /**
  * Runs ffmpeg on a local file, within limits.
  * @param args `input`: the guards and the path; `output`: the options and the path
+ * @param onProgress gets the seconds of output that are done, about once a second in a short run
  * @throws ToolFailed if ffmpeg is missing or passes its deadline, the input is gone or the disk is full; the reason of `signal`
  */
 export async function runFfmpeg(
   { input, output }: { readonly input: readonly string[]; readonly output: readonly string[] },
   limits: FfmpegLimits,
   signal: AbortSignal,
+  onProgress?: (seconds: number) => void,
 ): Promise<TimedEnd> {
   signal.throwIfAborted();
   const options = ['-nostdin', '-y', '-v', 'fatal', '-abort_on', 'empty_output', '-max_pixels', `${limits.maxPixels}`];
+  const period = Math.max(1, limits.seconds / maxReports);
+  const reports = onProgress ? ['-progress', 'pipe:1', '-stats_period', `${period}`] : [];
   const [source, target] = [fileIn(input), fileIn(output)];
   const folder = target && dirname(target);
-  const { end, exitCode } = await runTool(['ffmpeg', ...options, ...input, ...output], limits, {
+  const { end, exitCode } = await runTool(['ffmpeg', ...options, ...reports, ...input, ...output], limits, {
     signal,
+    onStdout: onProgress && ((text) => reportTime(text, onProgress)),
     reads: source ? [source] : [],
     writes: folder ? [folder] : [],
     output: folder ? { folder, maxBytes: maxFolderBytes } : undefined,
@@ -36,6 +44,12 @@ export async function runFfmpeg(
   if (source) await requireSource(source, 'ffmpeg');
   if (folder) await requireSpace(folder, limits.fileBytes);
   return exitCodesOfSignals.includes(exitCode) ? 'timed_out' : end;
+}
+
+// "N/A" before the first frame.
+function reportTime(text: string, onProgress: (seconds: number) => void): void {
+  const microseconds = /^out_time_us=(\d{1,15})$/m.exec(text)?.[1];
+  if (microseconds !== undefined) onProgress(Number(microseconds) / 1e6);
 }
 
 function fileIn(args: readonly string[]): string | undefined {

@@ -28,6 +28,8 @@ export type TimedEnd = ToolEnd | 'timed_out';
 
 interface RunOptions extends ToolFiles {
   readonly signal: AbortSignal;
+  /** Gets what the tool prints to stdout, as it comes. */
+  readonly onStdout?: ((text: string) => void) | undefined;
   /** The folder that it writes to, and the limit for all files there. */
   readonly output?: { readonly folder: string; readonly maxBytes: number } | undefined;
 }
@@ -52,7 +54,7 @@ const maxPrintedBytes = 256 * 1024;
 export async function runTool(
   tool: readonly [string, ...string[]],
   limits: ToolLimits,
-  { signal, output, ...files }: RunOptions,
+  { signal, output, onStdout, ...files }: RunOptions,
 ): Promise<ToolRun> {
   const child = startInSandbox(tool, limits, files);
   let isTooMuch = false;
@@ -72,6 +74,7 @@ export async function runTool(
     return () => Buffer.concat(chunks).toString();
   };
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  if (onStdout) child.stdout?.on('data', (chunk: Buffer) => onStdout(chunk.toString()));
   try {
     await runGroup(child, limits.seconds * 1000, signal);
     const end = isTooMuch ? 'too_costly' : endOf(child);

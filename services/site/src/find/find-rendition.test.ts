@@ -82,7 +82,11 @@ test('a rendition that was deleted, or cannot be requested, is not ready', async
 
 test('a GIF counts as animated before its renditions are ready', async () => {
   const make = () => Promise.reject(new QueueUnavailable('down'));
-  const view = await findView({ ...record, type: 'gif' }, { store, renditions: { make }, events }, signal);
+  const view = await findView(
+    { ...record, type: 'gif' },
+    { store, renditions: { make, videoProgress: async () => undefined }, events },
+    signal,
+  );
   expect(view).toEqual({ picture: 'not_ready', isAnimated: true });
 });
 

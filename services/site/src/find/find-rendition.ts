@@ -1,5 +1,5 @@
 import { ownerHash } from '@echodrop/archive/owner';
-import type { RenditionClient } from '@echodrop/contracts/rendition';
+import type { RenditionClient, RenditionRequest } from '@echodrop/contracts/rendition';
 import { isPhoto } from '@echodrop/media/detect-media-type';
 import { type Recipe, setOf, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { renditionKey } from '@echodrop/object-store/object-keys';
@@ -61,13 +61,19 @@ export async function makeRendition(
   return { state: outcome === 'created' ? 'not_ready' : 'unsupported' };
 }
 
+/** How jobs describe the media of a record. */
+export function requestedMedia(record: PublishedMedia): Omit<RenditionRequest, 'set'> {
+  const { mediaKey, type, width, height, size: bytes } = record;
+  return { mediaKey, type, pixels: width * height, bytes, owner: ownerHash(record) };
+}
+
 async function requestRendition(
   record: PublishedMedia,
   recipe: Recipe,
   { renditions, events }: RenditionSources,
   waiting: { readonly waitMs: number; readonly signal: AbortSignal },
 ): Promise<RenditionWait['outcome']> {
-  const { mediaKey, type, width, height, size: bytes } = record;
+  const { mediaKey } = record;
   const began = performance.now();
   const report = (outcome: RenditionWait['outcome'], error?: unknown) => {
     const seconds = Math.round(performance.now() - began) / 1000;
@@ -75,8 +81,8 @@ async function requestRendition(
     return outcome;
   };
   try {
-    const about = { mediaKey, type, pixels: width * height, bytes, owner: ownerHash(record) };
-    const request = { ...about, set: setOf(recipe, about) };
+    const media = requestedMedia(record);
+    const request = { ...media, set: setOf(recipe, media) };
     const { outcome } = await renditions.make(request, waiting);
     return report(outcome === 'made' ? 'created' : outcome);
   } catch (error) {

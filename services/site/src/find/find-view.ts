@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import type { RenditionClient } from '@echodrop/contracts/rendition';
 import { isPhoto } from '@echodrop/media/detect-media-type';
 import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { renditionKey } from '@echodrop/object-store/object-keys';
@@ -8,6 +9,7 @@ import {
   makeRendition,
   type RenditionSources,
   type RenditionState,
+  requestedMedia,
   storedRendition,
 } from './find-rendition.ts';
 
@@ -16,6 +18,8 @@ export interface MediaView {
   readonly picture: RenditionState;
   /** Videos only. */
   readonly video?: RenditionState;
+  /** The share of a video that is transcoded, from 0 to 1, while that goes on. */
+  readonly progress?: number | undefined;
   /** Whether a photo's medium picture exists. */
   readonly hasMedium?: boolean;
   /** Whether a photo moves, which only its whole rendition does. */
@@ -24,10 +28,14 @@ export interface MediaView {
   readonly isReloading?: boolean;
 }
 
+export interface ViewSources extends RenditionSources {
+  readonly renditions: Pick<RenditionClient, 'make' | 'videoProgress'>;
+}
+
 /** The view after a wait of at most `waitMs` for renditions, a few seconds by default, or what became of the media. @throws StoreUnavailable, UnreadableRecord, signal's reason */
 export async function findView(
   record: PublishedMedia,
-  sources: RenditionSources,
+  sources: ViewSources,
   signal: AbortSignal,
   waitMs?: number,
 ): Promise<MediaView | NoMedia> {
@@ -50,7 +58,7 @@ export function isTall({ type, width, height }: PublishedMedia): boolean {
 
 async function photoView(
   record: PublishedMedia,
-  sources: RenditionSources,
+  sources: ViewSources,
   signal: AbortSignal,
   waitMs?: number,
 ): Promise<MediaView> {
@@ -70,13 +78,16 @@ async function photoView(
 
 async function videoView(
   record: PublishedMedia,
-  sources: RenditionSources,
+  sources: ViewSources,
   signal: AbortSignal,
   waitMs?: number,
 ): Promise<MediaView> {
   const find = (recipe: Recipe) => findRendition(record, recipe, sources, signal, waitMs);
   const [picture, video] = await Promise.all([find(pictureRecipes.large), find(videoRecipe)]);
-  return { picture: picture.state, video: video.state };
+  const states = { picture: picture.state, video: video.state };
+  if (video.state !== 'not_ready') return states;
+  const progress = await sources.renditions.videoProgress(requestedMedia(record)).catch(() => undefined);
+  return { ...states, progress };
 }
 
 // RFC 9649 section 2.7: the flags of the extended header, and the animation flag.

@@ -18,7 +18,7 @@ function controlledClient() {
     sent.push({ request, signal: waiting.signal, reply });
     return reply.promise;
   };
-  return { sent, renditions: new SharedRenditions({ make }) };
+  return { sent, renditions: new SharedRenditions({ make, videoProgress: async () => undefined }) };
 }
 
 test('readers who wait for the same renditions share a request', async () => {

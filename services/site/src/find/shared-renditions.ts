@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RenditionClient, RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 
-type Client = Pick<RenditionClient, 'make'>;
+type Client = Pick<RenditionClient, 'make' | 'videoProgress'>;
 
 interface SharedRequest {
   readonly reply: Promise<RenditionReply>;
@@ -51,6 +51,11 @@ export class SharedRenditions implements Client {
       this.#waiting -= 1;
       if (shared.waiting === 0) this.#end(key, shared);
     }
+  }
+
+  /** Like `RenditionClient.videoProgress`. @throws Error if Redis is out of reach */
+  videoProgress(media: Omit<RenditionRequest, 'set'>): Promise<number | undefined> {
+    return this.#client.videoProgress(media);
   }
 
   #send(key: string, request: RenditionRequest): SharedRequest {

@@ -13,6 +13,7 @@ import { alternativeTextOf, bylineOf, captionOf, nameOf, titleOf } from './media
 import { metaTags } from './meta-tags.ts';
 import { type Page, pagePolicy } from './page.ts';
 import { share, shareScripts } from './share.ts';
+import { stillProcessing } from './still-processing.ts';
 
 type SiteInfo = Pick<Site, 'publicSite' | 'name' | 'robots' | 'hasOembedDiscovery'>;
 
@@ -98,10 +99,10 @@ function notice(
   state: 'not_ready' | 'unsupported',
   what: 'picture' | 'video',
   { id }: PublishedMedia,
-  { isReloading = false }: MediaView,
+  { isReloading = false, progress }: MediaView,
 ): Html {
   if (state === 'unsupported') return html`<p class="notice">This ${what} cannot be displayed.</p>`;
-  return html`<p class="notice pending" role="status">This ${what} is still being processed. ${
+  return html`<p class="notice pending" role="status">${stillProcessing(what, progress)} ${
     isReloading ? 'It will appear here automatically.' : html`<a href="/${id}">Reload</a> later.`
   }</p>`;
 }

@@ -4,6 +4,7 @@ import type { MediaView } from '../find/find-view.ts';
 import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 import { labelOf, titleOf } from './media-title.ts';
+import { stillProcessing } from './still-processing.ts';
 
 /** The page for frames in other sites: a video that fills it, and the abuse contact, which opens in a new tab. */
 export function playerPage(
@@ -41,9 +42,9 @@ function video(record: PublishedMedia, { picture }: MediaView): Html {
 </video>`;
 }
 
-function notice({ video, isReloading = false }: MediaView): Html {
+function notice({ video, isReloading = false, progress }: MediaView): Html {
   if (video === 'unsupported') return html`<p>This video cannot be displayed.</p>`;
-  return html`<p role="status">This video is still being processed. ${isReloading ? 'It will appear here automatically.' : 'Reload later.'}</p>`;
+  return html`<p role="status">${stillProcessing('video', progress)} ${isReloading ? 'It will appear here automatically.' : 'Reload later.'}</p>`;
 }
 
 /** The embed code of a video: its player page in a frame. */
