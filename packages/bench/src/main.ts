@@ -11,6 +11,7 @@ import { reportOf } from './report.ts';
 import type { Bench } from './scenario.ts';
 import { measureCalls } from './scenarios/calls.ts';
 import { measureCrowds } from './scenarios/crowds.ts';
+import { measureFirstView } from './scenarios/first-view.ts';
 import { measureIdle } from './scenarios/idle.ts';
 import { measureLatency } from './scenarios/latency.ts';
 import { measureMemory } from './scenarios/memory.ts';
@@ -32,6 +33,7 @@ const scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   memory: measureMemory,
   idle: measureIdle,
   renditions: measureRenditions,
+  'first-view': measureFirstView,
   crowds: measureCrowds,
 };
 

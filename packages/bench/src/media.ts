@@ -25,7 +25,7 @@ export type SizeName = (typeof sizeNames)[number];
 export const rendered = ['200 KB', '3 MB', '12 MP', '10 s 1080p'] as const;
 export type RenderedName = (typeof rendered)[number];
 
-export type Samples = Record<SizeName | RenderedName | '4 MiB' | '1 GiB', Media>;
+export type Samples = Record<SizeName | RenderedName | '4 MiB' | '1 GiB' | '1 MP' | '8 s 720p', Media>;
 
 /** Writes the samples to `folder`: photos, a short video that is padded to each size, and one of 10 s that is not. */
 export async function makeSamples(folder: string): Promise<Samples> {
@@ -38,7 +38,10 @@ export async function makeSamples(folder: string): Promise<Samples> {
     '4 MiB': { ...small, name: '4 MiB', size: 4 * MiB },
     '3 MB': await photo(folder, '3 MB', { width: 3264, height: 2448, quality: 90, grain: 33 }),
     '12 MP': await photo(folder, '12 MP', { width: 4000, height: 3000, quality: 88, grain: 30 }),
-    '10 s 1080p': await video(folder, '10 s 1080p'),
+    '10 s 1080p': await video(folder, '10 s 1080p', { width: 1920, height: 1080, seconds: 10, megabits: 5 }),
+    '1 MP': await photo(folder, '1 MP', { width: 1200, height: 800, quality: 82, grain: 15 }),
+    // As a phone sends it: most of its bits are noise.
+    '8 s 720p': await video(folder, '8 s 720p', { width: 1280, height: 720, seconds: 8, megabits: 7.5, grain: 20 }),
     '100 MiB': padVideo('100 MiB', 100 * MiB),
     '1 GiB': padVideo('1 GiB', 1024 * MiB),
   };
@@ -72,10 +75,18 @@ async function photo(folder: string, name: string, { width, height, quality, gra
   return { name, path, size: bytes.length, width, height, type: 'jpg' };
 }
 
-async function video(folder: string, name: string): Promise<Media> {
-  const [width, height] = [1920, 1080];
-  const options = ['-preset', 'veryfast', '-b:v', '5M', '-pix_fmt', 'yuv420p', ...atFront];
-  const bytes = await sampleVideo('mp4', { width, height, seconds: 10, options });
+interface Video {
+  readonly width: number;
+  readonly height: number;
+  readonly seconds: number;
+  readonly megabits: number;
+  readonly grain?: number;
+}
+
+async function video(folder: string, name: string, { width, height, seconds, megabits, grain }: Video): Promise<Media> {
+  const noise = grain ? ['-vf', `noise=alls=${grain}:allf=t`] : [];
+  const coding = ['-preset', 'veryfast', '-b:v', `${megabits}M`, '-pix_fmt', 'yuv420p'];
+  const bytes = await sampleVideo('mp4', { width, height, seconds, options: [...noise, ...coding, ...atFront] });
   const path = await writeSample(folder, `${name}.mp4`, Promise.resolve(bytes));
   return { name, path, size: bytes.length, width, height, type: 'mp4' };
 }

@@ -35,13 +35,23 @@ export interface EchodropOptions {
   readonly gateways?: number;
   readonly services?: readonly ServiceName[];
   readonly settings?: Record<string, string>;
+  /** Programs of services, instead of those of the checkout. */
+  readonly programs?: ReadonlyMap<ServiceName, string>;
   /** A folder for CPU profiles of each service. */
   readonly profiles?: string | undefined;
 }
 
 /** Starts Echodrop from a checkout, with a Redis of its own, and waits until it is ready. Without a rendition-worker, renditions only queue up. */
 export async function startEchodrop(shared: SharedServers, options: EchodropOptions): Promise<System> {
-  const { root, name = 'echodrop', gateways = 1, services = uploadServices, settings = {}, profiles } = options;
+  const {
+    root,
+    name = 'echodrop',
+    gateways = 1,
+    services = uploadServices,
+    settings = {},
+    programs,
+    profiles,
+  } = options;
   await using resources = new AsyncDisposableStack();
   // As deployments run it (deploy/local/local-redis.ts).
   const redis = resources.use(await startRedis({ more: { hz: '2' } }));
@@ -72,7 +82,8 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
     const opsPort = await freePort();
     const flags = profiles ? ['--cpu-prof', `--cpu-prof-dir=${join(profiles, `${name}-${service}`)}`] : [];
     const built = join(resolve(root), 'built', service, 'main.js');
-    const main = existsSync(built) ? built : join(resolve(root), 'services', service, 'src/main.ts');
+    const source = join(resolve(root), 'services', service, 'src/main.ts');
+    const main = programs?.get(service) ?? (existsSync(built) ? built : source);
     const running = await ServerProcess.start({
       command: shared.silently([...nodeFlagsOf(service), ...flags, main]),
       env: { ...env, PORT: `${port}`, OPS_PORT: `${opsPort}` },

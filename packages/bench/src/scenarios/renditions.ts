@@ -31,7 +31,7 @@ export async function measureRenditions(bench: Bench): Promise<void> {
   systems.defer(() => void plain.kill('SIGKILL'));
   for (const name of rendered) {
     const media = bench.samples[name];
-    for (const system of echodrops) await render(bench, system, media, 2);
+    for (const system of echodrops) await renderUploads(bench, system, media, 2);
     await renderPlainly(plain, media, 2);
     for (let round = 0; round < bench.options.rounds; round += 1) {
       const costs = new Map<System | 'plain', Cost>();
@@ -39,7 +39,7 @@ export async function measureRenditions(bench: Bench): Promise<void> {
         const count = uploadsOf[name];
         costs.set(
           who,
-          who === 'plain' ? await renderPlainly(plain, media, count) : await render(bench, who, media, count),
+          who === 'plain' ? await renderPlainly(plain, media, count) : await renderUploads(bench, who, media, count),
         );
       }
       addFigures(bench, name, costs);
@@ -66,7 +66,13 @@ function addFigures({ figures }: Bench, name: RenderedName, costs: ReadonlyMap<S
   }
 }
 
-async function render({ shared, figures }: Bench, system: System, media: Media, uploads: number): Promise<Cost> {
+/** Uploads `media`, waits until no rendition job is left, and measures the rendition-worker and its tools. */
+export async function renderUploads(
+  { shared, figures }: Bench,
+  system: System,
+  media: Media,
+  uploads: number,
+): Promise<Cost> {
   const { kind, ports, bucket, processes, redis } = system;
   const worker = processes['rendition-worker'] ?? [];
   await shared.take(bucket);
