@@ -7,6 +7,12 @@ import { waitUntil } from './wait-until.ts';
 
 const builder = join(import.meta.dirname, '../../build/src/build.ts');
 
+/** Builds services before they start, outside a test run all in one process. */
+export async function buildServices(services: readonly string[]): Promise<void> {
+  if (process.env[runFolder] === undefined) await builtPrograms(services);
+  else await Promise.all(services.map(builtService));
+}
+
 /**
  * The path of the program of a service, as images run it: built once per test run. Outside a test run, as `npm start` runs it.
  */

@@ -2,7 +2,7 @@ import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeFlagsOf } from '@echodrop/build/entry-of';
-import { builtService } from './built-service.ts';
+import { buildServices, builtService } from './built-service.ts';
 import { freePort, freePorts } from './free-ports.ts';
 import { patientSettings } from './patience.ts';
 import { ServerProcess } from './servers/server-process.ts';
@@ -79,6 +79,7 @@ export async function startStack({
   verifiers = 1,
   beside,
 }: StackOptions = {}): Promise<Stack> {
+  await buildServices(services);
   await using parts = new AsyncDisposableStack();
   const redis = beside?.redis ?? parts.use(await startRedis());
   const folder = beside?.folder ?? parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-stack-'))).path;
