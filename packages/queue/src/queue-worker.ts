@@ -172,8 +172,7 @@ type WorkerJob<Q, R> = Job<JobData<Q>, SealedReply<R>>;
 
 // Of a job that has lost its lock once, the progress says that.
 function reportProgress(job: Job, share: number): void {
-  const rounded = Math.round(share * 100) / 100;
-  if (job.progress !== lockLost && job.progress !== rounded) job.updateProgress(rounded).catch(() => {});
+  if (job.progress !== lockLost) job.updateProgress(share).catch(() => {});
 }
 
 // Fails if another worker has the lock: then there is nothing to return.

@@ -42,7 +42,7 @@ const withoutMetadata = [
  * The sound is always transcoded (AAC, stereo).
  *
  * The result is `timed_out` after `seconds` for all attempts together, or after `cpuSeconds` of an attempt (40 minutes unless set), and
- * `too_costly` if the estimate exceeds `estimatedSeconds` of CPU time. `onProgress` gets the share of a transcoding that is done, from 0 to 1.
+ * `too_costly` if the estimate exceeds `estimatedSeconds` of CPU time. `onProgress` gets the share of a transcoding that is done, from 0 to 1, when it has grown by a hundredth.
  * @throws ToolFailed if ffmpeg is missing or killed; OutputRefused if it left something other than an MP4; the reason of `signal`
  */
 export async function renderVideo(
@@ -78,8 +78,7 @@ async function encode(
   const input = ['-threads', '4', ...videoGuards(type), ...decoderOptions(picture), '-i', `file:${path}`];
   const streams = ['-map', `0:${picture.index}`, ...(sound ? codeSound(sound) : [])];
   const output = [...streams, ...coding, ...withoutMetadata, ...mp4, `file:${outputPath}`];
-  const report =
-    isCopy || picture.seconds === 0 ? undefined : (done: number) => onProgress?.(Math.min(1, done / picture.seconds));
+  const report = isCopy ? undefined : reporterOf(picture.seconds, onProgress);
   const end = await runFfmpeg(
     { input, output },
     { ...limits, maxPixels, niceness, seconds, cpuSeconds },
@@ -90,6 +89,18 @@ async function encode(
   // ffmpeg also reports success if the video has no picture.
   const isUsable = isCopy ? hasCleanEntryPoints : hasPictures;
   return (await isUsable(outputPath)) ? 'done' : 'broken';
+}
+
+// ffmpeg may be compromised, and report again and again.
+function reporterOf(seconds: number, onProgress: VideoOptions['onProgress']): ((done: number) => void) | undefined {
+  if (seconds === 0 || !onProgress) return undefined;
+  let percent = 0;
+  return (done) => {
+    const reached = Math.min(100, Math.floor((100 * done) / seconds));
+    if (reached <= percent) return;
+    percent = reached;
+    onProgress(percent / 100);
+  };
 }
 
 /** What a video may cost; see renderVideo. */

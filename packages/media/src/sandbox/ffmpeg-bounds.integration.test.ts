@@ -57,6 +57,16 @@ test.each([
   await ffmpeg.allEnded();
 });
 
+test('reports the seconds of output that are done, and ends an ffmpeg that reports endlessly', async () => {
+  const report = 'out_time_us=1500000\\nout_time=00:00:01.500000\\nprogress=continue\\n';
+  await using ffmpeg = await hostileFfprobe(`printf '${report}'; exec yes out_time_us=N/A`, 'ffmpeg');
+  process.env.PATH = ffmpeg.path;
+  const reported: number[] = [];
+  expect(await runFfmpeg(nothing, limits, patientSignal(), (seconds) => reported.push(seconds))).toBe('too_costly');
+  expect(reported).toEqual([1.5]);
+  await ffmpeg.allEnded();
+});
+
 test('reports an ffmpeg that exceeds its CPU time or is stopped', async () => {
   const work = { input: ['-f', 'lavfi', '-i', 'testsrc2=size=hd1080'], output: ['-f', 'null', '-'] };
   expect(await runFfmpeg(work, limits, patientSignal())).toBe('timed_out');

@@ -13,13 +13,13 @@ export interface FfmpegLimits extends ToolLimits {
 // ffmpeg exits alike after SIGTERM and SIGXCPU (CPU time limit); the fourth signal ends it at once.
 const exitCodesOfSignals: readonly (number | null)[] = [255, 123];
 
-// What it prints is limited (run-tool.ts): a report has 250 bytes.
-const maxReports = 800;
+// What it prints is limited (run-tool.ts). A report has 250 bytes.
+const maxReports = 3600;
 
 /**
  * Runs ffmpeg on a local file, within limits.
  * @param args `input`: the guards and the path; `output`: the options and the path
- * @param onProgress gets the seconds of output that are done, about once a second in a short run
+ * @param onProgress gets the seconds of output that are done, every second or two
  * @throws ToolFailed if ffmpeg is missing or passes its deadline, the input is gone or the disk is full; the reason of `signal`
  */
 export async function runFfmpeg(

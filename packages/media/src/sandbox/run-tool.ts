@@ -28,7 +28,7 @@ export type TimedEnd = ToolEnd | 'timed_out';
 
 interface RunOptions extends ToolFiles {
   readonly signal: AbortSignal;
-  /** Gets what the tool prints to stdout, as it comes. */
+  /** Gets what the tool prints to stdout, as it comes; then `stdout` of the run is empty. */
   readonly onStdout?: ((text: string) => void) | undefined;
   /** The folder that it writes to, and the limit for all files there. */
   readonly output?: { readonly folder: string; readonly maxBytes: number } | undefined;
@@ -44,6 +44,7 @@ interface ToolRun {
 
 // Of stdout and stderr together.
 const maxPrintedBytes = 256 * 1024;
+const maxReportedBytes = 2 * 1024 * 1024;
 
 /**
  * Runs a tool that reads untrusted bytes in the sandbox. Kills its whole process group when it has ended, prints or writes
@@ -63,18 +64,22 @@ export async function runTool(
     killGroup(child);
   };
   using _watch = output && watchFolder(output.folder, output.maxBytes, stopTooMuch);
+  const maxBytes = onStdout ? maxReportedBytes : maxPrintedBytes;
   let printedBytes = 0;
+  const read = (stream: Readable | null, take: (chunk: Buffer) => void) =>
+    stream?.on('data', (chunk: Buffer) => {
+      printedBytes += chunk.length;
+      if (printedBytes > maxBytes) stopTooMuch();
+      else take(chunk);
+    });
   const collect = (stream: Readable | null) => {
     const chunks: Buffer[] = [];
-    stream?.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      printedBytes += chunk.length;
-      if (printedBytes > maxPrintedBytes) stopTooMuch();
-    });
+    read(stream, (chunk) => chunks.push(chunk));
     return () => Buffer.concat(chunks).toString();
   };
-  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
-  if (onStdout) child.stdout?.on('data', (chunk: Buffer) => onStdout(chunk.toString()));
+  const stdout = onStdout ? () => '' : collect(child.stdout);
+  if (onStdout) read(child.stdout, (chunk) => onStdout(chunk.toString()));
+  const stderr = collect(child.stderr);
   try {
     await runGroup(child, limits.seconds * 1000, signal);
     const end = isTooMuch ? 'too_costly' : endOf(child);
