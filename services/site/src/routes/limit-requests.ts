@@ -1,9 +1,9 @@
 import { FairSlots } from '@echodrop/service/fair-slots';
 import { networkOf } from '@echodrop/service/ip-address';
 import type { RequestHandler, Response } from 'express';
-import type { RenditionSources } from '../find/find-rendition.ts';
 import type { SiteFrame } from '../pages/page.ts';
 import { sendProblem } from '../pages/problem-page.ts';
+import type { Site } from '../site.ts';
 
 const slotsOfNetwork = 32;
 const waitMs = 5000;
@@ -31,11 +31,12 @@ export function releaseRequestSlot(response: Response): void {
   response.locals['requestSlot']?.dispose();
 }
 
-/** `sources` for a request, which has no slot from when it waits for a rendition. */
-export function sourcesWithoutSlot<T extends RenditionSources>(sources: T, response: Response): T {
-  const make: RenditionSources['renditions']['make'] = (...request) => {
+/** What a request uses of the site. It has no slot from when it waits for a rendition. */
+export function sourcesWithoutSlot(site: Site, response: Response): Site {
+  const { renditions } = site;
+  const make: Site['renditions']['make'] = (...request) => {
     releaseRequestSlot(response);
-    return sources.renditions.make(...request);
+    return renditions.make(...request);
   };
-  return { ...sources, renditions: { make } };
+  return { ...site, renditions: { make, videoProgress: (...request) => renditions.videoProgress(...request) } };
 }

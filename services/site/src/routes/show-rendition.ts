@@ -91,9 +91,10 @@ async function findWanted(
   if (typeof recipe === 'string') return { path: recipe };
   const stored = await storedRendition(record, recipe, site);
   if (!stored && (await isMediaGone(record, site, signal))) return 'gone';
-  const found = stored ? ({ state: 'ready', object: stored } as const) : await makeOrReplace(record, recipe, site, signal);
-  if (found.state === 'unsupported') return found.state;
-  if (found.state === 'not_ready') return undefined;
+  const found = stored
+    ? ({ state: 'ready', object: stored } as const)
+    : await makeOrReplace(record, recipe, site, signal);
+  if (found.state !== 'ready') return found.state === 'unsupported' ? found.state : undefined;
   const { object, replacement } = found;
   return { object, extension: (replacement ?? recipe).extension, isReplacement: replacement !== undefined };
 }

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { freeChunk } from '@echodrop/object-store/free-chunk';
 import {
   type ByteRange,
   type ObjectStore,
@@ -67,11 +68,6 @@ function send(to: Writable, chunk: Buffer, signal: AbortSignal): Promise<void> {
     resolve();
   });
   return promise;
-}
-
-/** Frees the memory of a chunk, which V8 would keep until its next major collection. Not if the memory has other bytes, too. */
-function freeChunk({ buffer, byteLength }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 /** Whether the reader takes the chunk before its object must be closed. */
