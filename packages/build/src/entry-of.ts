@@ -15,8 +15,6 @@ export function nodeFlagsOf(name: string): string[] {
 }
 
 const flags: Readonly<Record<string, string[]>> = {
-  // It frees body chunks by itself (`part-memory.ts`).
-  gateway: ['--expose-gc'],
   // Beside thousands of slow readers, V8 would let the young generation grow to 128 MiB. The chunks of responses are outside its heap, and it
   // collects them in proportion to the limit of the heap, by default gigabytes.
   site: ['--max-semi-space-size=8', '--max-old-space-size=256'],

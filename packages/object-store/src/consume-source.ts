@@ -1,5 +1,12 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { freeChunk } from './free-chunk.ts';
+
+export interface SourceOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Frees the memory of each chunk once its bytes are taken. For a source whose chunks have no other reader. */
+  readonly freesChunks?: boolean | undefined;
+}
 
 /**
  * Passes the chunks of `source` to `take` one at a time; reading pauses while a promise of `take` is pending. The signal
@@ -8,7 +15,7 @@ import { finished } from 'node:stream/promises';
  */
 export async function consumeSource(
   source: Readable,
-  signal: AbortSignal | undefined,
+  { signal, freesChunks }: SourceOptions,
   take: (chunk: Buffer, halted: AbortSignal) => Promise<unknown> | undefined,
 ): Promise<void> {
   const halt = new AbortController();
@@ -16,6 +23,9 @@ export async function consumeSource(
   const fail = (error: unknown) => {
     halt.abort(error);
     source.destroy();
+  };
+  const taken = (chunk: Buffer) => {
+    if (freesChunks) freeChunk(chunk);
   };
   const takeNext = (chunk: Buffer) => {
     if (halt.signal.aborted) return;
@@ -25,7 +35,11 @@ export async function consumeSource(
       return fail(error);
     }
     if (taking) source.pause();
-    taking?.then(() => source.resume(), fail);
+    else taken(chunk);
+    taking?.then(() => {
+      taken(chunk);
+      source.resume();
+    }, fail);
   };
   const stop = () => fail(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { SourceOptions } from './consume-source.ts';
 import type { AppendOptions, StagedWrite } from './staged-write.ts';
 
 export interface StoredObject {
@@ -40,8 +41,7 @@ export interface ByteRange {
   readonly length: number;
 }
 
-interface PutOptions {
-  readonly signal?: AbortSignal;
+export interface PutOptions extends SourceOptions {
   /** Only stored; nothing depends on it. */
   readonly contentType?: string;
   /** It may replace an earlier object, which stays if the write fails. */

@@ -1,3 +1,4 @@
+import { freeChunk } from './free-chunk.ts';
 import { CrowdedOut } from './object-store.ts';
 
 /** Size of every part but the last. An upload that fits into one part is a single PUT. */
@@ -50,7 +51,6 @@ export class PartMemory {
   #freeBlocks: number;
   #freeLanes: number;
   #held = 0;
-  #allocated = 0;
   /** The fewest spare blocks within the current minute. */
   #idle = 0;
   #dropping: NodeJS.Timeout | undefined;
@@ -103,7 +103,7 @@ export class PartMemory {
     this.#held += 1;
     const block = this.#spare.pop();
     this.#idle = Math.min(this.#idle, this.#spare.length);
-    return block ?? this.#allocateBlock();
+    return block ?? Buffer.allocUnsafeSlow(blockBytes);
   }
 
   /** Call when an upload starts a part. */
@@ -118,7 +118,6 @@ export class PartMemory {
   end(holder: PartHolder, blocks: readonly Buffer[], granted: number, hasLane: boolean, isReusable: boolean): void {
     this.#holders.delete(holder);
     this.#held -= blocks.length;
-    if (blocks.length === partBlocks) freeBodyChunks();
     if (isReusable) this.#spare.push(...blocks);
     this.#dropIdleLater();
     this.#freeBlocks += granted;
@@ -146,19 +145,12 @@ export class PartMemory {
     else this.#granted.delete(sender);
   }
 
-  #allocateBlock(): Buffer {
-    this.#allocated += 1;
-    if (this.#allocated % partBlocks === 0) freeBodyChunks();
-    return Buffer.allocUnsafeSlow(blockBytes);
-  }
-
   // Drops the blocks of a burst when no upload has needed them for a minute.
   #dropIdleLater(): void {
     if (this.#dropping || this.#spare.length === 0) return;
     const drop = () => {
       this.#dropping = undefined;
-      // An idle process would not free them by itself.
-      if (this.#spare.splice(0, this.#idle).length >= partBlocks) globalThis.gc?.({ type: 'major' });
+      for (const block of this.#spare.splice(0, this.#idle)) freeChunk(block);
       this.#idle = this.#spare.length;
       this.#dropIdleLater();
     };
@@ -206,13 +198,4 @@ export class PartMemory {
     }
     return undefined;
   }
-}
-
-/**
- * Frees body chunks that were copied into blocks. V8 counts objects, not the bytes that they hold, and keeps about 70 MiB of chunks. Uploads
- * of less than a part into reused blocks, the usual case, need no call. Without `node --expose-gc` it does nothing: a context
- * from node:vm has `gc` too, but a second context costs the gateway 15 % or more.
- */
-function freeBodyChunks(): void {
-  globalThis.gc?.({ type: 'minor' });
 }

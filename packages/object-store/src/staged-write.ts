@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { SourceOptions } from './consume-source.ts';
 import { isObjectKey } from './object-keys.ts';
 
 const objectKey = z.string().refine(isObjectKey);
@@ -32,9 +33,8 @@ export function newStagedWrite(key: string, contentType: string): StagedWrite {
   return { key, contentType, size: 0, crc32: '00000000', parts: [], tails: [] };
 }
 
-export interface AppendOptions {
-  /** Ends the call; bytes received until then are kept. */
-  readonly signal?: AbortSignal;
+/** `signal` ends the call; bytes received until then are kept. */
+export interface AppendOptions extends SourceOptions {
   /** The most bytes that `source` has, if known. Few are stored without reading the tails before. */
   readonly maxBytes?: number | undefined;
   /** See PutOptions. */

@@ -10,6 +10,7 @@ import {
   type ObjectReading,
   type ObjectStore,
   type PutIfAbsentOutcome,
+  type PutOptions,
   type ReadOptions,
   type StoredObject,
   StoreUnavailable,
@@ -38,19 +39,19 @@ export class FilesystemObjectStore implements ObjectStore {
     this.#walks = new DirectoryWalks(this.#objects);
   }
 
-  async put(key: string, source: Readable, { signal }: { signal?: AbortSignal } = {}): Promise<WrittenObject> {
+  async put(key: string, source: Readable, options: PutOptions = {}): Promise<WrittenObject> {
     const path = this.#pathOf(key);
     await using file = new TemporaryFile(this.#temporary);
     const checksum = new Checksum();
     let size = 0n;
-    await consumeSource(source, signal, (chunk) => {
+    await consumeSource(source, options, (chunk) => {
       checksum.add(chunk);
       size += BigInt(chunk.length);
       return fromStore(file.append(chunk));
     });
     const stats = await fromStore(file.sync());
     if (stats.size !== size) throw new StoreUnavailable(`object truncated: ${stats.size} of ${size} bytes on disk`);
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     await fromStore(this.#addName(path, () => rename(file.path, path)));
     return { ...storedObject(key, stats), crc32: checksum.hex };
   }

@@ -38,7 +38,7 @@ export class StagedFile implements AsyncDisposable {
   }
 
   /** Writes the bytes of `source` after those of the write, and saves the state after every 8 MiB and at the end. */
-  async append(source: Readable, { signal, save, verify }: AppendOptions): Promise<void> {
+  async append(source: Readable, { save, verify, ...options }: AppendOptions): Promise<void> {
     const write = this.#write;
     const checksum = new Checksum(write.crc32);
     let [size, saved, isNamed] = [write.size, write.size, write.size > 0];
@@ -61,7 +61,7 @@ export class StagedFile implements AsyncDisposable {
       if (!isNamed) await rm(this.path, { force: true }).catch(() => {});
     };
     try {
-      await consumeSource(source, signal, take);
+      await consumeSource(source, options, take);
       verify?.();
     } catch (error) {
       // Of a lost connection, what has arrived.

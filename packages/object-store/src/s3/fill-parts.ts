@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream';
-import { consumeSource } from '../consume-source.ts';
+import { consumeSource, type SourceOptions } from '../consume-source.ts';
 import type { PartBuffer } from './part-buffer.ts';
 
-interface FillOptions {
-  readonly signal: AbortSignal | undefined;
+interface FillOptions extends SourceOptions {
   /** Sends and empties the full part. */
   readonly sendFull: () => Promise<void>;
 }
@@ -16,7 +15,7 @@ interface FillOptions {
 export async function fillParts(
   source: Readable,
   part: PartBuffer,
-  { signal, sendFull }: FillOptions,
+  { sendFull, ...options }: FillOptions,
 ): Promise<number> {
   let size = 0;
   const takeRest = async (taken: number | Promise<number>, chunk: Buffer, halted: AbortSignal) => {
@@ -24,7 +23,7 @@ export async function fillParts(
       if (part.isFull) await sendFull();
     }
   };
-  await consumeSource(source, signal, (chunk, halted) => {
+  await consumeSource(source, options, (chunk, halted) => {
     size += chunk.length;
     const taken = part.fill(chunk, halted);
     return taken === chunk.length ? undefined : takeRest(taken, chunk, halted);

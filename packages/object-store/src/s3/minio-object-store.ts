@@ -36,10 +36,10 @@ export function minioObjectStore(
     async put(
       key,
       source,
-      { signal, contentType = 'application/octet-stream', isReplacement = false, sender = key } = {},
+      { contentType = 'application/octet-stream', isReplacement = false, sender = key, ...options } = {},
     ) {
       assertObjectKey(key);
-      return uploadToS3(bucket, key, source, { memory, signal, contentType, isReplacement, sender });
+      return uploadToS3(bucket, key, source, { memory, contentType, isReplacement, sender, ...options });
     },
     async putIfAbsent(key, bytes) {
       assertObjectKey(key);

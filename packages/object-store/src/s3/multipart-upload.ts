@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
+import type { SourceOptions } from '../consume-source.ts';
 import type { PartMemory } from '../part-memory.ts';
 import { fillParts } from './fill-parts.ts';
 import type { MinioBucket } from './minio-bucket.ts';
 import type { WrittenPart } from './multipart-requests.ts';
 import { PartBuffer } from './part-buffer.ts';
 
-interface Upload {
+interface Upload extends SourceOptions {
   readonly memory: PartMemory;
-  readonly signal: AbortSignal | undefined;
   readonly contentType: string;
   readonly isReplacement: boolean;
   /** See PutOptions. */
@@ -24,16 +24,16 @@ export async function uploadToS3(
   bucket: MinioBucket,
   key: string,
   source: Readable,
-  { memory, signal, contentType, isReplacement, sender }: Upload,
+  { memory, contentType, isReplacement, sender, ...options }: Upload,
 ) {
   using part = new PartBuffer(memory, { sender, crowdOut: (reason) => source.destroy(reason) });
   const target = new S3Target(bucket, key, contentType);
   try {
-    const size = await fillParts(source, part, { signal, sendFull: () => target.sendPart(part) });
+    const size = await fillParts(source, part, { ...options, sendFull: () => target.sendPart(part) });
     const etag = await target.finish(part);
     // For a replacement this would find the earlier object.
     if (!isReplacement) await bucket.objects.requireStored(key, etag);
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     return { key, size, etag, crc32: part.checksumOfAll.hex };
   } catch (error) {
     part.empty({ hasFailed: true });

@@ -34,7 +34,7 @@ export async function appendToS3(
   { bucket, memory }: Staging,
   write: StagedWrite,
   source: Readable,
-  { signal, maxBytes = minPartBytes, sender = write.key, newTailKey, save, verify }: AppendOptions,
+  { maxBytes = minPartBytes, sender = write.key, newTailKey, save, verify, ...options }: AppendOptions,
 ): Promise<void> {
   const isSmall = write.tails.length < maxTails && sizeOf(write.tails) + maxBytes < minPartBytes;
   // The tails whose bytes are in the buffer.
@@ -81,7 +81,7 @@ export async function appendToS3(
   };
   await readTails(bucket, held, part, write);
   try {
-    await fillParts(source, part, { signal, sendFull: sendPart });
+    await fillParts(source, part, { ...options, sendFull: sendPart });
     if (hasRest()) await (part.size < minPartBytes ? sendTail() : sendPart());
     verify?.();
   } catch (error) {

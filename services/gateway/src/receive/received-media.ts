@@ -148,8 +148,8 @@ export class ReceivedMedia implements AsyncDisposable {
     }
     if (this.#source.errored) throw this.#source.errored;
     this.#isStoring = true;
-    const sender = caller && ownerHash(caller);
-    return this.#transfer.store.put(mediaObjectKey(this.key), this.#source, { signal: this.#stop.signal, sender });
+    const options = { signal: this.#stop.signal, freesChunks: true, sender: caller && ownerHash(caller) };
+    return this.#transfer.store.put(mediaObjectKey(this.key), this.#source, options);
   }
 
   #hold(bytes: Buffer): void {
