@@ -67,7 +67,8 @@ test('a deleted upload is in no list, its page and pictures return 410, and its 
   const response = await send(`/2/media/${id}`, 'DELETE');
   expect([response.status, await response.text(), response.headers.has('x-request-id')]).toEqual([204, '', true]);
   expect((await listed()).media.map((record) => record['id'])).not.toContain(id);
-  for (const address of [url, `${url}/large.jpg`]) expect((await fetch(`${address}`)).status).toBe(410);
+  for (const address of [url, `${url}/large.jpg`])
+    await expect.poll(async () => (await fetch(`${address}`)).status).toBe(410);
   expect(await reasonOf(await send(`/2/media/${id}`, 'DELETE'))).toEqual([404, 'not_found']);
   const left = { media: (await stack.stored('media')).length, records: (await stack.stored('records')).length };
   expect(left.records - left.media).toBe(1);

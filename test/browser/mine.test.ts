@@ -84,7 +84,7 @@ await describeWithBrowser('My uploads', (browser) => {
     await remove.press('Enter');
     await dialog.getByRole('button', { name: 'Delete' }).press('Enter');
     await expect.poll(() => status(tab)).toBe('Deleted: The newest <b>one</b>.');
-    expect((await fetch(url)).status).toBe(410);
+    await expect.poll(async () => (await fetch(url)).status).toBe(410);
     expect(await items(tab).count()).toBe(pageSize + 1);
     expect(await focused(tab)).toBe(`Upload ${pageSize + 1}`);
   });

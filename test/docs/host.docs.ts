@@ -51,7 +51,8 @@ async function runPage(page: string, cwd = root): Promise<string> {
 test('moderation', async () => {
   const printed = await runPage('moderation');
   expect(printed).toContain(id);
-  expect((await fetch(`http://127.0.0.1:${npm.portOf('site', 'PORT')}/${id}`)).status).toBe(410);
+  const page = `http://127.0.0.1:${npm.portOf('site', 'PORT')}/${id}`;
+  await expect.poll(async () => (await fetch(page)).status).toBe(410);
   expect(await readdir(join(folder, 'evidence', id))).toEqual([`${id}.jpg`, `${id}.json`]);
   expect(await readdir(join(folder, 'export'))).not.toEqual([]);
   await execa('npm', ['run', '--silent', 'admin', '--', 'unblock-user', provider(), '12345'], { cwd: root, env });

@@ -52,6 +52,18 @@ const goals: Record<string, Goal> = {
   'worst time for 1 MiB of header parameters, one value': { minimum: 50, aim: 50 },
   'worst time for 1 MiB of header parameters, values of 16 KiB': { minimum: 50, aim: 50 },
   'copied video / plain ffmpeg, 10 s 1080p': { minimum: 1.1, aim: 1.1 },
+  'site / express.static, picture, folder': { minimum: 1.5, aim: 1 },
+  'site / express.static, page, folder': { minimum: 2.5, aim: 1.5 },
+  'site / express.static, picture, S3': { minimum: 1.5, aim: 1 },
+  'site / express.static, page, S3': { minimum: 2.5, aim: 1.5 },
+  'hot, through the proxy / nginx, picture, folder': { minimum: 3, aim: 1.5 },
+  'hot, through the proxy / nginx, picture, S3': { minimum: 3, aim: 1.5 },
+  'store calls for a page with its picture, warm, folder': { minimum: 1, aim: 0 },
+  'store calls for a page with its picture, warm, S3': { minimum: 1, aim: 0 },
+  'rendition jobs for 1,000 readers of a new upload, folder': { minimum: 1, aim: 1 },
+  'rendition jobs for 1,000 readers of a new upload, S3': { minimum: 1, aim: 1 },
+  'store reads for 1,000 readers of a new upload, folder': { minimum: 2, aim: 2 },
+  'store reads for 1,000 readers of a new upload, S3': { minimum: 2, aim: 2 },
 };
 
 export type Verdict = 'aim met' | 'minimum met' | 'missed';

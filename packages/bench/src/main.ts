@@ -15,6 +15,7 @@ import { measureFirstView } from './scenarios/first-view.ts';
 import { measureIdle } from './scenarios/idle.ts';
 import { measureLatency } from './scenarios/latency.ts';
 import { measureMemory } from './scenarios/memory.ts';
+import { measureReading } from './scenarios/reading.ts';
 import { measureRenditions } from './scenarios/renditions.ts';
 import { measureResumable } from './scenarios/resumable.ts';
 import { measureConnections, measureGateways } from './scenarios/scaling.ts';
@@ -32,6 +33,7 @@ const scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   resumable: measureResumable,
   memory: measureMemory,
   idle: measureIdle,
+  reading: measureReading,
   renditions: measureRenditions,
   'first-view': measureFirstView,
   crowds: measureCrowds,

@@ -22,6 +22,8 @@ export interface System extends AsyncDisposable {
   readonly ports: readonly number[];
   /** Where pages are, if the site runs. */
   readonly sitePort?: number;
+  /** Where metrics are, by service; of several processes, the last one's. */
+  readonly opsPorts?: Readonly<Record<string, number>>;
   readonly bucket: string;
   /** Process ids, by service. */
   readonly processes: Readonly<Record<string, readonly number[]>>;
@@ -78,6 +80,7 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
     ...settings,
   };
   const processes: Record<string, number[]> = {};
+  const opsPorts: Record<string, number> = {};
   const start = async (service: ServiceName, port: number) => {
     const opsPort = await freePort();
     const flags = profiles ? ['--cpu-prof', `--cpu-prof-dir=${join(profiles, `${name}-${service}`)}`] : [];
@@ -92,6 +95,7 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
     // A profile is written at a graceful end.
     resources.defer(() => (profiles ? running.stop() : running.kill()));
     processes[service] = [...(processes[service] ?? []), running.pid ?? 0];
+    opsPorts[service] = opsPort;
   };
   if (profiles) await mkdir(profiles, { recursive: true });
   const ports = await Promise.all(Array.from({ length: gateways }, () => freePort()));
@@ -106,7 +110,7 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
   return {
     kind: 'echodrop',
     name,
-    ...{ ports, sitePort, bucket, processes, redis },
+    ...{ ports, sitePort, opsPorts, bucket, processes, redis },
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   };
 }

@@ -10,7 +10,7 @@ import express, { type ErrorRequestHandler, type RequestHandler, type Response }
 import { mineRoutes } from './mine/mine-routes.ts';
 import { documentationPage } from './pages/documentation-page.ts';
 import { homePage } from './pages/home-page.ts';
-import { sendPage } from './pages/page.ts';
+import { fixedPage } from './pages/page.ts';
 import { sendProblem } from './pages/problem-page.ts';
 import { limitRequests } from './routes/limit-requests.ts';
 import { logRequests, requestIdOf } from './routes/log-requests.ts';
@@ -44,8 +44,8 @@ export function siteApp(site: Site): RequestListener {
   app.get('/show/:size/:name', showHistoric(site));
   app.get('/:id.:extension', showDirect(site));
 
-  app.get('/', (_request, response) => sendPage(response, 200, homePage(site), site));
-  app.get('/documentation', (_request, response) => sendPage(response, 200, documentationPage(site), site));
+  app.get('/', fixedPage(homePage(site), site));
+  app.get('/documentation', fixedPage(documentationPage(site), site));
   const style = (name: string) => new URL(`./styles/${name}.css`, import.meta.url);
   app.get('/style.css', fixedFile(style('frame'), style('media-page'), style('user-page'), style('text-pages')));
   app.get('/player.css', fixedFile(style('player')));
@@ -94,22 +94,25 @@ const removeTrailingSlash: RequestHandler = ({ path, url }, response, next) => {
   else redirect(response, `${target}${/\?.*/.exec(url)?.[0] ?? ''}`, 301);
 };
 
+const safeHeaders = new Map([
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Frame-Options', 'DENY'],
+  ['Referrer-Policy', 'strict-origin-when-cross-origin'],
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+]);
+
 /** Prevents content sniffing, framing, and cross-origin reads and referrers. */
 const setSafeHeaders: RequestHandler = (_request, response, next) => {
-  response.set({
-    'X-Content-Type-Options': 'nosniff',
-    'X-Frame-Options': 'DENY',
-    'Referrer-Policy': 'strict-origin-when-cross-origin',
-    'Cross-Origin-Opener-Policy': 'same-origin',
-    'Cross-Origin-Resource-Policy': 'same-origin',
-  });
+  response.setHeaders(safeHeaders);
   next();
 };
 
 // RFC 9112 section 3.2.
 function requireOneHost(site: Site): RequestHandler {
-  return ({ headersDistinct }, response, next) => {
-    if ((headersDistinct.host?.length ?? 0) > 1) sendProblem(response, 'malformed', site);
+  return ({ rawHeaders }, response, next) => {
+    const hosts = rawHeaders.filter((name, n) => n % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host');
+    if (hosts.length > 1) sendProblem(response, 'malformed', site);
     else next();
   };
 }

@@ -97,7 +97,12 @@ describeWithMinio('without the store', { stoppable: true }, (startMinio) => {
     for (const path of paths) await expectSoon(`${stack.site}${path}`, 200);
 
     await minio.server?.[fault]();
-    await Promise.all(paths.map((path) => expectUnavailable(`${stack.site}${path}`)));
+    const unavailable = async (path: string) => {
+      // At first from memory.
+      await expectSoon(`${stack.site}${path}`, 503);
+      await expectUnavailable(`${stack.site}${path}`);
+    };
+    await Promise.all(paths.map(unavailable));
 
     await (fault === 'freeze' ? minio.server?.thaw() : minio.server?.restart());
     for (const path of paths) await expectSoon(`${stack.site}${path}`, 200);

@@ -10,6 +10,7 @@ import { traceRequests } from '@echodrop/service/tracing/trace';
 import { siteApp } from './app.ts';
 import { readConfig, type SiteConfig } from './config.ts';
 import { createSiteEvents } from './events.ts';
+import { ReadMemory } from './find/read-memory.ts';
 import { SharedRenditions } from './find/shared-renditions.ts';
 import type { WebUpload } from './site.ts';
 
@@ -29,6 +30,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
   if (!isTrustworthy(config.PUBLIC_SITE_URL)) events.publicSiteUnencrypted(config.PUBLIC_SITE_URL);
   const app = siteApp({
     store,
+    memory: new ReadMemory(),
     renditions,
     events,
     publicSite: config.PUBLIC_SITE_URL,

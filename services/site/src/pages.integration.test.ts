@@ -154,7 +154,8 @@ test('labels uploads without a thumbnail, and reloads while one is pending', asy
 
   await stack.services['rendition-worker'].kill();
   const id = await publishPhoto('jpg', { ...owner, text: '', timestamp: new Date() });
-  const { headers, body } = await pageWith(label, path);
+  const { headers, body } = await pageWith('Processing', path);
+  expect(body).toContain(label);
   expect(headers.get('refresh')).toMatch(/^\d+$/);
   // A cached page would keep the header.
   expect(headers.get('cache-control')).toBe('no-store');
@@ -242,7 +243,7 @@ test('shows the large picture until a missing medium picture is ready', async ()
   await stack.services['rendition-worker'].freeze();
   try {
     await store.remove(renditionKey(mediaKey, pictureRecipes.mediumWebp));
-    expect(await widths()).toBe(`/${id}/large.webp 800w`);
+    await expect.poll(widths).toBe(`/${id}/large.webp 800w`);
   } finally {
     await stack.services['rendition-worker'].thaw();
   }

@@ -19,6 +19,7 @@ import { Metrics } from '@echodrop/service/metrics/metrics';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { siteApp } from './app.ts';
 import { createSiteEvents } from './events.ts';
+import { ReadMemory } from './find/read-memory.ts';
 import { publishSample } from './site.fixture.ts';
 
 let resources: AsyncDisposableStack;
@@ -42,7 +43,11 @@ beforeEach(async () => {
     get: (target, name) => (name === 'read' ? read : Reflect.get(target, name).bind(target)),
   });
   const app = siteApp({
-    ...{ store: watched, events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')) },
+    ...{
+      store: watched,
+      memory: new ReadMemory(),
+      events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')),
+    },
     renditions: { make: () => make(), videoProgress: async () => undefined },
     ...{
       publicSite: 'https://pics.example',

@@ -17,6 +17,7 @@ import { listen } from '@echodrop/testkit/servers/listen';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { siteApp } from './app.ts';
 import { createSiteEvents } from './events.ts';
+import { ReadMemory } from './find/read-memory.ts';
 import { giveUpMs } from './readers.fixture.ts';
 import { publishSample } from './site.fixture.ts';
 
@@ -36,7 +37,7 @@ beforeEach(async () => {
   const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
   store = resources.use(new FilesystemObjectStore(path));
   const app = siteApp({
-    ...{ store, events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')) },
+    ...{ store, memory: new ReadMemory(), events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')) },
     renditions: {
       make: (_request, { waitMs = Number.POSITIVE_INFINITY }) => {
         waits.push(waitMs);

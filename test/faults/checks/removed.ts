@@ -1,4 +1,5 @@
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import type { LedgerEntry } from '../ledger.ts';
 import type { System } from '../start-system.ts';
 import { type Finding, findEach } from './finding.ts';
@@ -15,8 +16,15 @@ export function findNotRemoved(
     if (mediaKey === undefined) return [finding('removal acknowledged, but no tombstone')];
     if (removal === 'acknowledged' && (await store.stat(mediaObjectKey(mediaKey))))
       return [finding('removal acknowledged, but media still in the store')];
-    const page = await fetch(`${site}/${id}`);
-    await page.body?.cancel();
-    return page.status === 410 ? [] : [finding(`removed, but its page returns ${page.status}`)];
+    const isGone = async () => {
+      const page = await fetch(`${site}/${id}`);
+      await page.body?.cancel();
+      return page.status === 410;
+    };
+    // The site remembers a record for seconds.
+    return waitUntil('status 410', isGone).then(
+      () => [],
+      () => [finding('removed, but its page does not return 410')],
+    );
   });
 }

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import {
   type Context,
@@ -109,7 +108,8 @@ export function continueTrace<T>(traceparent: string | undefined, work: () => T)
 
 /** Binds `listener` to the current trace: socket events otherwise have that of the connection's first request, or none. */
 export function bindTrace<A extends unknown[], R>(listener: (...args: A) => R): (...args: A) => R {
-  return AsyncLocalStorage.bind(listener);
+  const current = context.active();
+  return (...args) => context.with(current, () => listener(...args));
 }
 
 /** Log fields of the current trace, named as in OpenTelemetry's "Trace Context in non-OTLP Log Formats". */

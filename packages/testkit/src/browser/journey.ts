@@ -54,6 +54,7 @@ export async function expectJourney(browser: Browser, site: string, earlier: rea
   await expectAccessible(tab);
   await tab.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect.poll(() => items.count()).toBe(1 + earlier.length);
+  await expect.poll(async () => (await fetch(`${site}${path}`)).status).toBe(410);
   await expectPage(tab, `${site}${path}`, 410);
   await tab.getByRole('link', { name: 'Upload from other programs' }).click();
   await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor();

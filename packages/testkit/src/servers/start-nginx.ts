@@ -12,6 +12,7 @@ export const nginx = (await findProgram('nginx')) ?? (await findProgram('/usr/sb
 
 interface Nginx extends AsyncDisposable {
   readonly origin: string;
+  readonly pid: number;
 }
 
 interface NginxOptions {
@@ -43,17 +44,18 @@ export async function startNginx(target: string, { directives = '', tls }: Nginx
     }`;
   await writeFile(join(folder, 'nginx.conf'), config);
   const origin = `http${tls === undefined ? '' : 's'}://127.0.0.1:${port}`;
-  parts.use(
+  const running = parts.use(
     await ServerProcess.start({
       command: [nginx ?? 'nginx', '-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf')],
       isReady: () => isListening(port),
     }),
   );
   const moved = parts.move();
-  return { origin, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+  return { origin, pid: running.pid ?? 0, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
-async function isListening(port: number): Promise<boolean> {
+/** Whether a process listens on a port of this machine. */
+export async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   return once(socket, 'connect')
     .then(

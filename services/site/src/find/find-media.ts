@@ -4,6 +4,7 @@ import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import type { SiteEvents } from '../events.ts';
+import type { ReadMemory } from './read-memory.ts';
 
 /** A record whose type is known. */
 export interface PublishedMedia extends StoredRecord {
@@ -15,6 +16,7 @@ export type NoMedia = 'not_found' | 'gone';
 
 export interface MediaSources {
   readonly store: ObjectStore;
+  readonly memory: ReadMemory;
   readonly events: Pick<SiteEvents, 'mediaMissing' | 'recordUnreadable'>;
 }
 
@@ -31,6 +33,18 @@ export async function findMedia(
 
 /** Finds the record of `id` without a check of its media. @throws StoreUnavailable, UnreadableRecord, or the signal's reason */
 export async function findPublished(
+  sources: MediaSources,
+  id: string,
+  signal: AbortSignal,
+): Promise<PublishedMedia | NoMedia> {
+  const read = (cancelled: AbortSignal) => readPublished(sources, id, cancelled);
+  return sources.memory.find(recordOf(id), signal, read, (found) =>
+    // An upload may be published at any time.
+    found === 'not_found' ? undefined : textBytesOf(found),
+  );
+}
+
+async function readPublished(
   { store, events }: MediaSources,
   id: string,
   signal: AbortSignal,
@@ -52,10 +66,37 @@ export async function isMediaGone(
   sources: MediaSources,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (await sources.store.exists(mediaObjectKey(mediaKey))) return false;
+  const { store, memory } = sources;
+  const key = mediaObjectKey(mediaKey);
+  const exists = await memory.find(
+    key,
+    signal,
+    () => store.exists(key),
+    (found) => (found ? 0 : undefined),
+  );
+  if (exists) return false;
+  memory.forget(recordOf(id));
   const isRemoved = (await findPublished(sources, id, signal)) === 'gone';
   if (!isRemoved) sources.events.mediaMissing(id, mediaKey);
   return true;
+}
+
+/** Forgets that a record and its media were found, since something that belongs to them is missing. */
+export function forgetMedia(
+  { id, mediaKey }: Pick<PublishedMedia, 'id' | 'mediaKey'>,
+  { memory }: Pick<MediaSources, 'memory'>,
+): void {
+  memory.forget(recordOf(id), mediaObjectKey(mediaKey));
+}
+
+function recordOf(id: string): string {
+  return `record ${id}`;
+}
+
+/** The memory that a record takes, about. V8 takes up to two bytes for a character. */
+export function textBytesOf(found: PublishedMedia | 'gone'): number {
+  const texts = Object.values(found).filter((value) => typeof value === 'string');
+  return texts.reduce((sum, { length }) => sum + 2 * length, 1024);
 }
 
 /** What a record of a type that this release does not know counts as. */

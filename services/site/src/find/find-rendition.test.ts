@@ -13,6 +13,7 @@ import { publishSample } from '../site.fixture.ts';
 import { findMedia, type PublishedMedia } from './find-media.ts';
 import { findRendition } from './find-rendition.ts';
 import { findView } from './find-view.ts';
+import { ReadMemory } from './read-memory.ts';
 
 const { signal } = new AbortController();
 const { large, mini } = pictureRecipes;
@@ -36,7 +37,11 @@ beforeEach(async () => {
   const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
   store = resources.use(new FilesystemObjectStore(path));
   outcomes = [];
-  const found = await findMedia({ store, events }, await publishSample(store, Buffer.from('media')), signal);
+  const found = await findMedia(
+    { store, memory: new ReadMemory(), events },
+    await publishSample(store, Buffer.from('media')),
+    signal,
+  );
   record = typeof found === 'string' ? expect.fail(found) : found;
 });
 afterEach(() => resources.disposeAsync());
@@ -48,7 +53,7 @@ function find(stored: readonly (typeof large | typeof mini)[], reply: RenditionR
     if (reply instanceof Error) throw reply;
     return reply;
   };
-  return findRendition(record, large, { store, renditions: { make }, events }, signal);
+  return findRendition(record, large, { store, memory: new ReadMemory(), renditions: { make }, events }, signal);
 }
 
 test('finds a rendition that is made while a reader waits', async () => {
@@ -63,7 +68,7 @@ test('requests a missing rendition with the owner and the size of the media', as
     requests.push(request);
     return unsupported;
   };
-  await findRendition(record, large, { store, renditions: { make }, events }, signal);
+  await findRendition(record, large, { store, memory: new ReadMemory(), renditions: { make }, events }, signal);
   const { mediaKey, type, width, height, size: bytes } = record;
   const pixels = width * height;
   expect(requests).toEqual([{ mediaKey, type, set: 'pictures', pixels, bytes, owner: ownerHash(record) }]);
@@ -84,7 +89,7 @@ test('a GIF counts as animated before its renditions are ready', async () => {
   const make = () => Promise.reject(new QueueUnavailable('down'));
   const view = await findView(
     { ...record, type: 'gif' },
-    { store, renditions: { make, videoProgress: async () => undefined }, events },
+    { store, memory: new ReadMemory(), renditions: { make, videoProgress: async () => undefined }, events },
     signal,
   );
   expect(view).toEqual({ picture: 'not_ready', isAnimated: true });
@@ -92,7 +97,9 @@ test('a GIF counts as animated before its renditions are ready', async () => {
 
 test('requests no video of a photo', async () => {
   const make = () => expect.fail('requested');
-  expect(await findRendition(record, videoRecipe, { store, renditions: { make }, events }, signal)).toEqual({
+  expect(
+    await findRendition(record, videoRecipe, { store, memory: new ReadMemory(), renditions: { make }, events }, signal),
+  ).toEqual({
     state: 'unsupported',
   });
 });

@@ -7,6 +7,7 @@ import type { StoredObject } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import type { RenditionWait, SiteEvents } from '../events.ts';
 import type { MediaSources, PublishedMedia } from './find-media.ts';
+import { findObject, type ObjectSources } from './find-object.ts';
 
 /** `not_ready`: still in progress, or the queue is unavailable. `unsupported`: it cannot be made from this media. */
 export type FoundRendition =
@@ -31,17 +32,18 @@ export async function findRendition(
   signal: AbortSignal,
   waitMs?: number,
 ): Promise<FoundRendition> {
-  const object = await storedRendition(record, recipe, sources);
+  const object = await storedRendition(record, recipe, sources, signal);
   return object ? { state: 'ready', object } : makeRendition(record, recipe, sources, signal, waitMs);
 }
 
-/** Finds a rendition in the store only. @throws StoreUnavailable */
-export function storedRendition(
+/** Finds a rendition in the store only. @throws StoreUnavailable, or the signal's reason */
+export async function storedRendition(
   { mediaKey }: PublishedMedia,
   recipe: Recipe,
-  { store }: Pick<RenditionSources, 'store'>,
+  sources: ObjectSources,
+  signal: AbortSignal,
 ): Promise<StoredObject | undefined> {
-  return store.stat(renditionKey(mediaKey, recipe));
+  return findObject(renditionKey(mediaKey, recipe), sources, signal);
 }
 
 /** Requests a rendition and waits at most `waitMs`; the job continues afterwards. @throws StoreUnavailable, or the signal's reason */
@@ -56,7 +58,7 @@ export async function makeRendition(
   const outcome = await requestRendition(record, recipe, sources, { waitMs, signal });
   if (outcome === 'not_ready') return { state: 'not_ready' };
   // Even if one rendition of a set is unsupported, others exist.
-  const object = await storedRendition(record, recipe, sources);
+  const object = await storedRendition(record, recipe, sources, signal);
   if (object) return { state: 'ready', object };
   return { state: outcome === 'created' ? 'not_ready' : 'unsupported' };
 }

@@ -3,7 +3,8 @@ import type { RenditionClient } from '@echodrop/contracts/rendition';
 import { isPhoto } from '@echodrop/media/detect-media-type';
 import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { renditionKey } from '@echodrop/object-store/object-keys';
-import { findMedia, type MediaSources, type NoMedia, type PublishedMedia } from './find-media.ts';
+import { findMedia, forgetMedia, type NoMedia, type PublishedMedia } from './find-media.ts';
+import type { ObjectSources } from './find-object.ts';
 import {
   findRendition,
   makeRendition,
@@ -42,7 +43,10 @@ export async function findView(
   const view = isPhoto(record.type)
     ? await photoView(record, sources, signal, waitMs)
     : await videoView(record, sources, signal, waitMs);
-  const found = isPending(view) ? await findMedia(sources, record.id, signal) : record;
+  if (!isPending(view)) return view;
+  // It may have been removed meanwhile.
+  forgetMedia(record, sources);
+  const found = await findMedia(sources, record.id, signal);
   return typeof found === 'string' ? found : view;
 }
 
@@ -68,7 +72,7 @@ async function photoView(
   // Embed codes are copied right after the upload. Before the whole rendition exists, only the type says whether it moves.
   if (picture !== 'ready') return { picture, isAnimated: record.type === 'gif' };
   const [medium, animated] = await Promise.all([
-    storedRendition(record, mediumWebp, sources),
+    storedRendition(record, mediumWebp, sources, signal),
     isAnimated(record, sources, signal),
   ]);
   // Uploads of earlier releases have no medium picture. Its first viewer need not wait for it.
@@ -97,13 +101,17 @@ const animationFlag = 0x02;
 /** Whether a photo may be animated: every GIF counts as such; a WebP says so in the first bytes of its whole rendition. */
 async function isAnimated(
   { type, mediaKey }: PublishedMedia,
-  { store }: Pick<MediaSources, 'store'>,
+  { store, memory }: ObjectSources,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (type === 'gif') return true;
   if (type !== 'webp') return false;
+  const key = renditionKey(mediaKey, fullRecipe(type));
   const range = { offset: 0, length: flagsAt + 1 };
-  const reading = await store.read(renditionKey(mediaKey, fullRecipe(type)), { range, signal });
-  const head = reading ? await buffer(reading.body) : Buffer.alloc(0);
+  const read = async (cancelled: AbortSignal) => {
+    const reading = await store.read(key, { range, signal: cancelled });
+    return reading ? buffer(reading.body) : Buffer.alloc(0);
+  };
+  const head = await memory.find(`head ${key}`, signal, read, ({ length }) => length || undefined);
   return head.toString('latin1', 12, 16) === 'VP8X' && ((head[flagsAt] ?? 0) & animationFlag) !== 0;
 }

@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { sendPage } from '../pages/page.ts';
+import { fixedPage } from '../pages/page.ts';
 import { fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
 import { canSignIn, type Site } from '../site.ts';
 import { appsPage } from './apps-page.ts';
@@ -10,8 +10,8 @@ export function mineRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>)
   const { upload, name } = site;
   const router = Router({ caseSensitive: true, strict: true });
   if (!canSignIn(upload)) return router;
-  router.get('/mine', (_request, response) => sendPage(response, 200, minePage(upload, name), site));
-  router.get('/mine/apps', (_request, response) => sendPage(response, 200, appsPage(upload, name), site));
+  router.get('/mine', fixedPage(minePage(upload, name), site));
+  router.get('/mine/apps', fixedPage(appsPage(upload, name), site));
   router.get('/mine/:name', fixedFiles(scriptFiles('/mine', new URL('./browser/', import.meta.url))));
   return router;
 }

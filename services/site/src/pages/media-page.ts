@@ -30,6 +30,7 @@ export function mediaPage(record: PublishedMedia, view: MediaView, site: SiteInf
     head: html`${metaTags(record, view, site)}${shareScripts}`,
     policy,
     robots: site.robots,
+    isShared: true,
     body: html`<div class="stage">
 ${isPhoto(type) ? photo(record, view) : video(record, view)}
 </div>

@@ -1,4 +1,4 @@
-import type { Response } from 'express';
+import type { RequestHandler, Response } from 'express';
 import { ResponseText } from '../serve/response-text.ts';
 import { canSignIn, type Site } from '../site.ts';
 import { type Html, html } from './html.ts';
@@ -15,6 +15,8 @@ export interface Page {
   readonly robots?: Site['robots'];
   /** For a page whose address has a secret; otherwise browsers keep it, and revalidate. */
   readonly caching?: 'no-store';
+  /** Whether a proxy may cache it for seconds, unless it has `Refresh`. */
+  readonly isShared?: boolean;
 }
 
 /** What header and footer of every page show. */
@@ -29,14 +31,42 @@ interface Permissions {
 
 const defaultPolicy = pagePolicy({ frameAncestors: "'none'" });
 
-/** Sends a page that browsers revalidate. One with `Refresh` is not cached: with a 304, a browser would keep reloading forever. */
+/** A page as it is sent, for one response or many. */
+export class BuiltPage {
+  readonly #page: Omit<Page, 'title' | 'body' | 'head'>;
+  readonly #text: ResponseText;
+
+  constructor(page: Page, frame: SiteFrame) {
+    const { title: _title, body: _body, head: _head, ...rest } = page;
+    this.#page = rest;
+    this.#text = new ResponseText(document(page, frame).toString());
+  }
+
+  /** The memory that it may take. */
+  get bytes(): number {
+    return this.#text.maxBytes;
+  }
+
+  /** Sends the page, which browsers revalidate. One with `Refresh` is not cached: with a 304, a browser would keep reloading forever. */
+  send(response: Response, status: number): void {
+    const { policy = defaultPolicy, robots, caching, isShared } = this.#page;
+    const isReloading = response.get('Refresh') !== undefined;
+    const cacheControl = caching ?? (isReloading ? 'no-store' : 'no-cache');
+    response.status(status).set({ 'Cache-Control': cacheControl, 'Content-Security-Policy': policy });
+    if (robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
+    this.#text.send(response.type('html'), isShared === true && !isReloading);
+  }
+}
+
+/** Serves a page that is built once. */
+export function fixedPage(page: Page, frame: SiteFrame): RequestHandler {
+  const built = new BuiltPage(page, frame);
+  return (_request, response) => built.send(response, 200);
+}
+
+/** Builds a page and sends it. */
 export function sendPage(response: Response, status: number, page: Page, frame: SiteFrame): void {
-  const cacheControl = page.caching ?? (response.get('Refresh') === undefined ? 'no-cache' : 'no-store');
-  response
-    .status(status)
-    .set({ 'Cache-Control': cacheControl, 'Content-Security-Policy': page.policy ?? defaultPolicy });
-  if (page.robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
-  new ResponseText(document(page, frame).toString()).send(response.type('html'));
+  new BuiltPage(page, frame).send(response, status);
 }
 
 /** A Content-Security-Policy that allows only our own resources, nothing inline, and by default no scripts. */

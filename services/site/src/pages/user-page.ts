@@ -30,6 +30,7 @@ export function userPage(
   return {
     title: `Uploads by ${userName} · ${name}`,
     robots,
+    isShared: true,
     body: html`<div class="uploads">
 <h1>Uploads by <bdi>${userName}</bdi></h1>
 <ul class="grid">

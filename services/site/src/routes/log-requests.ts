@@ -4,6 +4,8 @@ import type { RequestHandler, Response } from 'express';
 import type { SiteEvents } from '../events.ts';
 
 const maxPathLength = 64;
+// One for all: the stack of a new error would cost more than the rest of this file.
+const responseClosed = new Error('The response has ended, or its reader has left');
 
 /** Sets an `X-Request-Id` and reports the request when its response has ended or its reader has left. */
 export function logRequests(events: SiteEvents): RequestHandler {
@@ -26,7 +28,7 @@ export function logRequests(events: SiteEvents): RequestHandler {
     response.locals['closeSignal'] = closed.signal;
     // One listener per response: Node warns beyond ten, and a pipe adds its own.
     response.once('close', () => {
-      closed.abort();
+      closed.abort(responseClosed);
       report();
     });
     next();

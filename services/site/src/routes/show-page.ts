@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import { findMedia } from '../find/find-media.ts';
 import { findView, isPending } from '../find/find-view.ts';
 import { mediaPage } from '../pages/media-page.ts';
-import { pagePolicy, sendPage } from '../pages/page.ts';
+import { BuiltPage, pagePolicy } from '../pages/page.ts';
 import { playerPage } from '../pages/player-page.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { ResponseText } from '../serve/response-text.ts';
@@ -30,7 +30,11 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
     // Ends at the address of the record, which people copy.
     if (since !== undefined && !shouldReload) return response.redirect(302, path);
     const isReloading = shouldReload && refreshPage(response, { path, published: record.timestamp, since });
-    sendPage(response, 200, mediaPage(record, { ...view, isReloading }, site), site);
+    const shown = { ...view, isReloading };
+    const build = () => new BuiltPage(mediaPage(record, shown, site), site);
+    site.memory
+      .derive(`page ${JSON.stringify(shown)} ${record.id}`, record, build, ({ bytes }) => bytes)
+      .send(response, 200);
   };
 }
 

@@ -3,7 +3,15 @@ import { pictureRecipes, type Recipe } from '@echodrop/media/rendition-recipes';
 import type { StoredObject } from '@echodrop/object-store/object-store';
 import type { Request, RequestHandler, Response } from 'express';
 import { directPath, directRecipe, typeOfExtension } from '../find/direct-address.ts';
-import { findMedia, findPublished, isMediaGone, type NoMedia, type PublishedMedia } from '../find/find-media.ts';
+import {
+  findMedia,
+  findPublished,
+  forgetMedia,
+  isMediaGone,
+  type NoMedia,
+  type PublishedMedia,
+} from '../find/find-media.ts';
+import { forgetObject } from '../find/find-object.ts';
 import { type FoundRendition, findRendition, makeRendition, storedRendition } from '../find/find-rendition.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { redirect } from '../serve/redirect.ts';
@@ -60,15 +68,25 @@ async function sendRendition(request: Request<object>, response: Response, wante
   const signal = closeSignal(response);
   const found = await findWanted(wanted, sourcesWithoutSlot(site, response), signal);
   if (typeof found === 'string') return sendProblem(response, found, site);
-  if (found && 'path' in found) return redirect(response, found.path);
-  if (found && (await sendFound(request, response, { ...wanted, ...found, signal }, site))) return;
-  const { id } = wanted;
+  if ('path' in found) return redirect(response, found.path);
+  const { media, rendition } = found;
+  if (rendition) {
+    if (await sendFound(request, response, { ...wanted, ...rendition, signal }, site)) return;
+    forgetObject(rendition.object, site);
+  }
   // The upload may have been removed meanwhile.
-  const media = await findMedia(site, id, signal);
-  sendProblem(response, typeof media === 'string' ? media : 'not_ready', site);
+  forgetMedia(media, site);
+  const after = await findMedia(site, media.id, signal);
+  sendProblem(response, typeof after === 'string' ? after : 'not_ready', site);
 }
 
 interface Found {
+  readonly media: Pick<PublishedMedia, 'id' | 'mediaKey'>;
+  /** Unless it is not ready in time. */
+  readonly rendition?: FoundObject;
+}
+
+interface FoundObject {
   readonly object: StoredObject;
   readonly extension: Recipe['extension'];
   /** Whether `object` takes the place of the whole picture. */
@@ -78,25 +96,26 @@ interface Found {
 /**
  * Waits for a missing rendition, unless its media is missing too; for the whole picture briefly, as a smaller one takes its place. Its record is not
  * held while it is sent: a caption may have 64 KiB.
- * @returns undefined if it is not ready in time
  */
 async function findWanted(
   { id, choose }: Wanted,
   site: Site,
   signal: AbortSignal,
-): Promise<NoMedia | 'unsupported' | { readonly path: string } | Found | undefined> {
+): Promise<NoMedia | 'unsupported' | { readonly path: string } | Found> {
   const record = await findPublished(site, id, signal);
   if (typeof record === 'string') return record;
   const recipe = choose(record);
   if (typeof recipe === 'string') return { path: recipe };
-  const stored = await storedRendition(record, recipe, site);
+  const media = { id, mediaKey: record.mediaKey };
+  const stored = await storedRendition(record, recipe, site, signal);
   if (!stored && (await isMediaGone(record, site, signal))) return 'gone';
   const found = stored
     ? ({ state: 'ready', object: stored } as const)
     : await makeOrReplace(record, recipe, site, signal);
-  if (found.state !== 'ready') return found.state === 'unsupported' ? found.state : undefined;
+  if (found.state !== 'ready') return found.state === 'unsupported' ? found.state : { media };
   const { object, replacement } = found;
-  return { object, extension: (replacement ?? recipe).extension, isReplacement: replacement !== undefined };
+  const { extension } = replacement ?? recipe;
+  return { media, rendition: { object, extension, isReplacement: replacement !== undefined } };
 }
 
 // Readers give up after five seconds.
@@ -118,11 +137,11 @@ async function makeOrReplace(
 function sendFound(
   request: Request<object>,
   response: Response,
-  found: Found & Pick<Wanted, 'saveAs'> & { readonly signal: AbortSignal },
-  { store, robots }: Site,
+  found: FoundObject & Pick<Wanted, 'saveAs'> & { readonly signal: AbortSignal },
+  { store, memory, robots }: Site,
 ): Promise<boolean> {
   const { object, extension, isReplacement, saveAs, signal } = found;
   const fileName = saveAs && `${saveAs}.${extension}`;
-  const source = { store, object, robots, signal, contentType: contentTypeOf(extension), isReplacement };
+  const source = { store, memory, object, robots, signal, contentType: contentTypeOf(extension), isReplacement };
   return sendObject(request, response, { ...source, ...(fileName && { fileName }) });
 }

@@ -1,11 +1,14 @@
-import type { ByteRange, ObjectStore, StoredObject } from '@echodrop/object-store/object-store';
+import type { Readable } from 'node:stream';
+import type { ByteRange, StoredObject } from '@echodrop/object-store/object-store';
 import type { Request, Response } from 'express';
+import { type ObjectSources, readShared } from '../find/find-object.ts';
 import { releaseRequestSlot } from '../routes/limit-requests.ts';
 import type { Site } from '../site.ts';
 import { copyObject } from './copy-object.ts';
+import { openShared } from './open-shared.ts';
+import { allowProxyCache } from './proxy-cache.ts';
 
-interface Source {
-  readonly store: ObjectStore;
+interface Source extends ObjectSources {
   readonly object: StoredObject;
   /** Never from a client. */
   readonly contentType: string;
@@ -17,6 +20,9 @@ interface Source {
   /** Aborted when the reader leaves. */
   readonly signal: AbortSignal;
 }
+
+/** The largest object that is sent at once, and that a proxy may cache. A reader who pauses holds as much of any other (copy-object.ts). */
+export const maxSmallBytes = 64 * 1024;
 
 // At most a day, so that removed uploads disappear.
 const caching = { 'Cache-Control': 'public, max-age=86400' };
@@ -38,18 +44,15 @@ const videoHeaders = {
  * @throws StoreUnavailable before anything is sent; later the stream's own error, and the connection is closed
  */
 export async function sendObject(request: Request<object>, response: Response, source: Source): Promise<boolean> {
-  const { store, object, contentType, fileName, robots, isReplacement = false, signal } = source;
+  const { object, contentType, fileName, robots, isReplacement = false } = source;
   const etag = `"${object.etag}"`;
   const cached = isReplacement ? briefCaching : caching;
   const isUnchanged = matchesEtag(etag, request.get('If-None-Match'));
   const range = wantsRange(request, etag) ? parseRange(request.get('Range'), object.size) : 'whole';
   const hasBody = request.method !== 'HEAD' && !isUnchanged && range !== 'unsatisfiable';
   const wanted = typeof range === 'string' ? { offset: 0, length: object.size } : range;
-  const reading = hasBody ? await store.read(object.key, { range: wanted, signal }) : undefined;
-  if (hasBody && reading?.etag !== object.etag) {
-    reading?.body.destroy();
-    return false;
-  }
+  const sendBody = hasBody ? await openBody(response, source, wanted) : undefined;
+  if (hasBody && !sendBody) return false;
 
   response.set('ETag', etag).set(contentType.startsWith('video/') ? videoHeaders : pictureHeaders);
   if (robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
@@ -65,10 +68,40 @@ export async function sendObject(request: Request<object>, response: Response, s
   if (fileName) response.set('Content-Disposition', `inline; filename="${fileName}"`);
   if (range === 'whole') response.set('Content-Length', String(object.size));
   else setRange(response, range, object.size);
-  releaseRequestSlot(response);
-  if (reading) await copyObject(reading.body, response, { store, object, range: wanted, signal });
-  response.end();
+  if (range === 'whole' && object.size <= maxSmallBytes && !isReplacement) allowProxyCache(response);
+  if (sendBody) await sendBody();
+  else response.end();
   return true;
+}
+
+/** Opens a range of an object, or takes it from memory; undefined if the object no longer exists, or was replaced. @returns a function that sends it */
+async function openBody(
+  response: Response,
+  source: Source,
+  range: ByteRange,
+): Promise<(() => Promise<void> | void) | undefined> {
+  const { store, object, signal } = source;
+  if (object.size <= maxSmallBytes) {
+    const bytes = await readShared(object, source, signal);
+    // Not with copyObject, which frees what it has sent.
+    return bytes && (() => void response.end(bytes.subarray(range.offset, range.offset + range.length)));
+  }
+  const body = (await openShared(source, range)) ?? (await openStored(source, range));
+  return (
+    body &&
+    (async () => {
+      releaseRequestSlot(response);
+      await copyObject(body, response, { store, object, range, signal });
+      response.end();
+    })
+  );
+}
+
+async function openStored({ store, object, signal }: Source, range: ByteRange): Promise<Readable | undefined> {
+  const reading = await store.read(object.key, { range, signal });
+  if (reading?.etag === object.etag) return reading.body;
+  reading?.body.destroy();
+  return undefined;
 }
 
 // Express's `fresh` ignores If-None-Match with `Cache-Control: no-cache`, which fetch sends.

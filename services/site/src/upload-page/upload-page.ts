@@ -2,7 +2,7 @@ import { unsupportedSentences } from '@echodrop/contracts/refusal-statuses-and-m
 import { browserScripts } from '@echodrop/oauth/browser-scripts';
 import { Router } from 'express';
 import { type Html, html } from '../pages/html.ts';
-import { type Page, sendPage } from '../pages/page.ts';
+import { fixedPage, type Page } from '../pages/page.ts';
 import { scriptsMissing } from '../pages/scripts-missing.ts';
 import { fixedFile, fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
 import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
@@ -18,7 +18,7 @@ export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
   const { upload, name } = site;
   const router = Router({ caseSensitive: true, strict: true });
   if (!upload) return router;
-  router.get('/upload', (_request, response) => sendPage(response, 200, uploadPage(upload, name), site));
+  router.get('/upload', fixedPage(uploadPage(upload, name), site));
   const signing = Object.entries(browserScripts).map(([path, file]) => [`/upload/${path}`, file]);
   const files = {
     ...scriptFiles('/upload', new URL('./browser/', import.meta.url)),

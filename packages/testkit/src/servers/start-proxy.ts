@@ -1,0 +1,52 @@
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../free-ports.ts';
+import { ServerProcess } from './server-process.ts';
+import { isListening, nginx } from './start-nginx.ts';
+
+const file = join(import.meta.dirname, '../../../../deploy/proxy/nginx.conf');
+
+interface Proxy extends AsyncDisposable {
+  /** Where pages are. */
+  readonly origin: string;
+  readonly pid: number;
+  /** The folder that is `/tmp` in its image. */
+  readonly folder: string;
+}
+
+/** The proxy of Compose, with its own configuration, in front of a site. It trusts `X-Forwarded-For`. @throws Error if it does not start */
+export async function startProxy(site: string): Promise<Proxy> {
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'proxy-'))).path;
+  await writeFile(join(folder, 'trusted-proxies.conf'), 'set_real_ip_from 127.0.0.0/8;\n');
+  const port = await freePort();
+  const ports: Record<string, number> = { '8081': port };
+  let config = await readFile(file, 'utf8');
+  for (const [line, listen = ''] of config.matchAll(/^ *listen (?:127\.0\.0\.1:)?(\d+);$/gm)) {
+    ports[listen] ??= await freePort();
+    config = config.replace(line, `listen 127.0.0.1:${ports[listen]};`);
+  }
+  config = config
+    .replaceAll('/tmp/', `${folder}/`)
+    .replace('/dev/stdout', `${folder}/access.log`)
+    .replace('include mime.types;', '')
+    // An address needs no DNS.
+    .replace('site:8081;', `${new URL(site).host};`);
+  await writeFile(join(folder, 'nginx.conf'), config);
+  // For root, nginx would run its workers as another user, who may not enter the folder.
+  const directives = 'daemon off; user root;';
+  const running = await ServerProcess.start({
+    command: [nginx ?? 'nginx', '-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf'), '-g', directives],
+    isReady: () => isListening(port),
+  });
+  // A killed master would leave its workers.
+  parts.defer(() => running.stop());
+  const moved = parts.move();
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    pid: running.pid ?? 0,
+    folder,
+    [Symbol.asyncDispose]: () => moved.disposeAsync(),
+  };
+}

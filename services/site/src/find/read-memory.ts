@@ -1,0 +1,69 @@
+import { LRUCache } from 'lru-cache';
+import { BytesInUse } from './bytes-in-use.ts';
+import { SharedWork } from './shared-work.ts';
+
+/** How long a read is remembered. Nothing removed is visible for more than ten seconds: these, and those of the proxy (docs/decisions/053). */
+export const rememberedMs = 4000;
+/** The approximate limit for everything that is remembered. */
+export const maxRememberedBytes = 32 * 1024 * 1024;
+// The cost of an entry without its value.
+const entryBytes = 512;
+
+interface Remembered {
+  readonly value: unknown;
+  /** What a derived value was made from. */
+  readonly source?: object;
+}
+
+/** Remembers for seconds what readers found in the store, and what was made from it. Concurrent readers of one object share a read. */
+export class ReadMemory {
+  readonly inUse = new BytesInUse();
+  readonly #entries = new LRUCache<string, Remembered>({
+    maxSize: maxRememberedBytes,
+    ttl: rememberedMs,
+    ttlResolution: 0,
+  });
+  readonly #reads = new SharedWork();
+
+  /**
+   * The remembered value of `key`, or the result of `read`, which is remembered from its start on if `bytesOf` returns its size.
+   * `T` must follow from `key`. @throws the error of `read`, or the signal's reason
+   */
+  find<T>(
+    key: string,
+    signal: AbortSignal,
+    read: (cancelled: AbortSignal) => Promise<T>,
+    bytesOf: (value: T) => number | undefined,
+  ): Promise<T> | T {
+    const known = this.#entries.get(key);
+    if (known) return known.value as T;
+    return this.#reads.join(key, signal, async (cancelled) => {
+      const start = performance.now();
+      const value = await read(cancelled);
+      const bytes = bytesOf(value);
+      if (bytes !== undefined && this.#reads.isOpen(key, cancelled)) this.#remember(key, { value }, bytes, start);
+      return value;
+    });
+  }
+
+  /** What `make` made of `source`, which `find` returned. It is forgotten with its source. `T` must follow from `key`. */
+  derive<T>(key: string, source: object, make: () => T, bytesOf: (value: T) => number): T {
+    const known = this.#entries.get(key);
+    if (known?.source === source) return known.value as T;
+    const value = make();
+    this.#remember(key, { value, source }, bytesOf(value));
+    return value;
+  }
+
+  /** Forgets values that are out of date. A read that has begun does not bring them back. */
+  forget(...keys: readonly string[]): void {
+    for (const key of keys) {
+      this.#entries.delete(key);
+      this.#reads.close(key);
+    }
+  }
+
+  #remember(key: string, remembered: Remembered, bytes: number, start = performance.now()): void {
+    this.#entries.set(key, remembered, { size: entryBytes + bytes, start });
+  }
+}
