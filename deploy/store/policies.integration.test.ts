@@ -13,8 +13,8 @@ const objects = {
   records: 'records/Ab3dE6gH9j.json',
   renditions: `renditions/${mediaKey}/large-1.jpg`,
   resumable: `resumable/${mediaKey}/1`,
-  'by-time': 'by-time/8236000000000-Ab3dE6gH9j',
-  'by-user': `by-user/${owner}/8236000000000-Ab3dE6gH9j`,
+  'by-time': 'by-time/days/82360/8236000000000-Ab3dE6gH9j',
+  'by-user': `by-user/${owner}/days/82360/8236000000000-Ab3dE6gH9j`,
   blocks: `blocks/users/${owner}`,
   reports: 'reports/sweep.json',
   'what is not ours': 'other/object',
@@ -32,7 +32,8 @@ const lists = {
   'one resumable upload': `resumable/${mediaKey}/`,
   'all uploads': 'by-time/',
   'all owners': 'by-user/',
-  "one owner's uploads": `by-user/${owner}/`,
+  "one owner's uploads": `by-user/${owner}/days/`,
+  "one owner's uploads of release 0.1.0": `by-user/${owner}/`,
   blocks: 'blocks/users/',
 };
 
@@ -43,8 +44,12 @@ const rights: Record<string, readonly string[]> = {
     ...['PUT by-time', 'DELETE by-time', 'PUT by-user', 'DELETE by-user', 'GET reports'],
     ...['GET resumable', 'PUT resumable', 'DELETE resumable', 'list one resumable upload', 'list one record'],
     ...["list one upload's renditions", "list one owner's uploads", 'list blocks'],
+    "list one owner's uploads of release 0.1.0",
   ],
-  site: ['GET records', 'GET renditions', 'list one media key', "list one owner's uploads"],
+  site: [
+    ...['GET records', 'GET renditions', 'list one media key', "list one owner's uploads"],
+    "list one owner's uploads of release 0.1.0",
+  ],
   'probe-worker': ['GET media'],
   'rendition-worker': [
     ...['GET media', 'GET renditions', 'PUT renditions', 'DELETE renditions', 'GET blocks'],
@@ -54,6 +59,7 @@ const rights: Record<string, readonly string[]> = {
     ...['GET records', 'DELETE media', 'DELETE renditions', 'PUT by-time', 'PUT by-user', 'PUT reports'],
     ...['GET resumable', 'DELETE resumable', 'list all resumable uploads', 'list one resumable upload'],
     ...['list all media', 'list all records', 'list all renditions', 'list all uploads', 'list all owners'],
+    "list one upload's renditions",
     'list incomplete multipart uploads',
   ],
   admin: [

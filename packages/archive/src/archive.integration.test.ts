@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { listKeys } from '@echodrop/object-store/list-objects';
 import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { encodeStoredRecord, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { block, blockKey, listBlockKeys, readBlocks, UnreadableBlock, unblock } from './blocks.ts';
-import { listNewest } from './listing.ts';
-import { listingEntryOf } from './listing-keys.ts';
+import { listNewest, removeFromListings } from './listing.ts';
+import { flatListingKeys, listingEntryOf, parseListingKey } from './listing-keys.ts';
 import { isOwnerHash, ownerHash } from './owner.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 import { findRecord, listRecords } from './records.ts';
@@ -61,6 +62,36 @@ test('lists all uploads of the same millisecond', async () => {
   const ids = [];
   for (let n = 0; n < 5; n += 1) ids.push((await publish(at(0))).id);
   expect((await pages({ limit: 2 })).flat().sort()).toEqual(ids.sort());
+});
+
+test('lists the entries of release 0.1.0 among the others, each upload once', async () => {
+  const dayMs = 100_000_000;
+  const times = Array.from({ length: 30 }, (_, n) => new Date(at(0).getTime() - Math.floor(n / 5) * dayMs - (n % 5)));
+  const ids: string[] = [];
+  for (const [n, time] of times.entries()) {
+    const record = await publish(time);
+    ids.push(record.id);
+    const [entry, keys] = [listingEntryOf(record), flatListingKeys(listingEntryOf(record))];
+    if (n % 3 === 0) await removeFromListings(store, entry);
+    if (n % 3 < 2) for (const key of keys) await store.putIfAbsent(key, Buffer.alloc(0));
+  }
+  for (const limit of [1, 2, 3, 7, 29, 30, 31]) {
+    expect((await pages({ limit })).flat()).toEqual(ids);
+    expect((await pages({ owner: ownerHash(ada), limit })).flat()).toEqual(ids);
+  }
+  const [record] = (await listNewest(store, { limit: 1 })).records;
+  await removeMedia(store, record ?? expect.fail('none'), { by: 'owner', at: at(1) });
+  expect((await pages({ limit: 7 })).flat()).toEqual(ids.slice(1));
+  expect(await Array.fromAsync(listKeys(store, listingPrefix()), parseListingKey)).not.toContainEqual(
+    expect.objectContaining({ id: record?.id }),
+  );
+});
+
+test('a list is not delayed by objects of others among the entries', async () => {
+  const { id } = await publish(at(1));
+  for (const name of ['0', '0000000000000-aaaaaaaaa', 'days/0/a', 'days/82050/8305000000000-aaaaaaaaaa', 'x/y', 'z'])
+    await store.putIfAbsent(`${listingPrefix()}${name}`, Buffer.alloc(0));
+  expect(await pages({ limit: 6 })).toEqual([[id]]);
 });
 
 test('skips entries with a missing or different record, and still fills pages', async () => {

@@ -1,4 +1,4 @@
-import { listObjects } from '@echodrop/object-store/list-objects';
+import { listKeys } from '@echodrop/object-store/list-objects';
 import { blocksPrefix, userBlockKey } from '@echodrop/object-store/object-keys';
 import { ChecksumMismatch, type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { ObjectTooLarge, readSmallObject } from '@echodrop/object-store/read-small-object';
@@ -66,7 +66,7 @@ export function findBlock(store: ObjectStore, who: Blockable): Promise<Block | U
 
 async function* blockKeys(store: ObjectStore): AsyncGenerator<string> {
   for (const prefix of [blocksPrefix('users'), blocksPrefix('applications')])
-    for await (const { key } of listObjects(store, prefix)) if (isBlockKey(key)) yield key;
+    for await (const key of listKeys(store, prefix)) if (isBlockKey(key)) yield key;
 }
 
 function isBlockKey(key: string): boolean {

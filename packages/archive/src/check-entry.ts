@@ -1,9 +1,10 @@
-import { listObjects } from '@echodrop/object-store/list-objects';
+import { listKeys } from '@echodrop/object-store/list-objects';
 import { recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
-import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
-import { listingEntryOf, listingKeys, listingPrefixes, parseListingKey } from './listing-keys.ts';
+import { ListingIndex } from './listing-index.ts';
+import { flatListingKeys, listingEntryOf, listingKeys, listingPrefixes, parseListingKey } from './listing-keys.ts';
 import { tryFindRecord } from './records.ts';
 import { isSettling } from './settling.ts';
 import type { StoreFault } from './store-finding.ts';
@@ -18,16 +19,21 @@ export async function checkEntry(store: ObjectStore, key: string, signal: AbortS
   return isStored ? [{ fault: 'lists_nothing', key }] : [];
 }
 
-/** Removes the listing entries without a record and yields their keys. @throws StoreUnavailable */
-export async function* removeDeadEntries(store: ObjectStore): AsyncGenerator<string> {
-  for (const prefix of listingPrefixes) {
-    const check = async ({ key }: ListedObject) => ({ key, isAlive: await isEntryOfRecord(store, key) });
-    for await (const { key, isAlive } of pMapIterable(listObjects(store, prefix), check, { concurrency })) {
-      if (isAlive) continue;
-      await store.remove(key);
-      yield key;
-    }
-  }
+/**
+ * Removes the listing entries without a record, and entries of release 0.1.0 if their record is in `relisted`: those whose entries certainly
+ * exist in folders. Yields the removed keys. @throws StoreUnavailable
+ */
+export async function* removeDeadEntries(store: ObjectStore, relisted = new ListingIndex()): AsyncGenerator<string> {
+  const isAlive = async (key: string) =>
+    relisted.hasKey(key) ? !parseListingKey(key)?.isFlat : isEntryOfRecord(store, key);
+  const removeDead = async (key: string) => {
+    if (await isAlive(key)) return undefined;
+    await store.remove(key);
+    return key;
+  };
+  for (const prefix of listingPrefixes)
+    for await (const removed of pMapIterable(listKeys(store, prefix), removeDead, { concurrency }))
+      if (removed !== undefined) yield removed;
 }
 
 /** Whether the entry at `key` has a record, an unreadable one or that of a running removal included. @throws StoreUnavailable, or the signal's reason */
@@ -39,11 +45,12 @@ async function isEntryOfRecord(store: ObjectStore, key: string, signal?: AbortSi
   if (!found) return isSettling(entry.published) || (await isListed(store, recordKey(entry.id)));
   if (found instanceof UnreadableRecord) return true;
   if (isTombstone(found)) return isSettling(found.removed.at);
-  return listingKeys(listingEntryOf(found)).includes(key);
+  const listed = listingEntryOf(found);
+  return [...listingKeys(listed), ...flatListingKeys(listed)].includes(key);
 }
 
 // A listed record that is not found may be found again soon (findListedRecord).
 async function isListed(store: ObjectStore, key: string): Promise<boolean> {
-  const [first] = await store.list(recordsPrefix, { after: key.slice(0, -1), limit: 1 });
-  return first?.key === key;
+  const [first] = await store.listKeys(recordsPrefix, { after: key.slice(0, -1), limit: 1 });
+  return first === key;
 }

@@ -2,7 +2,9 @@ import { mediaObjectKey, recordKey, renditionsPrefixOf } from '@echodrop/object-
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { checkBytes } from './check-bytes.ts';
-import { listingEntryOf, listingKeys } from './listing-keys.ts';
+import { missingListingKeys } from './listing.ts';
+import type { ListingIndex } from './listing-index.ts';
+import { listingEntryOf } from './listing-keys.ts';
 import { findListedRecord, idInRecordKey } from './records.ts';
 import { isSettling } from './settling.ts';
 import type { StoreFault } from './store-finding.ts';
@@ -14,32 +16,36 @@ export interface CheckDepth {
   readonly shouldReadBytes: boolean;
 }
 
-/** Checks the record at `key`, its media and its listing entries; repeats the check to confirm faults. @throws StoreUnavailable, or the signal's reason */
-export async function checkRecord(
-  store: ObjectStore,
-  key: string,
-  depth: CheckDepth,
-  signal: AbortSignal,
-): Promise<StoreFault[]> {
-  const id = idInRecordKey(key);
-  if (id === undefined) return [{ fault: 'no_record', key }];
-  const faults = await check(store, id, depth, signal);
-  return faults.length > 0 ? check(store, id, depth, signal) : faults;
+/** What checks of records share. */
+export interface RecordChecks extends CheckDepth {
+  /** A snapshot of the listing entries. */
+  readonly listings: ListingIndex;
+  /** Collects the entries that records have. */
+  readonly published: ListingIndex;
+  readonly signal: AbortSignal;
 }
 
-async function check(store: ObjectStore, id: string, depth: CheckDepth, signal: AbortSignal) {
-  const found = await findListedRecord(store, id, signal);
+/** Checks the record at `key`, its media and its listing entries; repeats the check to confirm faults. @throws StoreUnavailable, or the signal's reason */
+export async function checkRecord(store: ObjectStore, key: string, checks: RecordChecks): Promise<StoreFault[]> {
+  const id = idInRecordKey(key);
+  if (id === undefined) return [{ fault: 'no_record', key }];
+  const faults = await check(store, id, checks);
+  return faults.length > 0 ? check(store, id, checks) : faults;
+}
+
+async function check(store: ObjectStore, id: string, checks: RecordChecks) {
+  const found = await findListedRecord(store, id, checks.signal);
   const key = recordKey(id);
   if (found instanceof UnreadableRecord) return [{ fault: 'record_unreadable', key, id, error: found } as const];
   if (isTombstone(found)) return removalFaults(store, found);
-  return [...(await mediaFaults(store, found, depth, signal)), ...(await listingFaults(store, found))];
+  checks.published.addRecord(listingEntryOf(found));
+  return [...(await mediaFaults(store, found, checks)), ...(await listingFaults(store, found, checks))];
 }
 
 async function mediaFaults(
   store: ObjectStore,
   record: StoredRecord,
-  { isMoved, shouldReadBytes }: CheckDepth,
-  signal: AbortSignal,
+  { isMoved, shouldReadBytes, signal }: RecordChecks,
 ): Promise<StoreFault[]> {
   const { id, size, etag } = record;
   const key = mediaObjectKey(record.mediaKey);
@@ -52,18 +58,21 @@ async function mediaFaults(
   return why === undefined ? [] : [{ fault: 'media_spoiled', key, id, why }];
 }
 
-async function listingFaults(store: ObjectStore, record: StoredRecord): Promise<StoreFault[]> {
-  if (isSettling(record.timestamp)) return [];
-  const entries = await Promise.all(
-    listingKeys(listingEntryOf(record)).map(async (key) => ({ key, entry: await store.stat(key) })),
-  );
-  return entries.filter(({ entry }) => !entry).map(({ key }) => ({ fault: 'not_listed', key, id: record.id }));
+async function listingFaults(
+  store: ObjectStore,
+  record: StoredRecord,
+  { listings }: RecordChecks,
+): Promise<StoreFault[]> {
+  const entry = listingEntryOf(record);
+  if (isSettling(record.timestamp) || listings.hasRecord(entry)) return [];
+  const missing = await missingListingKeys(store, entry);
+  return missing.map((key) => ({ fault: 'not_listed', key, id: record.id }));
 }
 
 async function removalFaults(store: ObjectStore, { id, mediaKey, removed }: Tombstone): Promise<StoreFault[]> {
   if (isSettling(removed.at)) return [];
   const media = await store.stat(mediaObjectKey(mediaKey));
-  const renditions = await store.list(renditionsPrefixOf(mediaKey), { limit: 1 });
-  const [leftover] = [...(media ? [media] : []), ...renditions];
-  return leftover ? [{ fault: 'removal_unfinished', key: leftover.key, id }] : [];
+  const renditions = await store.listKeys(renditionsPrefixOf(mediaKey), { limit: 1 });
+  const [key] = [...(media ? [media.key] : []), ...renditions];
+  return key === undefined ? [] : [{ fault: 'removal_unfinished', key, id }];
 }

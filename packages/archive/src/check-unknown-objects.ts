@@ -1,4 +1,4 @@
-import { listObjects } from '@echodrop/object-store/list-objects';
+import { listKeys } from '@echodrop/object-store/list-objects';
 import { blocksPrefix, mediaPrefix, renditionsPrefix, resumablePrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { StoreFault } from './store-finding.ts';
@@ -17,7 +17,7 @@ const shapes = [
 /** Finds objects that nothing reads or sweeps, among media, renditions, blocks and resumable uploads. @throws StoreUnavailable, or the signal's reason */
 export async function* findUnknownObjects(store: ObjectStore, signal: AbortSignal): AsyncGenerator<StoreFault> {
   for (const [prefix, shape] of shapes) {
-    for await (const { key } of listObjects(store, prefix)) {
+    for await (const key of listKeys(store, prefix)) {
       signal.throwIfAborted();
       if (!shape.test(key)) yield { fault: 'unknown_object', key };
     }

@@ -68,6 +68,7 @@ export function clockedStore(store: ObjectStore, clock: TestClock, turn = async 
     supportsChecksums: () => store.supportsChecksums(),
     exists: (...args) => inTurn(() => store.exists(...args)),
     list: (...args) => inTurn(async () => (await store.list(...args)).map(convert)),
+    listKeys: (...args) => inTurn(() => store.listKeys(...args)),
     remove: (...args) => inTurn(() => store.remove(...args)),
     abortWrite: (...args) => inTurn(() => store.abortWrite(...args)),
     async *listUnfinishedWrites() {

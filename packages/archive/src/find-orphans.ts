@@ -119,14 +119,18 @@ function mark(keys: MediaKeySet, { id, found }: FoundRecord): void {
 
 async function* listOrphans(store: ObjectStore, keys: MediaKeySet, range: KeyRange): AsyncGenerator<Orphan> {
   if (!keys.hasOrphans) return;
+  const orphanOf = (mediaKey: string) => {
+    const reference = keys.referenceOf(mediaKey);
+    return reference === 'record' ? undefined : reference;
+  };
   const kinds = [
     ['media', listMedia(store, range)],
-    ['renditions', listRenditions(store, range)],
+    ['renditions', listRenditions(store, range, (mediaKey) => orphanOf(mediaKey) !== undefined)],
   ] as const;
   for (const [kind, objects] of kinds) {
     for await (const { mediaKey, object } of objects) {
-      const reference = keys.referenceOf(mediaKey);
-      if (reference === 'nothing' || reference === 'tombstone') yield { kind, object, mediaKey, reference };
+      const reference = orphanOf(mediaKey);
+      if (reference !== undefined) yield { kind, object, mediaKey, reference };
     }
   }
 }

@@ -11,6 +11,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { removeDeadEntries } from './check-entry.ts';
 import { checkRecord } from './check-record.ts';
 import { addToListings, listNewest } from './listing.ts';
+import { ListingIndex } from './listing-index.ts';
 import { listingEntryOf, listingPrefixes } from './listing-keys.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 import { listRecordsOf } from './records.ts';
@@ -44,8 +45,9 @@ test('a listed record that is not found may belong to any owner', async () => {
 });
 
 test('a listed record that is not found is reported as unreadable', async () => {
-  const depth = { isMoved: false, shouldReadBytes: false };
-  const faults = await checkRecord(store, store.missing, depth, new AbortController().signal);
+  const [listings, { signal }] = [new ListingIndex(), new AbortController()];
+  const checks = { isMoved: false, shouldReadBytes: false, listings, published: listings, signal };
+  const faults = await checkRecord(store, store.missing, checks);
   expect(faults).toMatchObject([{ fault: 'record_unreadable', key: store.missing }]);
 });
 

@@ -1,7 +1,15 @@
 import { listingPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type RecordPage, type StoredRecord, UnreadableRecord } from '@echodrop/record';
-import { idInListingName, isCursor, type ListingEntry, listingKeys, listingNameOf } from './listing-keys.ts';
+import {
+  flatListingKeys,
+  idInListingName,
+  isCursor,
+  type ListingEntry,
+  listingKeys,
+  listingNameOf,
+} from './listing-keys.ts';
+import { namesAfter } from './listing-names.ts';
 import { ownerHash } from './owner.ts';
 import { tryFindRecord } from './records.ts';
 
@@ -32,7 +40,19 @@ export async function addToListings(store: ObjectStore, entry: ListingEntry): Pr
 
 /** Removes the listing entries of a record. @throws StoreUnavailable */
 export async function removeFromListings(store: ObjectStore, entry: ListingEntry): Promise<void> {
-  await Promise.all(listingKeys(entry).map((key) => store.remove(key)));
+  await Promise.all([...listingKeys(entry), ...flatListingKeys(entry)].map((key) => store.remove(key)));
+}
+
+/** The keys of the missing listing entries of a record. An entry of release 0.1.0 counts. @throws StoreUnavailable */
+export async function missingListingKeys(store: ObjectStore, entry: ListingEntry): Promise<string[]> {
+  const flat = flatListingKeys(entry);
+  const missing = await Promise.all(
+    listingKeys(entry).map(async (key, n) => {
+      const isListed = (await store.exists(key)) || (await store.exists(flat[n] ?? ''));
+      return isListed ? [] : [key];
+    }),
+  );
+  return missing.flat();
 }
 
 /**
@@ -52,8 +72,7 @@ export async function listNewest(
   for (let lists = 0; lists < maxLists; lists += 1) {
     const wanted = limit - records.length;
     // One more shows whether a next page exists.
-    const entries = await store.list(prefix, { after: last && `${prefix}${last}`, limit: wanted + 1 });
-    const names = entries.map(({ key }) => key.slice(prefix.length));
+    const { names, isLast } = await namesAfter(store, prefix, { after: last, limit: wanted + 1 });
     for await (const [name, record] of readEntries(store, names.slice(0, wanted), { owner, signal, unreadable })) {
       if (characters > maxCharacters) return page();
       last = name;
@@ -61,7 +80,7 @@ export async function listNewest(
       records.push(record);
       characters += charactersOf(record);
     }
-    if (names.length <= wanted) return { records };
+    if (names.length === 0 || (isLast && names.length <= wanted)) return { records };
     if (records.length === limit) break;
   }
   return page();
@@ -91,7 +110,6 @@ async function readEntry(
   { owner, signal, unreadable }: EntryOptions,
 ): Promise<StoredRecord | undefined> {
   const id = idInListingName(name);
-  if (id === undefined) return undefined;
   const found = await tryFindRecord(store, id, signal);
   if (found instanceof UnreadableRecord) unreadable?.(id, found);
   if (!found || found instanceof UnreadableRecord || isTombstone(found) || listingNameOf(found) !== name)

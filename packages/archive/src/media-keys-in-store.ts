@@ -1,5 +1,11 @@
-import { listObjects } from '@echodrop/object-store/list-objects';
-import { isMediaKey, mediaObjectKey, mediaPrefix, renditionsPrefix } from '@echodrop/object-store/object-keys';
+import { listKeys, listObjects } from '@echodrop/object-store/list-objects';
+import {
+  isMediaKey,
+  mediaObjectKey,
+  mediaPrefix,
+  renditionsPrefix,
+  renditionsPrefixOf,
+} from '@echodrop/object-store/object-keys';
 import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
 
 /** The media keys after `after`, up to and including `to`. */
@@ -8,9 +14,15 @@ export interface KeyRange {
   readonly to?: string | undefined;
 }
 
+interface KeyedObject {
+  readonly mediaKey: string;
+  readonly object: ListedObject;
+}
+
 /** Lists the media keys of all media and renditions, sorted and without duplicates. @throws StoreUnavailable */
 export async function* listMediaKeys(store: ObjectStore, after?: string): AsyncGenerator<string> {
-  const sources = [listMedia(store, { after }), listRenditions(store, { after })];
+  const media = listKeys(store, mediaPrefix, { after: after && mediaObjectKey(after), folders: true });
+  const sources = [keysIn(media, mediaPrefix, {}, mediaObjectKey), listRenditionFolders(store, { after })];
   const next = await Promise.all(sources.map(nextKey));
   for (;;) {
     const [key] = next.filter((each) => each !== undefined).sort();
@@ -20,38 +32,48 @@ export async function* listMediaKeys(store: ObjectStore, after?: string): AsyncG
   }
 }
 
-async function nextKey(source: AsyncIterator<KeyedObject>): Promise<string | undefined> {
+async function nextKey(source: AsyncIterator<string>): Promise<string | undefined> {
   const { value, done } = await source.next();
-  return done ? undefined : value.mediaKey;
+  return done ? undefined : value;
 }
 
 /** Lists media in `range`; skips other objects. @throws StoreUnavailable */
-export async function* listMedia(store: ObjectStore, range: KeyRange): AsyncGenerator<KeyedObject> {
-  const objects = listObjects(store, mediaPrefix, range.after && mediaObjectKey(range.after));
-  for await (const found of inRange(objects, mediaPrefix, range))
-    if (found.object.key === mediaObjectKey(found.mediaKey)) yield found;
-}
-
-/** Lists renditions of media in `range`. @throws StoreUnavailable */
-export function listRenditions(store: ObjectStore, range: KeyRange): AsyncGenerator<KeyedObject> {
-  // Skips the whole folder: a zero sorts right after the slash.
-  const after = range.after && `${renditionsPrefix}${range.after}0`;
-  return inRange(listObjects(store, renditionsPrefix, after), renditionsPrefix, range);
-}
-
-interface KeyedObject {
-  readonly mediaKey: string;
-  readonly object: ListedObject;
-}
-
-async function* inRange(
-  objects: AsyncIterable<ListedObject>,
-  prefix: string,
-  { to }: KeyRange,
-): AsyncGenerator<KeyedObject> {
-  for await (const object of objects) {
-    const [mediaKey = ''] = object.key.slice(prefix.length).split('/');
+export async function* listMedia(store: ObjectStore, { after, to }: KeyRange): AsyncGenerator<KeyedObject> {
+  for await (const object of listObjects(store, mediaPrefix, after && mediaObjectKey(after))) {
+    const mediaKey = object.key.slice(mediaPrefix.length);
     if (to !== undefined && mediaKey > to) return;
     if (isMediaKey(mediaKey)) yield { mediaKey, object };
+  }
+}
+
+/** Lists renditions of media in `range` for which `isWanted` is true. @throws StoreUnavailable */
+export async function* listRenditions(
+  store: ObjectStore,
+  range: KeyRange,
+  isWanted: (mediaKey: string) => boolean,
+): AsyncGenerator<KeyedObject> {
+  for await (const mediaKey of listRenditionFolders(store, range)) {
+    if (!isWanted(mediaKey)) continue;
+    for await (const object of listObjects(store, renditionsPrefixOf(mediaKey))) yield { mediaKey, object };
+  }
+}
+
+/** The media keys of renditions: S3 and filesystems list only the names of their folders. */
+function listRenditionFolders(store: ObjectStore, { after, to }: KeyRange): AsyncGenerator<string> {
+  const folders = listKeys(store, renditionsPrefix, { after: after && renditionsPrefixOf(after), folders: true });
+  return keysIn(folders, renditionsPrefix, { to }, renditionsPrefixOf);
+}
+
+/** The media keys among `names`, which are those of `nameOf`. */
+async function* keysIn(
+  names: AsyncIterable<string>,
+  prefix: string,
+  { to }: KeyRange,
+  nameOf: (mediaKey: string) => string,
+): AsyncGenerator<string> {
+  for await (const name of names) {
+    const mediaKey = name.slice(prefix.length).split('/', 1)[0] ?? '';
+    if (to !== undefined && mediaKey > to) return;
+    if (isMediaKey(mediaKey) && name === nameOf(mediaKey)) yield mediaKey;
   }
 }

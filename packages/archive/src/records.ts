@@ -1,4 +1,4 @@
-import { listObjects } from '@echodrop/object-store/list-objects';
+import { listKeys, listObjects } from '@echodrop/object-store/list-objects';
 import { recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
 import { ChecksumMismatch, type ObjectStore } from '@echodrop/object-store/object-store';
 import { ObjectTooLarge, readSmallObject } from '@echodrop/object-store/read-small-object';
@@ -97,10 +97,16 @@ export async function* listRecordsOf(store: ObjectStore, owner: Owner): AsyncGen
 }
 
 async function* recordIds(store: ObjectStore, since: number): AsyncGenerator<string> {
-  for await (const { key, writtenAt } of listObjects(store, recordsPrefix)) {
+  for await (const key of since === Number.NEGATIVE_INFINITY
+    ? listKeys(store, recordsPrefix)
+    : keysSince(store, since)) {
     const id = idInRecordKey(key);
-    if (id !== undefined && writtenAt.getTime() >= since) yield id;
+    if (id !== undefined) yield id;
   }
+}
+
+async function* keysSince(store: ObjectStore, since: number): AsyncGenerator<string> {
+  for await (const { key, writtenAt } of listObjects(store, recordsPrefix)) if (writtenAt.getTime() >= since) yield key;
 }
 
 /** The media id in the key of a record; undefined for other keys. */

@@ -166,12 +166,12 @@ test('the sweep keeps an upload whose state a list has missed', async () => {
   for (const upload of [running, complete]) await saveResumable(store, upload, upload.state);
   const clocked = clockedStore(store, clock);
   const missed = new Set([running, complete].map(({ id }) => `resumable/${id}/`));
-  const list: typeof store.list = async (prefix, options) => {
-    const listed = await clocked.list(prefix, options);
+  const listKeys: typeof store.listKeys = async (prefix, page) => {
+    const listed = await clocked.listKeys(prefix, page);
     const isMissed = missed.delete(prefix);
     return isMissed ? [] : listed;
   };
-  const missing = { ...clocked, list };
+  const missing = { ...clocked, listKeys };
   await sweep(missing, { olderThanMs: 12 * hourMs, dryRun: false, force: true, signal });
   expect([...missed]).toEqual([]);
   expect(await Array.fromAsync(listResumables(store))).toHaveLength(2);

@@ -1,4 +1,4 @@
-import { listObjects, removeObjects } from '@echodrop/object-store/list-objects';
+import { listKeys, listObjects, removeObjects } from '@echodrop/object-store/list-objects';
 import { isMediaKey, resumablePrefix, resumablePrefixOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { ObjectTooLarge, readSmallObject } from '@echodrop/object-store/read-small-object';
@@ -43,7 +43,7 @@ export async function findResumable(
   if (found) return found;
   for (let tries = 0; tries < maxTries; tries += 1) {
     let number = -1;
-    for await (const { key } of listObjects(store, resumablePrefixOf(id))) number = Math.max(number, numberOf(id, key));
+    for await (const key of listKeys(store, resumablePrefixOf(id))) number = Math.max(number, numberOf(id, key));
     if (number < 0) return undefined;
     const last = await readState(store, id, number);
     // Without it, its successor has replaced it since.

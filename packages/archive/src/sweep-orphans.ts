@@ -4,8 +4,8 @@ import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { findOrphans, type KeyBatch, type Orphan, RecordsUnreadable } from './find-orphans.ts';
 import { addToListings } from './listing.ts';
-import { readListingIndex } from './listing-index.ts';
-import { type ListingEntry, listingEntryOf } from './listing-keys.ts';
+import { type ListingIndex, readListingIndex } from './listing-index.ts';
+import { listingEntryOf } from './listing-keys.ts';
 import type { FoundRecord } from './records.ts';
 import { isSettling } from './settling.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
@@ -54,16 +54,16 @@ const maxUnsuspicious = 20;
  */
 export async function sweep(store: ObjectStore, options: SweepOptions): Promise<SweepResult> {
   const now = (await store.clock()).getTime();
-  const isListed = await readListingIndex(store, options.signal);
+  const listings = await readListingIndex(store, options);
   // Before the orphans: what a running upload publishes meanwhile has a record.
   const resumables = await ResumableSurvey.take(store, { ...options, now, concurrency });
-  return new Sweep(store, options, { now, isListed, resumables }).run();
+  return new Sweep(store, options, { now, listings, resumables }).run();
 }
 
 interface Found {
   /** The store's time, in milliseconds. */
   readonly now: number;
-  readonly isListed: (entry: ListingEntry) => boolean;
+  readonly listings: ListingIndex;
   readonly resumables: ResumableSurvey;
 }
 
@@ -111,7 +111,7 @@ class Sweep {
   async #relist({ found }: FoundRecord): Promise<void> {
     if (found instanceof UnreadableRecord || isTombstone(found)) return;
     const entry = listingEntryOf(found);
-    if (this.#found.isListed(entry) || isSettling(found.timestamp)) return;
+    if (this.#found.listings.hasRecord(entry) || isSettling(found.timestamp)) return;
     this.#listings.missing += 1;
     if (await this.#attempt(() => addToListings(this.#store, entry))) this.#listings.added += 1;
   }

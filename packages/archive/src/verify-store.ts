@@ -1,4 +1,4 @@
-import { listObjects } from '@echodrop/object-store/list-objects';
+import { listKeys } from '@echodrop/object-store/list-objects';
 import {
   mediaObjectKey,
   mediaPrefix,
@@ -13,6 +13,7 @@ import { checkEntry } from './check-entry.ts';
 import { type CheckDepth, checkRecord } from './check-record.ts';
 import { findUnknownObjects } from './check-unknown-objects.ts';
 import { findOrphans, type Orphan, RecordsUnreadable } from './find-orphans.ts';
+import { ListingIndex, readListingIndex } from './listing-index.ts';
 import { listingPrefixes } from './listing-keys.ts';
 import { UnreadableState } from './resumable-state.ts';
 import { listResumables, tryFindResumable } from './resumable-uploads.ts';
@@ -49,17 +50,22 @@ export async function* verifyStore(
   const { signal } = options;
   const start = (prefix: string) => (after.startsWith(prefix) ? after : undefined);
   const checkAll = (prefix: string, check: (key: string) => Promise<StoreFinding[]>) => {
-    const checkOne = async ({ key }: { key: string }): Promise<Checked> => {
+    const checkOne = async (key: string): Promise<Checked> => {
       signal.throwIfAborted();
       return { cursor: key, findings: await check(key) };
     };
-    return pMapIterable(listObjects(store, prefix, start(prefix)), checkOne, { concurrency });
+    return pMapIterable(listKeys(store, prefix, { after: start(prefix) }), checkOne, { concurrency });
   };
+  const listings = after.startsWith(recordsPrefix) ? await readListingIndex(store, { signal }) : new ListingIndex();
+  const published = new ListingIndex();
+  const checks = { ...options, listings, published };
+  // The check of its record has found the entry, unless that record comes before the cursor.
+  const checkUnlessPublished = async (key: string) => (published.hasKey(key) ? [] : checkEntry(store, key, signal));
   const remaining = sections.slice(sections.findIndex((prefix) => after.startsWith(prefix)));
   for (const prefix of remaining) {
-    if (prefix === recordsPrefix) yield* checkAll(prefix, (key) => checkRecord(store, key, options, signal));
+    if (prefix === recordsPrefix) yield* checkAll(prefix, (key) => checkRecord(store, key, checks));
     else if (prefix === mediaPrefix) yield* checkMedia(store, start(prefix), options);
-    else yield* checkAll(prefix, (key) => checkEntry(store, key, signal));
+    else yield* checkAll(prefix, checkUnlessPublished);
   }
 }
 

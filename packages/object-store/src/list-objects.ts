@@ -1,4 +1,4 @@
-import { type ListedObject, maxListLength, type ObjectStore } from './object-store.ts';
+import { type KeyPage, type ListedObject, maxListLength, type ObjectStore } from './object-store.ts';
 
 /** Lists all objects below `prefix` after the key `after`, in key order. @throws StoreUnavailable */
 export async function* listObjects(
@@ -14,7 +14,21 @@ export async function* listObjects(
   }
 }
 
+/** Lists all keys below `prefix` after `after`, in key order; with `folders`, folders in place of the keys below them. @throws StoreUnavailable */
+export async function* listKeys(
+  store: Pick<ObjectStore, 'listKeys'>,
+  prefix: string,
+  { after, folders }: Omit<KeyPage, 'limit'> = {},
+): AsyncGenerator<string> {
+  for (let last = after; ; ) {
+    const page = await store.listKeys(prefix, { after: last, limit: maxListLength, folders });
+    yield* page;
+    if (page.length < maxListLength) return;
+    last = page.at(-1);
+  }
+}
+
 /** Removes all objects below `prefix`. @throws StoreUnavailable */
 export async function removeObjects(store: ObjectStore, prefix: string): Promise<void> {
-  for await (const { key } of listObjects(store, prefix)) await store.remove(key);
+  for await (const key of listKeys(store, prefix)) await store.remove(key);
 }

@@ -41,6 +41,17 @@ export interface ByteRange {
   readonly length: number;
 }
 
+/** A page of a list. */
+export interface ListPage {
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+export interface KeyPage extends ListPage {
+  /** Lists folders, ending with a slash, in place of the keys below them. After a folder comes what is not in it. */
+  readonly folders?: boolean | undefined;
+}
+
 export interface PutOptions extends SourceOptions {
   /** Only stored; nothing depends on it. */
   readonly contentType?: string;
@@ -84,7 +95,7 @@ export class CrowdedOut extends StoreUnavailable {}
  * Holds media, records and renditions. Keys come from object-keys.ts only.
  *
  * Every call to MinIO ends within the store's deadline (`put`, `append`: one per part), and every call throws StoreUnavailable if the
- * store is at fault. Only `list`, `exists` and `listUnfinishedWrites` list, and no upload calls these.
+ * store is at fault. Only `list`, `listKeys`, `exists` and `listUnfinishedWrites` list, and no upload calls these.
  */
 export interface ObjectStore extends AsyncDisposable {
   /** How long an object may be missing although it was written, in milliseconds: on a node that has just come back. 0: never. */
@@ -120,7 +131,10 @@ export interface ObjectStore extends AsyncDisposable {
    * At most `limit` (up to 1000) objects after the key `after`, in byte order of their keys; fewer if these are all. `prefix` ends
    * with a slash. Concurrent writes and removals may be missing.
    */
-  list(prefix: string, page: { after?: string | undefined; limit: number }): Promise<ListedObject[]>;
+  list(prefix: string, page: ListPage): Promise<ListedObject[]>;
+
+  /** Like `list`, but only the keys, which on a filesystem costs a tenth. */
+  listKeys(prefix: string, page: KeyPage): Promise<string[]>;
 
   /** Removes an object, if it exists. `key` may be one of another application, as `list` returned it. */
   remove(key: string): Promise<void>;

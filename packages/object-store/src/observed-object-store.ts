@@ -49,6 +49,7 @@ export function observeStore(store: ObjectStore, metrics: Metrics): ObjectStore 
     stat: (key) => observe('stat', key, () => store.stat(key)),
     exists: (key) => observe('stat', key, () => store.exists(key)),
     list: (prefix, page) => observe('list', prefix, () => store.list(prefix, page)),
+    listKeys: (prefix, page) => observe('list', prefix, () => store.listKeys(prefix, page)),
     remove: (key) => observe('remove', key, () => store.remove(key)),
     ready: () => observe('ready', undefined, () => store.ready()),
     supportsChecksums: () => store.supportsChecksums(),

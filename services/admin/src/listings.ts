@@ -1,10 +1,8 @@
-import { removeDeadEntries } from '@echodrop/archive/check-entry';
-import { addToListings, listNewest, removeFromListings } from '@echodrop/archive/listing';
-import { listingEntryOf } from '@echodrop/archive/listing-keys';
+import { listNewest } from '@echodrop/archive/listing';
 import { type Owner, ownerHash } from '@echodrop/archive/owner';
-import { listRecords } from '@echodrop/archive/records';
+import { rebuildListings } from '@echodrop/archive/rebuild-listings';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
+import type { StoredRecord } from '@echodrop/record';
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { CommandFailed } from './command-context.ts';
 import { describeUnreadable } from './describe-unreadable.ts';
@@ -47,22 +45,14 @@ function alignColumns(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Adds missing listing entries of every record, and deletes entries without a published upload. @throws StoreUnavailable; CommandFailed at the end if a record is unreadable */
-export async function* rebuildListings(store: ObjectStore): AsyncGenerator<string> {
-  const count = { uploads: 0, added: 0, deleted: 0 };
-  let unreadable = 0;
-  for await (const { id, found } of listRecords(store)) {
-    if (found instanceof UnreadableRecord) {
-      unreadable += 1;
-      yield `${id}: ${describeUnreadable(id, found)}`;
-    } else if (isTombstone(found)) {
-      await removeFromListings(store, found);
-    } else {
-      count.uploads += 1;
-      if (await addToListings(store, listingEntryOf(found))) count.added += 1;
-    }
+/** Runs `rebuildListings` and yields a line for each unreadable record. @throws StoreUnavailable; CommandFailed at the end if a record is unreadable */
+export async function* rebuildAndReport(store: ObjectStore): AsyncGenerator<string> {
+  const count = { listed: 0, added: 0, stale: 0, unreadable: 0 };
+  for await (const rebuilt of rebuildListings(store)) {
+    count[rebuilt.kind] += 1;
+    if (rebuilt.kind === 'unreadable') yield `${rebuilt.id}: ${describeUnreadable(rebuilt.id, rebuilt.error)}`;
   }
-  for await (const _ of removeDeadEntries(store)) count.deleted += 1;
-  yield `Checked ${count.uploads} uploads: added ${count.added} to the listings, deleted ${count.deleted} entries without an upload.`;
+  const { listed, added, stale, unreadable } = count;
+  yield `Checked ${listed + added} uploads: added ${added} to the listings, deleted ${stale} stale entries.`;
   if (unreadable > 0) throw new CommandFailed(`${unreadable} records are unreadable.`);
 }

@@ -1,5 +1,6 @@
 import { findBlock, UnreadableBlock } from '@echodrop/archive/blocks';
-import { listingEntryOf, listingKeys } from '@echodrop/archive/listing-keys';
+import { missingListingKeys } from '@echodrop/archive/listing';
+import { listingEntryOf } from '@echodrop/archive/listing-keys';
 import { tryFindRecord } from '@echodrop/archive/records';
 import { mediaObjectKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -81,8 +82,8 @@ async function describeBlocks(store: ObjectStore, { provider, subject, applicati
 }
 
 async function describeListings(store: ObjectStore, record: StoredRecord): Promise<string> {
-  const missing = await Promise.all(listingKeys(listingEntryOf(record)).map(async (key) => !(await store.exists(key))));
-  return missing.includes(true) ? 'incomplete. Run rebuild-listings' : 'complete';
+  const missing = await missingListingKeys(store, listingEntryOf(record));
+  return missing.length > 0 ? 'incomplete. Run rebuild-listings' : 'complete';
 }
 
 async function describeMedia(store: ObjectStore, { mediaKey, size }: StoredRecord): Promise<string> {
@@ -94,7 +95,7 @@ async function describeMedia(store: ObjectStore, { mediaKey, size }: StoredRecor
 
 async function listRenditions(store: ObjectStore, { mediaKey }: StoredRecord): Promise<string> {
   const prefix = renditionsPrefixOf(mediaKey);
-  const stored = await store.list(prefix, { limit: maxRenditions + 1 });
-  const names = stored.slice(0, maxRenditions).map(({ key }) => shownKey(key.slice(prefix.length)));
+  const stored = await store.listKeys(prefix, { limit: maxRenditions + 1 });
+  const names = stored.slice(0, maxRenditions).map((key) => shownKey(key.slice(prefix.length)));
   return [...names, ...(stored.length > maxRenditions ? ['and more'] : [])].join(', ') || 'none';
 }

@@ -1,10 +1,12 @@
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { listNewest } from '@echodrop/archive/listing';
+import { listNewest, removeFromListings } from '@echodrop/archive/listing';
+import { flatListingKeys, type ListingEntry, listingEntryOf, listingKeys } from '@echodrop/archive/listing-keys';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { findRecord } from '@echodrop/archive/records';
 import { createResumable, listResumables } from '@echodrop/archive/resumable-uploads';
+import { listKeys } from '@echodrop/object-store/list-objects';
 import {
   listingPrefix,
   mediaObjectKey,
@@ -346,7 +348,31 @@ test('rebuild-listings deletes entries of a future time, and those below other f
   const entries = ['by-time/0000000000000-aaaaaaaaaa', `by-time/0000000000000-${id}`, `by-user/x/8205000000000-${id}`];
   for (const key of entries) await dataDir.store.putIfAbsent(key, Buffer.alloc(0));
   expect((await run('verify-store')).stdout).toMatch(/ 3 faults\.$/);
-  expect((await run('rebuild-listings')).stdout).toContain('deleted 3 entries without an upload');
+  expect((await run('rebuild-listings')).stdout).toContain('deleted 3 stale entries');
+  expect((await run('verify-store')).exitCode).toBe(0);
+});
+
+test('rebuild-listings moves the entries of release 0.1.0 into folders; no other command needs that', async () => {
+  const records = await publishThree();
+  for (const entry of records.map(listingEntryOf)) {
+    await removeFromListings(dataDir.store, entry);
+    for (const key of flatListingKeys(entry)) await dataDir.store.putIfAbsent(key, Buffer.alloc(0));
+  }
+  const keysOf = (keys: (entry: ListingEntry) => string[]) => records.map(listingEntryOf).flatMap(keys).sort();
+  const allKeys = async () => {
+    const lists = [listingPrefix(), 'by-user/'].map((prefix) => Array.fromAsync(listKeys(dataDir.store, prefix)));
+    return (await Promise.all(lists)).flat().sort();
+  };
+  expect((await run('verify-store')).exitCode).toBe(0);
+  expect((await run('sweep', '--yes')).stdout).toContain('missing from the listings: 0 found');
+  expect((await run('show', records[0].id)).stdout).toMatch(/^listings +complete$/m);
+  expect(await allKeys()).toEqual(keysOf(flatListingKeys));
+  const listed = (await run('list')).stdout;
+  expect((await run('rebuild-listings')).stdout).toBe(
+    'Checked 3 uploads: added 3 to the listings, deleted 6 stale entries.',
+  );
+  expect(await allKeys()).toEqual(keysOf(listingKeys));
+  expect((await run('list')).stdout).toBe(listed);
   expect((await run('verify-store')).exitCode).toBe(0);
 });
 
@@ -372,11 +398,11 @@ test('rebuild-listings lists each published upload once', async () => {
   expect((await listNewest(dataDir.store, { limit: 9 })).records).toEqual([]);
   for (const added of [2, 0])
     expect((await run('rebuild-listings')).stdout).toBe(
-      `Checked 2 uploads: added ${added} to the listings, deleted 0 entries without an upload.`,
+      `Checked 2 uploads: added ${added} to the listings, deleted 0 stale entries.`,
     );
   expect((await listNewest(dataDir.store, { limit: 9 })).records).toEqual([third, first]);
   await dataDir.store.remove(recordKey(third.id));
   expect((await run('rebuild-listings')).stdout).toBe(
-    'Checked 1 uploads: added 0 to the listings, deleted 2 entries without an upload.',
+    'Checked 1 uploads: added 0 to the listings, deleted 2 stale entries.',
   );
 });

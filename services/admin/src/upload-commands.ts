@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type CommandContext, parseUpTo, printFromStore } from './command-context.ts';
 import { readAddressConfig } from './config.ts';
 import { exportUpload, exportUploads } from './export-uploads.ts';
-import { listUploads, rebuildListings } from './listings.ts';
+import { listUploads, rebuildAndReport } from './listings.ts';
 import { providerArgument, subjectArgument } from './name-arguments.ts';
 import { purge, removeUploads } from './remove-uploads.ts';
 import { showUpload } from './show-upload.ts';
@@ -91,5 +91,5 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
     .command('rebuild-listings')
     .summary('add missing uploads to the listings, and delete stale entries')
     .description('Add missing uploads to the listings, and delete stale entries. Takes effect at once; no dry run.')
-    .action(() => printFromStore(context, rebuildListings));
+    .action(() => printFromStore(context, rebuildAndReport));
 }

@@ -53,12 +53,12 @@ function entriesByTime(record: RecordInStore | undefined): string[] {
 
 /** Finds records without a listing entry after a sweep at `sweptAt`. A sweep skips records of the last minute. */
 export async function findRecordsMissingFromListings({ store }: System, sweptAt: number): Promise<Finding[]> {
-  const isListed = await readListingIndex(store, new AbortController().signal);
+  const listings = await readListingIndex(store);
   const findings: Finding[] = [];
   for await (const { id, found } of listRecords(store)) {
     if (found instanceof UnreadableRecord) findings.push({ scenario: 'all', what: 'unreadable record', which: id });
     else if (isTombstone(found) || found.timestamp.getTime() >= sweptAt - settlingMs) continue;
-    else if (!isListed(listingEntryOf(found)))
+    else if (!listings.hasRecord(listingEntryOf(found)))
       findings.push({
         scenario: 'all',
         what: 'record without a listing entry after a sweep',

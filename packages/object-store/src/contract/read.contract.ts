@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listObjects } from '../list-objects.ts';
+import { listKeys as allKeys, listObjects } from '../list-objects.ts';
 import { listingPrefix, mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import { partBytes } from '../part-memory.ts';
 import { bytesAt, inChunks } from '../sources.fixture.ts';
@@ -100,6 +100,21 @@ export function readContract(stores: () => OpenedStores): void {
       expect(await listKeys({ after: `${prefix}z`, limit: 2 })).toEqual([]);
     });
 
+    test('listKeys lists the same keys', async () => {
+      expect(await stores().store.listKeys(prefix, { limit: 1000 })).toEqual(keys);
+      expect(await stores().store.listKeys(prefix, { after: keys[2], limit: 2 })).toEqual(keys.slice(3, 5));
+      expect(await stores().store.listKeys(prefix, { limit: 0 })).toEqual([]);
+    });
+
+    test('listKeys lists folders in place of what is in them, and continues after each', async () => {
+      const shallow = ['0', '1', '10', 'a-b', 'a/', 'a0', 'b'].map((name) => `${prefix}${name}`);
+      const listFolders = (after: string | undefined, limit: number) =>
+        stores().store.listKeys(prefix, { after, limit, folders: true });
+      expect(await listFolders(undefined, 1000)).toEqual(shallow);
+      for (const [n, after] of shallow.entries())
+        expect(await listFolders(after, 2)).toEqual(shallow.slice(n + 1, n + 3));
+    });
+
     test('reports what stat reports, and the time of the write', async () => {
       const key = `${listingPrefix(newMediaKey())}one`;
       const { crc32: _, ...put } = await stores().store.put(key, Readable.from([Buffer.from('bytes')]));
@@ -124,6 +139,8 @@ export function readContract(stores: () => OpenedStores): void {
       expect(await Array.fromAsync(listObjects(stores().store, many, keys[1200]), ({ key }) => key)).toEqual(
         keys.slice(1201),
       );
+      expect(await Array.fromAsync(allKeys(stores().store, many))).toEqual(found);
+      expect(await Array.fromAsync(allKeys(stores().store, 'by-user/', { folders: true }))).toContain(many);
     });
 
     test.each(['', 'by-user', '../', '/', 'by-user/../'])('refuses %j as a prefix', async (wrong) => {

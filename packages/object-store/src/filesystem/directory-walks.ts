@@ -1,51 +1,95 @@
-import { readdir } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { fromStore } from '../store-body.ts';
 
 type Walk = AsyncGenerator<string>;
 
+/** What a walk visits. */
+export interface WalkRange {
+  readonly prefix: string;
+  /** Starts after this key. If it is a folder, a walk of `folders` starts after the whole folder. */
+  readonly after: string;
+  /** Yields folders in place of the files below them. */
+  readonly folders?: boolean | undefined;
+}
+
 const pausedMs = 60_000;
 const maxPaused = 4;
+// Bounds the memory: a larger directory is read once for so many names.
+const maxNames = 200_000;
+// Each open directory has a buffer for so many, of 16 bytes each.
+const namesPerRead = 512;
 
 /** Walks through a directory's files, paused between pages of a list. Otherwise each page would read the directory. */
 export class DirectoryWalks {
   readonly #root: string;
+  readonly #maxNames: number;
   readonly #paused = new LRUCache<string, Walk>({ max: maxPaused, ttl: pausedMs, ttlAutopurge: true });
 
-  constructor(root: string) {
+  constructor(root: string, names = maxNames) {
     this.#root = root;
+    this.#maxNames = names;
   }
 
-  /** The files below `prefix` after `after`, in key order. Files of the last minute may be missing. */
-  resume(prefix: string, after: string): Walk {
-    const position = positionOf(prefix, after);
+  /** The regular files of `range`, in key order. Files of the last minute may be missing. */
+  resume(range: WalkRange): Walk {
+    const position = positionOf(range);
     const paused = this.#paused.get(position);
     this.#paused.delete(position);
-    return paused ?? filesBelow(this.#root, prefix, after);
+    return paused ?? this.#walk(range);
   }
 
-  /** Keeps a walk whose last file was `at`. */
-  pause(prefix: string, at: string, walk: Walk): void {
-    this.#paused.set(positionOf(prefix, at), walk);
+  /** Keeps a walk that ended at the key `range.after`. */
+  pause(range: WalkRange, walk: Walk): void {
+    this.#paused.set(positionOf(range), walk);
+  }
+
+  // In the byte order of their paths, as S3 lists keys: a folder sorts as its name with a slash. Skips folders that come before `after`.
+  async *#walk({ prefix, after, folders = false }: WalkRange): Walk {
+    const rest = after.startsWith(prefix) ? after.slice(prefix.length) : after < prefix ? '' : undefined;
+    if (rest === undefined) return;
+    const isBegun = (name: string) => !folders && name.endsWith('/') && rest.startsWith(name);
+    let isNext = (name: string) => name > rest || isBegun(name);
+    for (;;) {
+      const names = await fromStore(this.#firstNames(prefix, isNext));
+      for (const name of names) {
+        const path = `${prefix}${name}`;
+        if (name.endsWith('/') && !folders) yield* this.#walk({ prefix: path, after });
+        else yield path;
+      }
+      const last = names.at(-1);
+      if (last === undefined || names.length < this.#maxNames) return;
+      isNext = (name) => name > last;
+    }
+  }
+
+  /** The first names for which `isNext` is true, sorted. A folder's name ends with a slash. */
+  async #firstNames(prefix: string, isNext: (name: string) => boolean): Promise<string[]> {
+    let names: string[] = [];
+    let end: string | undefined;
+    for await (const entry of await this.#entriesOf(prefix)) {
+      if (!entry.isFile() && !entry.isDirectory()) continue;
+      const name = entry.isDirectory() ? `${entry.name}/` : entry.name;
+      if (!isNext(name) || (end !== undefined && name > end)) continue;
+      names.push(name);
+      if (names.length < 2 * this.#maxNames) continue;
+      names = names.sort().slice(0, this.#maxNames);
+      end = names.at(-1);
+    }
+    return names.sort().slice(0, this.#maxNames);
+  }
+
+  // One call reads a directory whole. Only those right below the root have millions of entries.
+  async #entriesOf(prefix: string): Promise<AsyncIterable<Dirent> | Iterable<Dirent>> {
+    const path = join(this.#root, prefix);
+    const isLarge = prefix.indexOf('/') === prefix.length - 1;
+    const reading = isLarge ? opendir(path, { bufferSize: namesPerRead }) : readdir(path, { withFileTypes: true });
+    return (await fromStore<AsyncIterable<Dirent> | Iterable<Dirent>>(reading, 'ENOENT', 'ENOTDIR')) ?? [];
   }
 }
 
-function positionOf(prefix: string, at: string): string {
-  return `${prefix}\0${at}`;
-}
-
-// In the byte order of their paths, as S3 lists keys: a folder sorts as its name with a slash. Skips folders that come before `after`.
-async function* filesBelow(root: string, prefix: string, after: string): Walk {
-  for (const path of await sortedPaths(root, prefix)) {
-    const isPassed = path <= after && !(path.endsWith('/') && after.startsWith(path));
-    if (isPassed) continue;
-    if (path.endsWith('/')) yield* filesBelow(root, path, after);
-    else yield path;
-  }
-}
-
-async function sortedPaths(root: string, prefix: string): Promise<string[]> {
-  const entries = await fromStore(readdir(join(root, prefix), { withFileTypes: true }), 'ENOENT', 'ENOTDIR');
-  return (entries ?? []).map((entry) => `${prefix}${entry.name}${entry.isDirectory() ? '/' : ''}`).sort();
+function positionOf({ prefix, after, folders }: WalkRange): string {
+  return `${prefix}\0${after}\0${folders === true}`;
 }

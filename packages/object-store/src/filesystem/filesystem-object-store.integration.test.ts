@@ -8,6 +8,7 @@ import { objectStoreContract } from '../contract/object-store.contract.ts';
 import { StagedWriteLost, StoreUnavailable } from '../object-store.ts';
 import { failingAfter } from '../sources.fixture.ts';
 import { newStagedWrite, type StagedWrite } from '../staged-write.ts';
+import { DirectoryWalks } from './directory-walks.ts';
 import { TemporaryFile } from './durable-file.ts';
 import { FilesystemObjectStore } from './filesystem-object-store.ts';
 
@@ -61,6 +62,25 @@ describe('the filesystem store', () => {
     await expect(opened.store.read('media/a')).rejects.toThrow(StoreUnavailable);
     const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
     expect((await Promise.all(links)).filter((target) => target === path)).toHaveLength(1);
+  });
+
+  test('a walk holds few names of a large directory, and visits all, in order', async () => {
+    await using opened = await openDirectory();
+    const { store, directory } = opened;
+    const names = Array.from({ length: 100 }, (_, n) => (n % 3 === 0 ? `${n}/in/deep` : `${n}`));
+    for (const name of names) await store.putIfAbsent(`media/${name}`, Buffer.alloc(0));
+    const inOrder = names.map((name) => `media/${name}`).sort();
+    for (const maxNames of [1, 2, 7, 99, 100, 1000]) {
+      const walks = new DirectoryWalks(join(directory, 'objects'), maxNames);
+      const walk = (after: string, folders = false) =>
+        Array.fromAsync(walks.resume({ prefix: 'media/', after, folders }));
+      expect(await walk('')).toEqual(inOrder);
+      expect(await walk(inOrder[40] ?? '')).toEqual(inOrder.slice(41));
+      expect(await walk('media/42/in')).toEqual(inOrder.slice(inOrder.indexOf('media/42/in/deep')));
+      const shallow = names.map((name) => `media/${name.replace('in/deep', '')}`).sort();
+      expect(await walk('', true)).toEqual(shallow);
+      expect(await walk('media/42/', true)).toEqual(shallow.slice(shallow.indexOf('media/42/') + 1));
+    }
   });
 
   test('links, pipes and folders are no objects, and do not stop a reader', async () => {

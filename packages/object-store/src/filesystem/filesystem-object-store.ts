@@ -5,7 +5,9 @@ import { Checksum } from '../checksum.ts';
 import { consumeSource } from '../consume-source.ts';
 import { assertObjectKey, assertPrefix } from '../object-keys.ts';
 import {
+  type KeyPage,
   type ListedObject,
+  type ListPage,
   maxListLength,
   type ObjectReading,
   type ObjectStore,
@@ -19,7 +21,7 @@ import {
 } from '../object-store.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fromStore, storeBody } from '../store-body.ts';
-import { DirectoryWalks } from './directory-walks.ts';
+import { DirectoryWalks, type WalkRange } from './directory-walks.ts';
 import { syncNames, TemporaryFile } from './durable-file.ts';
 import { StagedFile, temporaryPath } from './staged-file.ts';
 import { openObject, storedObject } from './stored-file.ts';
@@ -100,12 +102,14 @@ export class FilesystemObjectStore implements ObjectStore {
     return (await this.stat(key)) !== undefined;
   }
 
-  async list(
-    prefix: string,
-    { after = '', limit }: { after?: string | undefined; limit: number },
-  ): Promise<ListedObject[]> {
+  async list(prefix: string, { after = '', limit }: ListPage): Promise<ListedObject[]> {
     assertPrefix(prefix);
-    return fromStore(this.#listPage(prefix, after, Math.min(limit, maxListLength)));
+    return this.#listObjects({ prefix, after }, Math.min(limit, maxListLength));
+  }
+
+  async listKeys(prefix: string, { after = '', limit, folders }: KeyPage): Promise<string[]> {
+    assertPrefix(prefix);
+    return this.#listKeys({ prefix, after, folders }, Math.min(limit, maxListLength));
   }
 
   async remove(key: string): Promise<void> {
@@ -168,18 +172,34 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #listPage(prefix: string, after: string, limit: number): Promise<ListedObject[]> {
+  async #listObjects(range: WalkRange, limit: number): Promise<ListedObject[]> {
     const found: ListedObject[] = [];
-    const walk = this.#walks.resume(prefix, after);
+    const walk = this.#walks.resume(range);
     while (found.length < limit) {
-      const { value: key, done } = await walk.next();
-      if (done) return found;
-      const stats = await fromStore(lstat(join(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
-      if (stats?.isFile()) found.push({ ...storedObject(key, stats), writtenAt: stats.mtime });
+      const keys = await take(walk, limit - found.length);
+      if (keys.length === 0) return found;
+      const listed = await Promise.all(keys.map((key) => this.#listedObject(key)));
+      found.push(...listed.filter((object) => object !== undefined));
     }
-    // Only a full page has a successor.
-    if (limit === maxListLength) this.#walks.pause(prefix, found.at(-1)?.key ?? '', walk);
+    this.#pause(range, found.at(-1)?.key, limit, walk);
     return found;
+  }
+
+  async #listKeys(range: WalkRange, limit: number): Promise<string[]> {
+    const walk = this.#walks.resume(range);
+    const keys = await take(walk, limit);
+    if (keys.length === limit) this.#pause(range, keys.at(-1), limit, walk);
+    return keys;
+  }
+
+  // Only a full page has a successor.
+  #pause(range: WalkRange, after: string | undefined, limit: number, walk: AsyncGenerator<string>): void {
+    if (after !== undefined && limit === maxListLength) this.#walks.pause({ ...range, after }, walk);
+  }
+
+  async #listedObject(key: string): Promise<ListedObject | undefined> {
+    const stats = await fromStore(lstat(join(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
+    return stats?.isFile() ? { ...storedObject(key, stats), writtenAt: stats.mtime } : undefined;
   }
 
   #pathOf(key: string): string {
@@ -201,4 +221,14 @@ export class FilesystemObjectStore implements ObjectStore {
     await syncNames(path, this.#root);
     return result;
   }
+}
+
+async function take(walk: AsyncGenerator<string>, count: number): Promise<string[]> {
+  const taken: string[] = [];
+  while (taken.length < count) {
+    const { value, done } = await walk.next();
+    if (done) break;
+    taken.push(value);
+  }
+  return taken;
 }

@@ -1,9 +1,10 @@
 import type { Secret } from '@echodrop/service/secret';
-import { type ListedObject, StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
+import type { UnfinishedWrite } from '../object-store.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { MultipartRequests } from './multipart-requests.ts';
+import { ObjectLists } from './object-lists.ts';
 import { ObjectRequests } from './object-requests.ts';
-import { invalidList, readObjectPage, readUploadPage } from './response-xml.ts';
+import { invalidList, readUploadPage } from './response-xml.ts';
 import { SignedRequests, type StoreResponse } from './signed-requests.ts';
 import { responseError } from './store-response.ts';
 
@@ -16,7 +17,6 @@ export interface S3Address {
   readonly secretKey: Secret;
 }
 
-const maxEmptyPages = 100;
 /** The region that AWS does not accept as a location of a new bucket: it is the default. */
 const defaultRegion = 'us-east-1';
 
@@ -26,6 +26,7 @@ export class MinioBucket implements AsyncDisposable {
   readonly rereadMs = 2500;
   readonly objects: ObjectRequests;
   readonly multipart: MultipartRequests;
+  readonly lists: ObjectLists;
   readonly #requests: SignedRequests;
   readonly #deadlines: StoreDeadlines;
   readonly #region: string;
@@ -40,6 +41,7 @@ export class MinioBucket implements AsyncDisposable {
     this.#requests = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
     this.objects = new ObjectRequests(this.#requests, deadlines, requiresChecksums);
     this.multipart = new MultipartRequests(this.#requests, deadlines);
+    this.lists = new ObjectLists((query) => this.#list(query));
   }
 
   /** Creates the bucket if it is missing; another process may do the same. */
@@ -52,33 +54,6 @@ export class MinioBucket implements AsyncDisposable {
     if (made.status === 200) return;
     const error = responseError(made.status, made.body);
     if (!/BucketAlready(OwnedByYou|Exists)/.test(error.message)) throw error;
-  }
-
-  /**
-   * Up to `limit`, at most 1000. A page may have fewer objects or none although more follow (S3 API, ListObjectsV2). The list
-   * continues after the last key, and after an empty page with the store's token.
-   */
-  async list(prefix: string, after: string, limit: number): Promise<ListedObject[]> {
-    const found: ListedObject[] = [];
-    for (let [more, token, empty] = [true, '', 0]; more && found.length < limit; ) {
-      const last = found.at(-1)?.key ?? after;
-      const page = readObjectPage(
-        await this.#list({
-          'list-type': '2',
-          'max-keys': `${limit - found.length}`,
-          prefix,
-          ...(last && { 'start-after': last }),
-          ...(token && { 'continuation-token': token }),
-        }),
-      );
-      requireNext(page.objects, { prefix, after: last, limit: limit - found.length });
-      found.push(...page.objects);
-      more = page.isTruncated;
-      [token, empty] = page.objects.length > 0 ? ['', 0] : [page.token, empty + 1];
-      if (more && empty > 0 && (token === '' || empty === maxEmptyPages))
-        throw new StoreUnavailable('object store sent too many empty list pages');
-    }
-    return found;
   }
 
   async remove(key: string): Promise<void> {
@@ -118,20 +93,6 @@ export class MinioBucket implements AsyncDisposable {
   #send(method: 'GET' | 'HEAD' | 'DELETE', key: string, query = {}): Promise<StoreResponse> {
     return this.#requests.send(method, key, { query }, this.#deadlines.callMs);
   }
-}
-
-/** Other keys could make a list endless, or its reader handle an object twice. @throws StoreUnavailable unless these are what was requested */
-function requireNext(
-  objects: readonly ListedObject[],
-  { prefix, after, limit }: { prefix: string; after: string; limit: number },
-): void {
-  let last = Buffer.from(after);
-  const areNext = objects.every(({ key }) => {
-    const [before, bytes] = [last, Buffer.from(key)];
-    last = bytes;
-    return key.startsWith(prefix) && Buffer.compare(before, bytes) < 0;
-  });
-  if (!areNext || objects.length > limit) throw invalidList();
 }
 
 function locationXml(region: string): string {

@@ -25,7 +25,7 @@ export function minioObjectStore(
   }: StoreOptions = {},
 ): ObjectStore {
   const bucket = new MinioBucket(address, deadlines, requiresChecksums);
-  const { objects } = bucket;
+  const { objects, lists } = bucket;
   const stat = async (key: string) => {
     assertObjectKey(key);
     const found = await objects.head(key);
@@ -62,12 +62,18 @@ export function minioObjectStore(
     // For MinIO, a list of one object by its whole key costs the same as a HEAD.
     async exists(key) {
       assertObjectKey(key);
-      const [first] = await bucket.list(key, '', 1);
+      const [first] = await lists.list({ prefix: key, after: '', limit: 1 });
       return first?.key === key;
     },
     async list(prefix, { after = '', limit }) {
       assertPrefix(prefix);
-      return limit < 1 ? [] : bucket.list(prefix, after, Math.min(limit, maxListLength));
+      return limit < 1 ? [] : lists.list({ prefix, after, limit: Math.min(limit, maxListLength) });
+    },
+    async listKeys(prefix, { after = '', limit, folders = false }) {
+      assertPrefix(prefix);
+      if (limit < 1) return [];
+      const range = { prefix, after, limit: Math.min(limit, maxListLength) };
+      return folders ? lists.listFolders(range) : (await lists.list(range)).map(({ key }) => key);
     },
     remove: (key) => bucket.remove(key),
     append: (write, source, options) => appendToS3({ bucket, memory }, write, source, options),

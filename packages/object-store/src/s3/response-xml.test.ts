@@ -17,6 +17,7 @@ test('a list of objects', () => {
     </ListBucketResult>`),
   );
   expect(page).toEqual({
+    folders: [],
     objects: [
       {
         key: 'a b/c%',
@@ -104,6 +105,12 @@ test.each([
   expect(() => readObjectPage(xml(text))).toThrow(StoreUnavailable);
 });
 
+test('a list with folders, whose names are encoded', () => {
+  const folders =
+    '<CommonPrefixes><Prefix>a%20b/</Prefix></CommonPrefixes><CommonPrefixes><Prefix>c/</Prefix></CommonPrefixes>';
+  expect(readObjectPage(xml(list(folders)))).toMatchObject({ objects: [], folders: ['a b/', 'c/'] });
+});
+
 test('an empty list', () => {
-  expect(readObjectPage(xml(list('')))).toEqual({ objects: [], isTruncated: false, token: '' });
+  expect(readObjectPage(xml(list('')))).toEqual({ objects: [], folders: [], isTruncated: false, token: '' });
 });

@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { type ListedObject, maxListLength, StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
 
 /** A page of ListObjectsV2. */
-interface ObjectPage {
+export interface ObjectPage {
   readonly objects: ListedObject[];
+  /** Folders, if the request had a delimiter. */
+  readonly folders: string[];
   readonly isTruncated: boolean;
   /** Continues the list after a page without objects. */
   readonly token: string;
@@ -23,7 +25,7 @@ const parser = new XMLParser({
   trimValues: false,
   // Also decodes numeric references, as in the ETag `&#34;0cc1&#34;`.
   htmlEntities: true,
-  isArray: (name) => name === 'Contents' || name === 'Upload',
+  isArray: (name) => name === 'Contents' || name === 'CommonPrefixes' || name === 'Upload',
 });
 
 const time = z
@@ -49,6 +51,10 @@ const objectPageShape = z.object({
     NextContinuationToken: z.string().default(''),
     Contents: z
       .array(z.object({ Key: key, Size: size, ETag: listedTag, LastModified: time }))
+      .max(maxListLength)
+      .default([]),
+    CommonPrefixes: z
+      .array(z.object({ Prefix: key }))
       .max(maxListLength)
       .default([]),
   }),
@@ -79,14 +85,18 @@ const errorShape = z.object({ Error: z.object({ Code: z.string().regex(/^\w{1,64
 
 /** @throws StoreUnavailable if `xml` is no such page */
 export function readObjectPage(xml: Buffer): ObjectPage {
-  const { Contents, IsTruncated, NextContinuationToken } = decodeList(xml, objectPageShape).ListBucketResult;
+  const { Contents, CommonPrefixes, IsTruncated, NextContinuationToken } = decodeList(
+    xml,
+    objectPageShape,
+  ).ListBucketResult;
   const objects = Contents.map((each) => ({
     key: each.Key,
     size: each.Size,
     etag: each.ETag,
     writtenAt: each.LastModified,
   }));
-  return { objects, isTruncated: IsTruncated, token: NextContinuationToken };
+  const folders = CommonPrefixes.map(({ Prefix }) => Prefix);
+  return { objects, folders, isTruncated: IsTruncated, token: NextContinuationToken };
 }
 
 /** @throws StoreUnavailable if `xml` is no such page */
