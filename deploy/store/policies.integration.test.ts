@@ -59,8 +59,8 @@ const rights: Record<string, readonly string[]> = {
     ...['GET records', 'DELETE media', 'DELETE renditions', 'PUT by-time', 'PUT by-user', 'PUT reports'],
     ...['GET resumable', 'DELETE resumable', 'list all resumable uploads', 'list one resumable upload'],
     ...['list all media', 'list all records', 'list all renditions', 'list all uploads', 'list all owners'],
-    "list one upload's renditions",
-    'list incomplete multipart uploads',
+    ...["list one upload's renditions", "list one owner's uploads", "list one owner's uploads of release 0.1.0"],
+    ...['GET reports', 'list incomplete multipart uploads'],
   ],
   admin: [
     ...['GET', 'PUT', 'DELETE'].flatMap((method) =>

@@ -1,5 +1,6 @@
 import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
+import { type ListingEntry, listingEntryOf } from './listing-keys.ts';
 import { MediaKeySet, type Reference } from './media-key-set.ts';
 import { type KeyRange, listMedia, listMediaKeys, listRenditions } from './media-keys-in-store.ts';
 import { type FoundRecord, listRecords } from './records.ts';
@@ -32,8 +33,8 @@ interface ScanOptions {
   /** Media keys per batch, 17 bytes each. Each batch reads all records once. */
   readonly keysPerBatch?: number | undefined;
   readonly signal: AbortSignal;
-  /** Called once with every record. */
-  readonly visit?: ((found: FoundRecord) => Promise<void>) | undefined;
+  /** Called once with the entry of every published record. */
+  readonly visit?: ((entry: ListingEntry) => Promise<void>) | undefined;
 }
 
 /** An unreadable record may reference any media, so no media is certainly unreferenced. */
@@ -97,9 +98,11 @@ async function markReferenced(
   for await (const record of listRecords(store)) {
     signal.throwIfAborted();
     // Visits all records: an unreadable one must not prevent the relisting of others.
-    await visit?.(record);
     if (record.found instanceof UnreadableRecord) unreadable ??= record;
-    else mark(keys, record);
+    else {
+      if (!isTombstone(record.found)) await visit?.(listingEntryOf(record.found));
+      mark(keys, record);
+    }
     hasRecords = true;
   }
   if (unreadable) mark(keys, unreadable);

@@ -58,8 +58,8 @@ export async function* listRenditions(
   }
 }
 
-/** The media keys of renditions: S3 and filesystems list only the names of their folders. */
-function listRenditionFolders(store: ObjectStore, { after, to }: KeyRange): AsyncGenerator<string> {
+/** Lists the media keys of renditions in `range`, without reading their folders. @throws StoreUnavailable */
+export function listRenditionFolders(store: ObjectStore, { after, to }: KeyRange): AsyncGenerator<string> {
   const folders = listKeys(store, renditionsPrefix, { after: after && renditionsPrefixOf(after), folders: true });
   return keysIn(folders, renditionsPrefix, { to }, renditionsPrefixOf);
 }

@@ -9,8 +9,9 @@ import { expect, test } from 'vitest';
 import { listNewest, removeFromListings } from './listing.ts';
 import { listingEntryOf, listingKeys } from './listing-keys.ts';
 import { publishSample } from './publish-sample.fixture.ts';
+import { RecordsMissing } from './records-missing.ts';
 import { removeMedia } from './remove-media.ts';
-import { RecordsMissing, sweep } from './sweep-orphans.ts';
+import { sweep } from './sweep-orphans.ts';
 
 const old = new Date(0);
 

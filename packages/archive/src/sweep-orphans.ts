@@ -1,12 +1,12 @@
 import { isOwnKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object-store';
-import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { findOrphans, type KeyBatch, type Orphan, RecordsUnreadable } from './find-orphans.ts';
-import { addToListings } from './listing.ts';
-import { type ListingIndex, readListingIndex } from './listing-index.ts';
-import { listingEntryOf } from './listing-keys.ts';
-import type { FoundRecord } from './records.ts';
+import { addToListings, missingListingKeys } from './listing.ts';
+import { readListingIndex } from './listing-index.ts';
+import type { ListingEntry } from './listing-keys.ts';
+import { mayHaveOrphans } from './may-have-orphans.ts';
+import { isSuspicious, RecordsMissing } from './records-missing.ts';
 import { isSettling } from './settling.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
 import { ResumableSurvey } from './sweep-resumables.ts';
@@ -19,6 +19,8 @@ interface SweepOptions {
   /** Continues even if most media has no record. Without it, a sweep assumes that records are lost. */
   readonly force?: boolean | undefined;
   readonly keysPerBatch?: number;
+  /** The last report. With a recent one, the sweep reads only new records, unless it finds a reason to read all. */
+  readonly last?: SweepReport | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -30,20 +32,11 @@ interface SweepResult {
   readonly incomplete: RecordsMissing | RecordsUnreadable | undefined;
 }
 
-/** Most media has no record: lost records are more likely than so many failed uploads. */
-export class RecordsMissing extends Error {
-  override readonly name = 'RecordsMissing';
-
-  constructor(unreferenced: number, keys: number) {
-    super(
-      `${unreferenced} of ${keys} media have no record, so records are probably lost. No media was deleted. Restore the records from a backup. Only if you do not need these uploads, use --force: it deletes their media for good.`,
-    );
-  }
-}
+type Judged = NonNullable<SweepReport['judged']>;
 
 const concurrency = 8;
-// A young system may have more failed uploads than published ones.
-const maxUnsuspicious = 20;
+// Finds what changed without a trace in the store's times, such as a damaged record.
+const maxUnreadMs = 7 * 24 * 3_600_000;
 
 /**
  * Adds missing listing entries of published uploads. Removes unfinished writes, and media and renditions that no record references, if they
@@ -54,16 +47,14 @@ const maxUnsuspicious = 20;
  */
 export async function sweep(store: ObjectStore, options: SweepOptions): Promise<SweepResult> {
   const now = (await store.clock()).getTime();
-  const listings = await readListingIndex(store, options);
   // Before the orphans: what a running upload publishes meanwhile has a record.
   const resumables = await ResumableSurvey.take(store, { ...options, now, concurrency });
-  return new Sweep(store, options, { now, listings, resumables }).run();
+  return new Sweep(store, options, { now, resumables }).run();
 }
 
 interface Found {
   /** The store's time, in milliseconds. */
   readonly now: number;
-  readonly listings: ListingIndex;
   readonly resumables: ResumableSurvey;
 }
 
@@ -86,32 +77,54 @@ class Sweep {
   }
 
   async run(): Promise<SweepResult> {
-    const { dryRun, force = false, keysPerBatch, signal } = this.#options;
     const { resumables } = this.#found;
-    let incomplete: SweepResult['incomplete'];
-    const visit = (record: FoundRecord) => this.#relist(record);
+    const judged = (await this.#judgeRecent()) ?? (await this.#judgeAll());
+    const incomplete = judged instanceof Error ? judged : undefined;
+    for (const upload of resumables.expired)
+      await this.#count('resumable', upload.bytes, () => resumables.remove(upload));
+    await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
+    const report = {
+      ...{ completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings },
+      judged: judged instanceof Error || this.#failure !== undefined ? this.#options.last?.judged : judged,
+    };
+    return { report, failure: this.#failure, incomplete };
+  }
+
+  /** Undefined if something might be an orphan, or the last sweep that read all records was long ago. */
+  async #judgeRecent(): Promise<Judged | undefined> {
+    const { last: { judged } = {}, signal } = this.#options;
+    if (!judged || !isRecent(judged, this.#found.now)) return undefined;
+    const entries: ListingEntry[] = [];
+    const visit = (entry: ListingEntry) => void entries.push(entry);
+    const limits = { judgedBefore: judged.before.getTime(), oldBefore: this.#oldBefore };
+    if (await mayHaveOrphans(this.#store, { ...limits, visit, signal })) return undefined;
+    for (const entry of entries)
+      await this.#relist(entry, async () => (await missingListingKeys(this.#store, entry)).length === 0);
+    return { before: new Date(this.#oldBefore), read: judged.read };
+  }
+
+  /** @returns why media and renditions stay, if they do */
+  async #judgeAll(): Promise<Judged | RecordsMissing | RecordsUnreadable> {
+    const { dryRun, force = false, keysPerBatch, signal } = this.#options;
+    const listings = await readListingIndex(this.#store, this.#options);
+    const visit = (entry: ListingEntry) => this.#relist(entry, async () => listings.hasRecord(entry));
+    let missing: RecordsMissing | undefined;
     try {
       for await (const batch of findOrphans(this.#store, { keysPerBatch, signal, visit })) {
-        if (!force) incomplete ??= await this.#checkMissing(batch);
-        if (!dryRun && incomplete) throw incomplete;
+        if (!force) missing ??= await this.#checkMissing(batch);
+        if (!dryRun && missing) throw missing;
         await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
       }
     } catch (error) {
       if (!(error instanceof RecordsUnreadable)) throw error;
-      incomplete = error;
+      return error;
     }
-    for (const upload of resumables.expired)
-      await this.#count('resumable', upload.bytes, () => resumables.remove(upload));
-    await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
-    const report = { completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings };
-    return { report, failure: this.#failure, incomplete };
+    return missing ?? { before: new Date(this.#oldBefore), read: new Date(this.#found.now) };
   }
 
   // The gateway may have died before it wrote the entries. For a young record it may still do so.
-  async #relist({ found }: FoundRecord): Promise<void> {
-    if (found instanceof UnreadableRecord || isTombstone(found)) return;
-    const entry = listingEntryOf(found);
-    if (this.#found.listings.hasRecord(entry) || isSettling(found.timestamp)) return;
+  async #relist(entry: ListingEntry, isListed: () => Promise<boolean>): Promise<void> {
+    if (isSettling(entry.timestamp) || (await isListed())) return;
     this.#listings.missing += 1;
     if (await this.#attempt(() => addToListings(this.#store, entry))) this.#listings.added += 1;
   }
@@ -152,17 +165,25 @@ class Sweep {
   }
 
   async #checkMissing({ keys, unreferenced, hasRecords, orphans }: KeyBatch) {
-    const isSuspicious = (count: number) => (hasRecords ? count > maxUnsuspicious && count > keys / 2 : count > 0);
-    if (!isSuspicious(unreferenced)) return undefined;
+    if (!isSuspicious(unreferenced, keys, hasRecords)) return undefined;
     let old = 0;
     for await (const { kind, object, reference } of orphans)
       if (kind === 'media' && reference === 'nothing' && this.#isOld(object)) old += 1;
-    return isSuspicious(old) ? new RecordsMissing(old, keys) : undefined;
+    return isSuspicious(old, keys, hasRecords) ? new RecordsMissing(old, keys) : undefined;
   }
 
   #isOld({ writtenAt }: Pick<UnfinishedWrite, 'writtenAt'>): boolean {
-    return writtenAt.getTime() < this.#found.now - this.#options.olderThanMs;
+    return writtenAt.getTime() < this.#oldBefore;
   }
+
+  get #oldBefore(): number {
+    return this.#found.now - this.#options.olderThanMs;
+  }
+}
+
+// A report from the future proves nothing.
+function isRecent({ before, read }: Judged, now: number): boolean {
+  return before.getTime() <= now && read.getTime() <= now && read.getTime() > now - maxUnreadMs;
 }
 
 function emptyCount(): SweptCount {

@@ -21,6 +21,7 @@ import { clockedStore, TestClock } from './clocked-store.fixture.ts';
 import { listingEntryOf } from './listing-keys.ts';
 import { removeMedia } from './remove-media.ts';
 import { sweep } from './sweep-orphans.ts';
+import type { SweepReport } from './sweep-report.ts';
 
 const dayMs = 24 * 3_600_000;
 const maxUploadHours = 12;
@@ -93,6 +94,7 @@ class TestArchive {
   readonly #plainStore: ObjectStore;
   readonly #turn: () => Promise<void>;
   readonly #published = new Set<string>();
+  #lastReport: SweepReport | undefined;
   // Start times of running uploads.
   readonly #running = new Map<string, number>();
 
@@ -134,7 +136,10 @@ class TestArchive {
 
   async sweep(dryRun: boolean, keysPerBatch = 3, store = this.#store) {
     const { signal } = new AbortController();
-    return (await sweep(store, { olderThanMs: dayMs, dryRun, force: true, keysPerBatch, signal })).report;
+    const options = { olderThanMs: dayMs, dryRun, force: true, keysPerBatch, last: this.#lastReport, signal };
+    const { report, incomplete } = await sweep(store, options);
+    if (!dryRun && !incomplete) this.#lastReport = report;
+    return report;
   }
 
   async check(): Promise<void> {

@@ -25,6 +25,8 @@ const reportShape = z.object({
   }),
   // Earlier releases wrote none.
   listings: z.object({ missing: count, added: count }).default({ missing: 0, added: 0 }),
+  /** Sweeps have judged all media that was written before `before`, and last read all records at `read`. Earlier releases wrote none. */
+  judged: z.object({ before: storedTime, read: storedTime }).optional(),
 });
 
 /** Objects found and removed, and bytes of the found ones (of unfinished writes only if the store reports them). */

@@ -23,6 +23,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     )
     // Its name before 0.2.
     .addOption(new Option('--even-most').hideHelp())
+    .option('--full', 'read all records (default: once a week, and whenever something may be an orphan)')
     .option('--every <hours>', 'sweep every <hours> hours until stopped', parseUpTo(10_000))
     .option(
       '--older-than <hours>',
@@ -32,7 +33,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     )
     .action(
       async (
-        { yes = false, evenMost = false, force = evenMost, every: everyHours, olderThan: olderThanHours },
+        { yes = false, evenMost = false, force = evenMost, full = false, every: everyHours, olderThan: olderThanHours },
         command: Command,
       ) => {
         const { MAX_UPLOAD_SECONDS: uploadSeconds } = readSweepConfig(context.env);
@@ -40,7 +41,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
         if (olderThanHours < minHours)
           command.error(`--older-than must be at least ${minHours}: MAX_UPLOAD_SECONDS is ${uploadSeconds}.`);
         using stop = stopSignal();
-        const options = { olderThanHours, dryRun: !yes, force, signal: stop.signal };
+        const options = { olderThanHours, dryRun: !yes, force, full, signal: stop.signal };
         const logFailure = (error: unknown) => context.log(`Sweep failed: ${error}`);
         await printFromStore(context, (store) =>
           everyHours === undefined

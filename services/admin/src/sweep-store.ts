@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RecordsUnreadable } from '@echodrop/archive/find-orphans';
 import { sweep } from '@echodrop/archive/sweep-orphans';
-import { type SweepReport, sweptKinds, writeSweepReport } from '@echodrop/archive/sweep-report';
+import { readSweepReport, type SweepReport, sweptKinds, writeSweepReport } from '@echodrop/archive/sweep-report';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
 interface Options {
@@ -10,6 +10,8 @@ interface Options {
   readonly dryRun: boolean;
   /** Sweeps even if most media has no record. */
   readonly force: boolean;
+  /** Reads all records, even if the last report says that this is not necessary. */
+  readonly full: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -20,10 +22,19 @@ const retryMs = 600_000;
  * Sweeps once. Writes no report if the sweep was incomplete.
  * @throws StoreUnavailable, RecordsMissing (a dry run: at the end), or the signal's reason; RecordsUnreadable or RemovalFailed at the end
  */
-export async function* sweepOnce(store: ObjectStore, { olderThanHours, ...options }: Options): AsyncGenerator<string> {
+export async function* sweepOnce(
+  store: ObjectStore,
+  { olderThanHours, full, ...options }: Options,
+): AsyncGenerator<string> {
   // Creates the bucket of a new system.
   await store.ready();
-  const { report, failure, incomplete } = await sweep(store, { olderThanMs: olderThanHours * hourMs, ...options });
+  // Without a readable report, the sweep reads all records.
+  const last = full ? undefined : await readSweepReport(store).catch(() => undefined);
+  const { report, failure, incomplete } = await sweep(store, {
+    olderThanMs: olderThanHours * hourMs,
+    last,
+    ...options,
+  });
   if (!options.dryRun && !incomplete) await writeSweepReport(store, report);
   yield* describeReport(report, options.dryRun, !(incomplete instanceof RecordsUnreadable));
   if (incomplete) throw incomplete;
