@@ -1,4 +1,4 @@
-import { linkSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { storedObject } from '@echodrop/object-store/filesystem/stored-file';
 import { mediaObjectKey, newMediaKey, recordKey, renditionKey } from '@echodrop/object-store/object-keys';
@@ -16,6 +16,8 @@ const maxNames = 60_000;
 const maxFolders = 10_000;
 const firstDay = Date.UTC(2023, 0, 1);
 const periodMs = 1000 * 86_400_000;
+// No sweep expects changes of what is so old.
+const monthAgo = new Date(Date.now() - 30 * 86_400_000);
 const pictures = ['mini', 'thumb', 'small', 'medium', 'large', 'full', 'film'];
 
 /**
@@ -48,10 +50,15 @@ export function fillFolder(folder: string, owners: Iterable<Uploads>): void {
         user: { id: 12345n, screenName: 'ada' },
       };
       for (const name of pictures) media.add(renditionKey(mediaKey, { name, version: 4, extension: 'jpg' }));
-      writeFileSync(folders.pathOf(recordKey(record.id)), encodeStoredRecord(record));
+      writeOldFile(folders.pathOf(recordKey(record.id)), encodeStoredRecord(record));
       for (const key of listingKeys(listingEntryOf(record))) empty.add(key);
     }
   }
+}
+
+function writeOldFile(path: string, content: Buffer | string): void {
+  writeFileSync(path, content);
+  utimesSync(path, monthAgo, monthAgo);
 }
 
 /** Makes the folders of keys. */
@@ -90,7 +97,7 @@ class ManyNames {
     const path = this.#folders.pathOf(key);
     if (this.#names < maxNames) linkSync(this.#path, path);
     else [this.#path, this.#names] = [path, 0];
-    if (this.#names === 0) writeFileSync(path, this.#content);
+    if (this.#names === 0) writeOldFile(path, this.#content);
     this.#names += 1;
     return path;
   }

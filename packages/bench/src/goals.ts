@@ -64,7 +64,16 @@ const goals: Record<string, Goal> = {
   'rendition jobs for 1,000 readers of a new upload, S3': { minimum: 1, aim: 1 },
   'store reads for 1,000 readers of a new upload, folder': { minimum: 2, aim: 2 },
   'store reads for 1,000 readers of a new upload, S3': { minimum: 2, aim: 2 },
+  ...bothStores('sweep that reads all records, with ten times as many uploads, per upload', { minimum: 1.2, aim: 1 }),
+  ...bothStores('sweep after another, with ten times as many uploads, per upload', { minimum: 1.2, aim: 1 }),
+  ...bothStores('memory of sweep after another, with ten times as many uploads', { minimum: 1.1, aim: 1 }),
+  ...bothStores('sweep after another, per upload', { minimum: 0.3, aim: 0.1 }),
+  ...bothStores('list page of an owner with a quarter of all uploads / with 100 uploads', { minimum: 1.5, aim: 1.1 }),
 };
+
+function bothStores(name: string, goal: Goal): Record<string, Goal> {
+  return { [`${name}, folder`]: goal, [`${name}, MinIO`]: goal };
+}
 
 export type Verdict = 'aim met' | 'minimum met' | 'missed';
 

@@ -12,6 +12,7 @@ import type { Bench } from './scenario.ts';
 import { measureCalls } from './scenarios/calls.ts';
 import { measureCrowds } from './scenarios/crowds.ts';
 import { measureFirstView } from './scenarios/first-view.ts';
+import { measureGrowth } from './scenarios/growth.ts';
 import { measureIdle } from './scenarios/idle.ts';
 import { measureLatency } from './scenarios/latency.ts';
 import { measureMemory } from './scenarios/memory.ts';
@@ -36,6 +37,7 @@ const scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   reading: measureReading,
   renditions: measureRenditions,
   'first-view': measureFirstView,
+  growth: measureGrowth,
   crowds: measureCrowds,
 };
 

@@ -6,12 +6,17 @@ export interface Options {
   readonly connections: number;
   readonly only: readonly string[];
   readonly sizes: readonly SizeName[];
+  /** Uploads in the larger folder of `growth`. */
+  readonly growth: number;
   /** Checkouts whose services run; the first one's figures are held against the goals. */
   readonly roots: readonly string[];
   readonly profiles: string | undefined;
   readonly json: string | undefined;
   readonly shouldWriteDocs: boolean;
 }
+
+// `crowds` leaves the machine busy, and `growth` the page cache full.
+const notByDefault = ['growth', 'crowds'];
 
 export const usageOf = (scenarioNames: readonly string[]) => `Usage: npm run bench -- [options]
 
@@ -20,8 +25,9 @@ Measures processor time and memory of uploads, for Echodrop and its peers (docs/
   --rounds N          interleaved rounds (default: 5)
   --quick             one round
   --connections N     concurrent uploads (default: 8)
-  --only NAMES        comma-separated scenarios: ${scenarioNames.join(', ')} (default: all except crowds)
+  --only NAMES        comma-separated scenarios: ${scenarioNames.join(', ')} (default: all except ${notByDefault.join(' and ')})
   --sizes NAMES       comma-separated sizes: ${sizeNames.join(', ')} (default: all)
+  --growth N          uploads in the larger folder of growth (default: 200000)
   --root DIR          checkout to measure; repeat to compare several. Only the first one's figures are checked against the goals
   --profile DIR       write CPU profiles of the services to DIR
   --json FILE         write every figure to FILE
@@ -35,9 +41,9 @@ export function readOptions(args: readonly string[], scenarioNames: readonly str
       rounds: { type: 'string', default: '5' },
       quick: { type: 'boolean', default: false },
       connections: { type: 'string', default: '8' },
-      // `crowds` leaves the machine busy.
-      only: { type: 'string', default: scenarioNames.filter((name) => name !== 'crowds').join() },
+      only: { type: 'string', default: scenarioNames.filter((name) => !notByDefault.includes(name)).join() },
       sizes: { type: 'string', default: sizeNames.join() },
+      growth: { type: 'string', default: '200000' },
       root: { type: 'string', multiple: true },
       profile: { type: 'string' },
       json: { type: 'string' },
@@ -49,6 +55,7 @@ export function readOptions(args: readonly string[], scenarioNames: readonly str
     connections: wholeNumber(values.connections),
     only: listOf(values.only, scenarioNames),
     sizes: listOf(values.sizes, sizeNames),
+    growth: wholeNumber(values.growth),
     roots: values.root ?? [`${import.meta.dirname}/../../..`],
     profiles: values.profile,
     json: values.json,

@@ -3,6 +3,7 @@ import { objectStoreFromSettings } from '@echodrop/object-store/object-store-fro
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { InvalidArgumentError } from 'commander';
 import { readStoreConfig } from './config.ts';
+import { reportProgress } from './progress.ts';
 
 /** What every command works with. */
 export interface CommandContext {
@@ -12,6 +13,8 @@ export interface CommandContext {
   /** Writes a line to standard error, escaped. */
   readonly log: (line: string) => void;
   readonly audit: Audit;
+  /** Milliseconds between reports of a long command on standard error. */
+  readonly progressMs: number;
 }
 
 /** Logs an action on the uploads of a user or application, before it happens. */
@@ -31,11 +34,12 @@ export class CommandFailed extends Error {
 
 /** Opens the store that the settings name and prints the lines of `work`. @throws InvalidSettings, or the error of `work` */
 export async function printFromStore(
-  { env, print }: CommandContext,
+  { env, print, log, progressMs }: CommandContext,
   work: (store: ObjectStore) => AsyncIterable<string> | Promise<Iterable<string>>,
 ): Promise<void> {
   await using store = await objectStoreFromSettings(readStoreConfig(env));
-  for await (const line of await work(store)) print(line);
+  using progress = reportProgress(store, log, progressMs);
+  for await (const line of await work(progress.store)) print(line);
 }
 
 /** Returns a parser of options that are whole numbers from 1 to `max`. */

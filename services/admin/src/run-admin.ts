@@ -17,7 +17,7 @@ Exit status:
 
 interface Output {
   readonly stdout: Pick<NodeJS.WritableStream, 'write'>;
-  readonly stderr: Pick<NodeJS.WritableStream, 'write'>;
+  readonly stderr: Pick<NodeJS.WritableStream, 'write'> & { readonly isTTY?: boolean };
 }
 
 /** Runs the command in `args` with the settings in `env`. @returns the exit status */
@@ -56,7 +56,8 @@ export function adminProgram(env: NodeJS.ProcessEnv, { stdout, stderr }: Output)
   // Like the lines of a service's log.
   const audit: Audit = (action) =>
     log(JSON.stringify({ level: 'info', time: new Date().toISOString(), service: 'admin', audit: true, ...action }));
-  const context = { env, print: writeTo(stdout), log, audit };
+  const progressMs = stderr.isTTY ? 5000 : 60_000;
+  const context = { env, print: writeTo(stdout), log, audit, progressMs };
   addUploadCommands(admin, context);
   addBlockCommands(admin, context);
   addProviderCommands(admin, context);
