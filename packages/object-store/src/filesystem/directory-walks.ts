@@ -3,6 +3,7 @@ import { opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { fromStore } from '../store-body.ts';
+import { NameRuns } from './name-runs.ts';
 
 type Walk = AsyncGenerator<string>;
 
@@ -17,20 +18,18 @@ export interface WalkRange {
 
 const pausedMs = 60_000;
 const maxPaused = 4;
-// Bounds the memory: a larger directory is read once for so many names.
-const maxNames = 200_000;
 // Each open directory has a buffer for so many, of 16 bytes each.
 const namesPerRead = 512;
 
 /** Walks through a directory's files, paused between pages of a list. Otherwise each page would read the directory. */
 export class DirectoryWalks {
   readonly #root: string;
-  readonly #maxNames: number;
+  readonly #namesPerRun: number | undefined;
   readonly #paused = new LRUCache<string, Walk>({ max: maxPaused, ttl: pausedMs, ttlAutopurge: true });
 
-  constructor(root: string, names = maxNames) {
+  constructor(root: string, namesPerRun?: number) {
     this.#root = root;
-    this.#maxNames = names;
+    this.#namesPerRun = namesPerRun;
   }
 
   /** The regular files of `range`, in key order. Files of the last minute may be missing. */
@@ -51,34 +50,23 @@ export class DirectoryWalks {
     const rest = after.startsWith(prefix) ? after.slice(prefix.length) : after < prefix ? '' : undefined;
     if (rest === undefined) return;
     const isBegun = (name: string) => !folders && name.endsWith('/') && rest.startsWith(name);
-    let isNext = (name: string) => name > rest || isBegun(name);
-    for (;;) {
-      const names = await fromStore(this.#firstNames(prefix, isNext));
-      for (const name of names) {
-        const path = `${prefix}${name}`;
-        if (name.endsWith('/') && !folders) yield* this.#walk({ prefix: path, after });
-        else yield path;
-      }
-      const last = names.at(-1);
-      if (last === undefined || names.length < this.#maxNames) return;
-      isNext = (name) => name > last;
+    const isNext = (name: string) => name > rest || isBegun(name);
+    for (const name of (await fromStore(this.#namesIn(prefix, isNext))).sorted()) {
+      const path = `${prefix}${name}`;
+      if (name.endsWith('/') && !folders) yield* this.#walk({ prefix: path, after });
+      else yield path;
     }
   }
 
-  /** The first names for which `isNext` is true, sorted. A folder's name ends with a slash. */
-  async #firstNames(prefix: string, isNext: (name: string) => boolean): Promise<string[]> {
-    let names: string[] = [];
-    let end: string | undefined;
+  /** The names for which `isNext` is true. A folder's name ends with a slash. */
+  async #namesIn(prefix: string, isNext: (name: string) => boolean): Promise<NameRuns> {
+    const names = new NameRuns(this.#namesPerRun);
     for await (const entry of await this.#entriesOf(prefix)) {
       if (!entry.isFile() && !entry.isDirectory()) continue;
       const name = entry.isDirectory() ? `${entry.name}/` : entry.name;
-      if (!isNext(name) || (end !== undefined && name > end)) continue;
-      names.push(name);
-      if (names.length < 2 * this.#maxNames) continue;
-      names = names.sort().slice(0, this.#maxNames);
-      end = names.at(-1);
+      if (isNext(name)) names.add(name);
     }
-    return names.sort().slice(0, this.#maxNames);
+    return names;
   }
 
   // One call reads a directory whole. Only those right below the root have millions of entries.

@@ -64,14 +64,14 @@ describe('the filesystem store', () => {
     expect((await Promise.all(links)).filter((target) => target === path)).toHaveLength(1);
   });
 
-  test('a walk holds few names of a large directory, and visits all, in order', async () => {
+  test('a walk visits a large directory in order', async () => {
     await using opened = await openDirectory();
     const { store, directory } = opened;
     const names = Array.from({ length: 100 }, (_, n) => (n % 3 === 0 ? `${n}/in/deep` : `${n}`));
     for (const name of names) await store.putIfAbsent(`media/${name}`, Buffer.alloc(0));
     const inOrder = names.map((name) => `media/${name}`).sort();
-    for (const maxNames of [1, 2, 7, 99, 100, 1000]) {
-      const walks = new DirectoryWalks(join(directory, 'objects'), maxNames);
+    for (const namesPerRun of [1, 2, 7, 99, 100, 1000]) {
+      const walks = new DirectoryWalks(join(directory, 'objects'), namesPerRun);
       const walk = (after: string, folders = false) =>
         Array.fromAsync(walks.resume({ prefix: 'media/', after, folders }));
       expect(await walk('')).toEqual(inOrder);
