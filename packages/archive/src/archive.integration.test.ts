@@ -87,11 +87,16 @@ test('lists the entries of release 0.1.0 among the others, each upload once', as
   );
 });
 
-test('a list is not delayed by objects of others among the entries', async () => {
-  const { id } = await publish(at(1));
+test('objects of others among the entries end no list', async () => {
+  const older = await publish(at(1));
+  const newer = [await publish(at(3)), await publish(at(2))];
+  for (const entry of newer.map(listingEntryOf)) {
+    await removeFromListings(store, entry);
+    for (const key of flatListingKeys(entry)) await store.putIfAbsent(key, Buffer.alloc(0));
+  }
   for (const name of ['0', '0000000000000-aaaaaaaaa', 'days/0/a', 'days/82050/8305000000000-aaaaaaaaaa', 'x/y', 'z'])
     await store.putIfAbsent(`${listingPrefix()}${name}`, Buffer.alloc(0));
-  expect(await pages({ limit: 6 })).toEqual([[id]]);
+  for (const limit of [2, 3, 6]) expect((await pages({ limit })).flat()).toEqual([...newer, older].map(({ id }) => id));
 });
 
 test('skips entries with a missing or different record, and still fills pages', async () => {
