@@ -30,8 +30,7 @@ export function showUser(site: Site): RequestHandler<{ owner: string }> {
     releaseRequestSlot(response);
     const query = { owner, after, network: networkOf(request.ip ?? '') };
     const found = await rememberedUploads(query, site, closeSignal(response));
-    if (found === 'unavailable') return sendProblem(response, found, site);
-    if (!found) return sendProblem(response, 'not_found', site);
+    if (typeof found === 'string') return sendProblem(response, found, site);
 
     const path = after === undefined ? `/by/${owner}` : olderPath(owner, after);
     const since = refreshingSince(request);
@@ -66,20 +65,20 @@ function rememberedUploads(
 }
 
 /**
- * Finds a page of a user's uploads; undefined if there are none, or `after` is no cursor; `unavailable` if too many lists are read at once.
+ * Finds a page of a user's uploads; `not_found` if there are none, or `after` is no cursor; `unavailable` if too many lists are read at once.
  * @throws StoreUnavailable, the signal's reason
  */
 async function findUploads(
   query: Query,
   site: Site,
   signal: AbortSignal,
-): Promise<UserUploads | 'unavailable' | undefined> {
+): Promise<UserUploads | 'unavailable' | 'not_found'> {
   const page = await listPage(query, site, signal);
   if (typeof page !== 'object') return page;
   const { records, next } = page;
   const found = await Promise.all(records.map((record) => findUpload(record, site, signal)));
   const uploads = found.filter((upload) => upload !== undefined);
-  return uploads.length > 0 || next !== undefined ? { uploads, next } : undefined;
+  return uploads.length > 0 || next !== undefined ? { uploads, next } : 'not_found';
 }
 
 /** @throws StoreUnavailable, the signal's reason */
@@ -87,12 +86,12 @@ async function listPage(
   { network, ...query }: Query,
   { store, events: { recordUnreadable: unreadable } }: Site,
   signal: AbortSignal,
-): Promise<RecordPage<StoredRecord> | 'unavailable' | undefined> {
+): Promise<RecordPage<StoredRecord> | 'unavailable' | 'not_found'> {
   using held = new DisposableStack();
   if (!(await takeListSlot(network, held))) return 'unavailable';
   return await listNewest(store, { ...query, limit: pageLength, signal, unreadable }).catch((error) => {
-    if (!(error instanceof RangeError)) throw error;
-    return undefined;
+    if (error instanceof RangeError) return 'not_found';
+    throw error;
   });
 }
 

@@ -44,15 +44,15 @@ const videoHeaders = {
  * @throws StoreUnavailable before anything is sent; later the stream's own error, and the connection is closed
  */
 export async function sendObject(request: Request<object>, response: Response, source: Source): Promise<boolean> {
-  const { object, contentType, fileName, robots, isReplacement = false } = source;
+  const { object, contentType, fileName, robots } = source;
   const etag = `"${object.etag}"`;
-  const cached = isReplacement ? briefCaching : caching;
+  const cached = source.isReplacement ? briefCaching : caching;
   const isUnchanged = matchesEtag(etag, request.get('If-None-Match'));
   const range = wantsRange(request, etag) ? parseRange(request.get('Range'), object.size) : 'whole';
   const hasBody = request.method !== 'HEAD' && !isUnchanged && range !== 'unsatisfiable';
   const wanted = typeof range === 'string' ? { offset: 0, length: object.size } : range;
-  const sendBody = hasBody ? await openBody(response, source, wanted) : undefined;
-  if (hasBody && !sendBody) return false;
+  const sendBody = hasBody ? await openBody(response, source, wanted) : () => void response.end();
+  if (!sendBody) return false;
 
   response.set('ETag', etag).set(contentType.startsWith('video/') ? videoHeaders : pictureHeaders);
   if (robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
@@ -66,11 +66,9 @@ export async function sendObject(request: Request<object>, response: Response, s
   }
   response.set(cached).set('Content-Type', contentType);
   if (fileName) response.set('Content-Disposition', `inline; filename="${fileName}"`);
-  if (range === 'whole') response.set('Content-Length', String(object.size));
+  if (range === 'whole') setWhole(response, source);
   else setRange(response, range, object.size);
-  if (range === 'whole' && object.size <= maxSmallBytes && !isReplacement) allowProxyCache(response);
-  if (sendBody) await sendBody();
-  else response.end();
+  await sendBody();
   return true;
 }
 
@@ -124,6 +122,11 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   const offset = first === '' ? Math.max(size - Number(last), 0) : Number(first);
   const end = first === '' || last === '' ? size : Math.min(Number(last) + 1, size);
   return offset < end ? { offset, length: end - offset } : 'unsatisfiable';
+}
+
+function setWhole(response: Response, { object: { size }, isReplacement = false }: Source): void {
+  response.set('Content-Length', String(size));
+  if (size <= maxSmallBytes && !isReplacement) allowProxyCache(response);
 }
 
 function setRange(response: Response, { offset, length }: ByteRange, size: number): void {
