@@ -148,7 +148,7 @@ test('the cache contains no credentials, and different credentials have differen
   expect(keys).toHaveLength(requests.length);
   const everything = [...keys, ...(await connection.mget(keys))].join('\n');
   for (const word of ['OAuth', 'ck &', "c's", '12345-t', 't s&']) expect(everything).not.toContain(word);
-  for (const key of keys) expect(key).toMatch(/^\{echodrop:2\}:verdict:[0-9a-f]{64}$/);
+  for (const key of keys) expect(key).toMatch(/^\{echodrop:3\}:verdict:[0-9a-f]{64}$/);
   // Version 1 names no provider, so the same secrets at another provider are another entry.
   const another = await verifierFor([second]);
   await another.verify(secrets);

@@ -11,6 +11,7 @@ import { bytesOf, mutated, photoSamples } from '../mutated-media.fixture.ts';
 import { probeMedia } from '../probe.ts';
 import { fullRecipe, pictureRecipes } from '../rendition-recipes.ts';
 import { pictureSize } from '../rendition-size.ts';
+import { completeMarkerOf } from './picture-job.ts';
 import { renderPictures } from './render-pictures.ts';
 
 const maxPixels = 1e8;
@@ -39,7 +40,8 @@ fuzz(
         expect({ format, exif, xmp }).toMatchObject({ exif: undefined, xmp: undefined });
       }
     else expect(['broken', 'too_costly', 'codec', 'too_many_pixels', 'timed_out']).toContain(rendered.why);
-    const known = ['media', ...wanted.map(({ recipe }) => recipe.name)];
+    const names = wanted.map(({ recipe }) => recipe.name);
+    const known = ['media', ...names, ...names.map((name) => completeMarkerOf(name))];
     expect((await readdir(scratch.path)).filter((name) => !known.includes(name))).toEqual([]);
   },
 );
