@@ -132,7 +132,7 @@ describeWithMinio('every service works with the rights from deploy/make-secrets'
     for (const { id, url } of records) {
       const removing = { method: 'DELETE', headers: echoHeaders(stack) };
       expect(await statusAt(`${stack.gateway}/2/media/${id}`, removing)).toBe(204);
-      expect([await statusAt(url), await statusAt(`${url}/large.jpg`)]).toEqual([410, 410]);
+      for (const address of [url, `${url}/large.jpg`]) await expect.poll(() => statusAt(address)).toBe(410);
     }
     await admin('admin', 'verify-store');
     await expectNothingRefused();
@@ -218,7 +218,7 @@ describeWithMinio('every service works with the rights from deploy/make-secrets'
     await admin('sweeper', 'sweep', '--yes');
     await admin('admin', 'verify-store', '--bytes');
     await admin('admin', 'remove', id);
-    expect(await statusAt(url)).toBe(410);
+    await expect.poll(() => statusAt(url)).toBe(410);
     await admin('admin', 'purge', stack.provider, `${sandbox.userId}`, '--yes');
     await admin('sweeper', 'sweep', '--yes');
     await waitUntil('the report of the sweep', async () => {

@@ -255,8 +255,13 @@ await describeWithBrowser('pages in a browser', (browser) => {
         const response = await route.fetch();
         await route.fulfill({ response, headers: { ...response.headers(), refresh: '' } });
       });
-      await open(still.tab, 'user');
-      expect(await still.tab.locator('.unshown small').allTextContents()).toEqual(['Processing']);
+      // The site remembers the list without this upload for some seconds.
+      await expect
+        .poll(async () => {
+          await open(still.tab, 'user');
+          return still.tab.locator('.unshown small').allTextContents();
+        })
+        .toEqual(['Processing']);
       expect(await axeViolations(still.tab)).toEqual([]);
     }
     await using opened = await openTab(browser());

@@ -2,11 +2,11 @@ import { FairSlots } from '@echodrop/service/fair-slots';
 
 const slots = new FairSlots({ slots: 16, maxWaiting: 4096, maxWaitingOfOne: 1024 });
 const slotsOfOne = 4;
-const waitMs = 5000;
+const waitMs = 10_000;
 
 /**
  * Takes one of the process's slots for lists, which disposing of `held` releases. A list takes up to 3 MiB while it is read, and a thousand
- * clients may request one at once. If no slot is free, senders take turns, for at most five seconds.
+ * clients may request one at once. If no slot is free, senders take turns, for at most ten seconds.
  * @returns false if there was no slot in time
  */
 export function takeListSlot(sender: string, held: DisposableStack): Promise<boolean> {

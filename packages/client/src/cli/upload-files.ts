@@ -26,7 +26,7 @@ export interface UploadsOptions {
   readonly version: 1 | 2;
 }
 
-// A page responds 410 at once. That of a new upload may wait for its pictures.
+// The page of a deleted upload responds 410 without a wait. That of a new upload may wait for its pictures.
 const defaultMaxCheckMs = 3000;
 
 interface Published {

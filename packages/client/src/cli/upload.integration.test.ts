@@ -135,7 +135,7 @@ test('the library, too, leaves one record after a lost response', async () => {
   expect(await client.get(record.id)).toEqual(record);
   await client.remove(record.id);
   expect(await client.get(record.id)).toBeUndefined();
-  expect((await fetch(record.url)).status).toBe(410);
+  await expect.poll(async () => (await fetch(record.url)).status).toBe(410);
 });
 
 test('for 20 files with an invalid one, prints 19 addresses in order and exits with 1; a rerun adds no upload', async () => {
@@ -190,7 +190,7 @@ test('an upload removed by rm can be repeated only with --again', async () => {
   expect(removal.status).toBe(1);
   expect(removal.stdout).toBe(`deleted ${address.slice(-10)}\n`);
   expect(removal.stderr).toContain('ZZZZZZZZZZ: ');
-  expect((await fetch(address)).status).toBe(410);
+  await expect.poll(async () => (await fetch(address)).status).toBe(410);
   const repeated = await echodrop(['upload', name], { maxCheckMs: patienceMs });
   expect(repeated).toMatchObject({ status: 1, stdout: '' });
   expect(repeated.stderr).toContain('To publish it again, add --again. (410 removed)');
