@@ -1,5 +1,4 @@
 import { mkdtempDisposable } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,14 +12,10 @@ import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { isTombstone } from '@echodrop/record';
-import { createLog } from '@echodrop/service/log';
-import { Metrics } from '@echodrop/service/metrics/metrics';
-import { listen } from '@echodrop/testkit/servers/listen';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { siteApp } from './app.ts';
-import { createSiteEvents } from './events.ts';
+import { serveSite } from './app.fixture.ts';
 import { maxSharedBytes } from './find/find-object.ts';
-import { ReadMemory, rememberedMs } from './find/read-memory.ts';
+import { rememberedMs } from './find/read-memory.ts';
 import { SharedRenditions } from './find/shared-renditions.ts';
 import { proxySeconds } from './serve/proxy-cache.ts';
 import { maxSmallBytes } from './serve/send-object.ts';
@@ -47,19 +42,8 @@ beforeEach(async () => {
   make = () => Promise.reject(new Error('unexpected request'));
   const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
   store = resources.use(new FilesystemObjectStore(path));
-  const app = siteApp({
-    ...{ store: counted(store), memory: new ReadMemory() },
-    events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')),
-    renditions: new SharedRenditions({ make: () => make(), videoProgress: async () => undefined }),
-    ...{
-      publicSite: 'https://pics.example',
-      name: 'Pictures',
-      robots: 'noindex',
-      hasOembedDiscovery: false,
-      trustedProxies: [],
-    },
-  });
-  site = resources.use(await listen(createServer(app))).origin;
+  const renditions = new SharedRenditions({ make: () => make(), videoProgress: async () => undefined });
+  site = await serveSite(resources, { store: counted(store), make: (...request) => renditions.make(...request) });
 });
 afterEach(() => resources.disposeAsync());
 

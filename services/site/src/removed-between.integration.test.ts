@@ -1,6 +1,4 @@
 import { mkdtempDisposable } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -14,12 +12,8 @@ import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { isTombstone, type StoredRecord } from '@echodrop/record';
-import { createLog } from '@echodrop/service/log';
-import { Metrics } from '@echodrop/service/metrics/metrics';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { siteApp } from './app.ts';
-import { createSiteEvents } from './events.ts';
-import { ReadMemory } from './find/read-memory.ts';
+import { serveSite } from './app.fixture.ts';
 import { publishSample } from './site.fixture.ts';
 
 let resources: AsyncDisposableStack;
@@ -42,25 +36,7 @@ beforeEach(async () => {
   const watched: ObjectStore = new Proxy(store, {
     get: (target, name) => (name === 'read' ? read : Reflect.get(target, name).bind(target)),
   });
-  const app = siteApp({
-    ...{
-      store: watched,
-      memory: new ReadMemory(),
-      events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')),
-    },
-    renditions: { make: () => make(), videoProgress: async () => undefined },
-    ...{
-      publicSite: 'https://pics.example',
-      name: 'Pictures',
-      robots: 'noindex',
-      hasOembedDiscovery: false,
-      trustedProxies: [],
-    },
-  });
-  const server = createServer(app).listen(0, '127.0.0.1');
-  resources.defer(() => void server.close());
-  await new Promise((listening) => server.once('listening', listening));
-  site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  site = await serveSite(resources, { store: watched, make: () => make() });
 });
 afterEach(() => resources.disposeAsync());
 

@@ -1,5 +1,4 @@
 import { mkdtempDisposable } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -10,14 +9,9 @@ import { fullRecipe, pictureRecipes } from '@echodrop/media/rendition-recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
-import { createLog } from '@echodrop/service/log';
-import { Metrics } from '@echodrop/service/metrics/metrics';
 import { patientSignal } from '@echodrop/testkit/patience';
-import { listen } from '@echodrop/testkit/servers/listen';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { siteApp } from './app.ts';
-import { createSiteEvents } from './events.ts';
-import { ReadMemory } from './find/read-memory.ts';
+import { serveSite } from './app.fixture.ts';
 import { giveUpMs } from './readers.fixture.ts';
 import { publishSample } from './site.fixture.ts';
 
@@ -36,24 +30,14 @@ beforeEach(async () => {
   make = () => Promise.reject(new QueueUnavailable('timed out waiting for reply'));
   const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
   store = resources.use(new FilesystemObjectStore(path));
-  const app = siteApp({
-    ...{ store, memory: new ReadMemory(), events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')) },
-    renditions: {
-      make: (_request, { waitMs = Number.POSITIVE_INFINITY }) => {
-        waits.push(waitMs);
-        return make();
-      },
-      videoProgress: async () => progress,
+  site = await serveSite(resources, {
+    store,
+    make: (_request, { waitMs = Number.POSITIVE_INFINITY }) => {
+      waits.push(waitMs);
+      return make();
     },
-    ...{
-      publicSite: 'https://pics.example',
-      name: 'Pictures',
-      robots: 'noindex',
-      hasOembedDiscovery: false,
-      trustedProxies: [],
-    },
+    videoProgress: async () => progress,
   });
-  site = resources.use(await listen(createServer(app))).origin;
 });
 afterEach(() => resources.disposeAsync());
 

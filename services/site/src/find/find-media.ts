@@ -94,7 +94,7 @@ function recordOf(id: string): string {
 }
 
 /** The memory that a record takes, about. V8 takes up to two bytes for a character. */
-export function textBytesOf(found: PublishedMedia | 'gone'): number {
+export function textBytesOf(found: StoredRecord | 'gone'): number {
   const texts = Object.values(found).filter((value) => typeof value === 'string');
   return texts.reduce((sum, { length }) => sum + 2 * length, 1024);
 }

@@ -4,7 +4,7 @@ import { isOwnerHash } from '@echodrop/archive/owner';
 import { pictureRecipes } from '@echodrop/media/rendition-recipes';
 import type { RecordPage, StoredRecord } from '@echodrop/record';
 import { networkOf } from '@echodrop/service/ip-address';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { isMediaGone, textBytesOf, unknownType, withKnownType } from '../find/find-media.ts';
 import { makeRendition, storedRendition } from '../find/find-rendition.ts';
 import { BuiltPage } from '../pages/page.ts';
@@ -22,77 +22,67 @@ const thumbWaitMs = 1000;
 /** `GET /by/<hash>?after=<cursor>`: a user's uploads, newest first. The browser isReloading the page until all thumbnails are ready. */
 export function showUser(site: Site): RequestHandler<{ owner: string }> {
   return async (request, response) => {
-    const { owner } = request.params;
-    const { after } = request.query;
-    if (!isOwnerHash(owner) || (after !== undefined && typeof after !== 'string'))
-      return sendProblem(response, 'not_found', site);
     // Lists have slots of their own.
     releaseRequestSlot(response);
-    const query = { owner, after, network: networkOf(request.ip ?? '') };
-    const found = await rememberedUploads(query, site, closeSignal(response));
-    if (typeof found === 'string') return sendProblem(response, found, site);
+    const signal = closeSignal(response);
+    const list = await findList(request, site, signal);
+    if (typeof list === 'string') return sendProblem(response, list, site);
+    const found = await findUploads(list, site, signal);
+    if (!found) return sendProblem(response, 'not_found', site);
 
+    const { owner } = request.params;
+    const after = cursorIn(request);
     const path = after === undefined ? `/by/${owner}` : olderPath(owner, after);
     const since = refreshingSince(request);
     const pending = found.uploads.find(({ thumb }) => thumb === 'not_ready');
     if (since !== undefined && !pending) return response.redirect(302, path);
     if (pending) refreshPage(response, { path, published: pending.record.timestamp, since });
     const build = () => new BuiltPage(userPage(owner, found, after === undefined, site), site);
-    site.memory.derive(`page ${path}`, found, build, ({ bytes }) => bytes).send(response, 200);
+    const shown = found.uploads.map(({ record, thumb }) => [record.id, thumb]);
+    site.memory.derive(`page ${path} ${JSON.stringify(shown)}`, list, build, ({ bytes }) => bytes).send(response, 200);
   };
 }
 
-interface Query {
-  readonly owner: string;
-  readonly after: string | undefined;
-  /** Of the client. */
-  readonly network: string;
-}
+type List = RecordPage<StoredRecord>;
+type UserRequest = Request<{ owner: string }>;
 
-/** A page of a user's uploads, as `findUploads` finds it. It is remembered once all thumbnails are ready. */
-function rememberedUploads(
-  query: Query,
-  site: Site,
-  signal: AbortSignal,
-): ReturnType<typeof findUploads> | Awaited<ReturnType<typeof findUploads>> {
-  const { owner, after = '' } = query;
-  const find = (cancelled: AbortSignal) => findUploads(query, site, cancelled);
-  return site.memory.find(`uploads ${owner} ${after}`, signal, find, (found) =>
-    typeof found === 'object' && found.uploads.every(({ thumb }) => thumb !== 'not_ready')
-      ? found.uploads.reduce((sum, { record }) => sum + textBytesOf(record), 0)
-      : undefined,
-  );
+/** Undefined for the first page; otherwise perhaps no cursor. */
+function cursorIn({ query: { after } }: UserRequest): string | undefined {
+  return after === undefined ? after : String(after);
 }
 
 /**
- * Finds a page of a user's uploads; `not_found` if there are none, or `after` is no cursor; `unavailable` if too many lists are read at once.
- * @throws StoreUnavailable, the signal's reason
+ * A page of a user's list; `not_found` without a valid owner or cursor, `unavailable` if too many lists are read at once. A client takes a slot before it
+ * joins the read of another: it must not wait for the turn of another network. @throws StoreUnavailable, the signal's reason
  */
-async function findUploads(
-  query: Query,
-  site: Site,
+async function findList(
+  request: UserRequest,
+  { store, memory, events: { recordUnreadable: unreadable } }: Site,
   signal: AbortSignal,
-): Promise<UserUploads | 'unavailable' | 'not_found'> {
-  const page = await listPage(query, site, signal);
-  if (typeof page !== 'object') return page;
-  const { records, next } = page;
-  const found = await Promise.all(records.map((record) => findUpload(record, site, signal)));
-  const uploads = found.filter((upload) => upload !== undefined);
-  return uploads.length > 0 || next !== undefined ? { uploads, next } : 'not_found';
-}
-
-/** @throws StoreUnavailable, the signal's reason */
-async function listPage(
-  { network, ...query }: Query,
-  { store, events: { recordUnreadable: unreadable } }: Site,
-  signal: AbortSignal,
-): Promise<RecordPage<StoredRecord> | 'unavailable' | 'not_found'> {
+): Promise<List | 'unavailable' | 'not_found'> {
+  const { owner } = request.params;
+  const after = cursorIn(request);
+  if (!isOwnerHash(owner)) return 'not_found';
   using held = new DisposableStack();
-  if (!(await takeListSlot(network, held))) return 'unavailable';
-  return await listNewest(store, { ...query, limit: pageLength, signal, unreadable }).catch((error) => {
+  if (!(await takeListSlot(networkOf(request.ip ?? ''), held))) return 'unavailable';
+  const read = (cancelled: AbortSignal) =>
+    listNewest(store, { owner, after, limit: pageLength, signal: cancelled, unreadable });
+  // An upload may be published at any time, so a user without one is not remembered.
+  const bytesOf = ({ records }: List) =>
+    records.length > 0 ? records.reduce((sum, record) => sum + textBytesOf(record), 0) : undefined;
+  try {
+    return await memory.find(`list ${owner} ${after ?? ''}`, signal, read, bytesOf);
+  } catch (error) {
     if (error instanceof RangeError) return 'not_found';
     throw error;
-  });
+  }
+}
+
+/** The uploads of a list, with the states of their thumbnails; undefined if there are none. @throws StoreUnavailable, the signal's reason */
+async function findUploads({ records, next }: List, site: Site, signal: AbortSignal): Promise<UserUploads | undefined> {
+  const found = await Promise.all(records.map((record) => findUpload(record, site, signal)));
+  const uploads = found.filter((upload) => upload !== undefined);
+  return uploads.length > 0 || next !== undefined ? { uploads, next } : undefined;
 }
 
 /** Waits briefly for a missing thumbnail. @returns undefined if the type is unknown or the media is gone */
