@@ -315,8 +315,8 @@ describe('a malformed HTTP request gets a 4xx with a reason, and the connection 
 
   test('HTTP/1.0 with a transfer coding gets the last response of its connection', async () => {
     await using client = await RawClient.connect(stack.gateway);
-    client.write('POST /nowhere HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
-    expect((await client.response()).status).toBe(404);
+    client.write('GET /openapi.json HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
+    expect((await client.response()).status).toBe(200);
     await waitUntil('the end of the connection', async () => client.closed);
   });
 

@@ -40,9 +40,11 @@ interface UnreadBody {
 }
 
 /**
- * Limits what the readers of responses make a process hold. Resets the connection of a reader that takes less than 60 KiB a minute, three minutes at most in advance; of the
- * slowest readers of the client network that holds the most, while all responses hold more than 128 MiB; of a client that pipelines more than
- * four requests; and of one that sends more than the rest of its body, 32 MiB or 30 s, after the response (docs/decisions/050).
+ * Limits what the readers of responses make a process hold (docs/decisions/050). Resets the connection of
+ * - a reader that takes less than 60 KiB a minute; fast reading pays for a pause of up to three minutes;
+ * - the slowest readers of the client network that holds the most, while all responses hold more than 128 MiB;
+ * - a client that pipelines more than four requests;
+ * - a client that sends more than the rest of its body, 32 MiB or 30 s, after the response.
  */
 export function limitResponses(app: RequestListener, metrics: Metrics, log: Log): RequestListener {
   const running = new Map<ServerResponse, Running>();

@@ -67,7 +67,7 @@ async function measureSystem(bench: Bench, system: System, stored: ReadStore): P
   await countCalls(bench, system, stored, addresses.slice(0, 2));
 }
 
-/** Publishes uploads of one user with all pictures. @returns the addresses of one of them, of which the first two are a page and its picture */
+/** Publishes uploads of one user with all pictures. @returns addresses of one of them: first its page, then the picture of that page */
 async function publishUploads(store: ObjectStore, site: string): Promise<Address[]> {
   await store.ready();
   const owner = { provider: 'https://id.example/verify', subject: 'reader' };

@@ -39,8 +39,8 @@ export type PictureJobEnd = z.infer<typeof endShape>;
 
 /**
  * Makes pictures in a separate process: decoders of untrusted bytes get no settings, secrets or network, and can be killed,
- * which sharp and WebAssembly do not allow otherwise. However it ends, a picture with its
- * marker is complete.
+ * which sharp and WebAssembly do not allow otherwise. However it ends,
+ * a picture with its marker is complete.
  * @throws ToolFailed if the disk is full, the media is gone, or the process did not start; ToolStopped if it was killed or
  * broke down; the reason of `signal`
  */

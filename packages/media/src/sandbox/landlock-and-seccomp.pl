@@ -82,7 +82,7 @@ sub restrict_files {
   $allow->('/dev/null', 0x6);
   $allow->($tool, 0x5);
   $allow->($_, 0xc) for @reads;
-  # WRITE_FILE, READ_FILE, READ_DIR, MAKE_REG, TRUNCATE. A removed file that is open uses the disk, and nobody could measure it.
+  # WRITE_FILE, READ_FILE, READ_DIR, MAKE_REG, TRUNCATE. A removed file that is open uses the disk, unseen by the watch of the folder.
   $allow->($_, 0x410e) for @writes;
   syscall(446, $rules, 0) == 0 or fail('landlock_restrict_self');
 }

@@ -8,7 +8,6 @@ import {
   type KeyPage,
   type ListedObject,
   type ListPage,
-  maxListLength,
   type ObjectReading,
   type ObjectStore,
   type PutIfAbsentOutcome,
@@ -21,7 +20,7 @@ import {
 } from '../object-store.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fromStore, storeBody } from '../store-body.ts';
-import { DirectoryWalks, type WalkRange } from './directory-walks.ts';
+import { DirectoryLists } from './directory-lists.ts';
 import { syncNames, TemporaryFile } from './durable-file.ts';
 import { StagedFile, temporaryPath } from './staged-file.ts';
 import { openObject, storedObject } from './stored-file.ts';
@@ -32,13 +31,13 @@ export class FilesystemObjectStore implements ObjectStore {
   readonly #root: string;
   readonly #objects: string;
   readonly #temporary: string;
-  readonly #walks: DirectoryWalks;
+  readonly #lists: DirectoryLists;
 
   constructor(directory: string) {
     this.#root = resolve(directory);
     this.#objects = join(this.#root, 'objects');
     this.#temporary = join(this.#root, 'tmp');
-    this.#walks = new DirectoryWalks(this.#objects);
+    this.#lists = new DirectoryLists(this.#objects);
   }
 
   async put(key: string, source: Readable, options: PutOptions = {}): Promise<WrittenObject> {
@@ -102,14 +101,14 @@ export class FilesystemObjectStore implements ObjectStore {
     return (await this.stat(key)) !== undefined;
   }
 
-  async list(prefix: string, { after = '', limit }: ListPage): Promise<ListedObject[]> {
+  async list(prefix: string, page: ListPage): Promise<ListedObject[]> {
     assertPrefix(prefix);
-    return this.#listObjects({ prefix, after }, Math.min(limit, maxListLength));
+    return this.#lists.list(prefix, page);
   }
 
-  async listKeys(prefix: string, { after = '', limit, folders }: KeyPage): Promise<string[]> {
+  async listKeys(prefix: string, page: KeyPage): Promise<string[]> {
     assertPrefix(prefix);
-    return this.#listKeys({ prefix, after, folders }, Math.min(limit, maxListLength));
+    return this.#lists.listKeys(prefix, page);
   }
 
   async remove(key: string): Promise<void> {
@@ -172,36 +171,6 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #listObjects(range: WalkRange, limit: number): Promise<ListedObject[]> {
-    const found: ListedObject[] = [];
-    const walk = this.#walks.resume(range);
-    while (found.length < limit) {
-      const keys = await take(walk, limit - found.length);
-      if (keys.length === 0) return found;
-      const listed = await Promise.all(keys.map((key) => this.#listedObject(key)));
-      found.push(...listed.filter((object) => object !== undefined));
-    }
-    this.#pause(range, found.at(-1)?.key, limit, walk);
-    return found;
-  }
-
-  async #listKeys(range: WalkRange, limit: number): Promise<string[]> {
-    const walk = this.#walks.resume(range);
-    const keys = await take(walk, limit);
-    if (keys.length === limit) this.#pause(range, keys.at(-1), limit, walk);
-    return keys;
-  }
-
-  // Only a full page has a successor.
-  #pause(range: WalkRange, after: string | undefined, limit: number, walk: AsyncGenerator<string>): void {
-    if (after !== undefined && limit === maxListLength) this.#walks.pause({ ...range, after }, walk);
-  }
-
-  async #listedObject(key: string): Promise<ListedObject | undefined> {
-    const stats = await fromStore(lstat(join(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
-    return stats?.isFile() ? { ...storedObject(key, stats), writtenAt: stats.mtime } : undefined;
-  }
-
   #pathOf(key: string): string {
     assertObjectKey(key);
     return join(this.#objects, key);
@@ -221,14 +190,4 @@ export class FilesystemObjectStore implements ObjectStore {
     await syncNames(path, this.#root);
     return result;
   }
-}
-
-async function take(walk: AsyncGenerator<string>, count: number): Promise<string[]> {
-  const taken: string[] = [];
-  while (taken.length < count) {
-    const { value, done } = await walk.next();
-    if (done) break;
-    taken.push(value);
-  }
-  return taken;
 }

@@ -68,6 +68,30 @@ test('a request holds its slot until its response is read', async () => {
   await expect.poll(async () => (await list()).status).toBe(200);
 });
 
+test('of one user, four lists are read at once', async () => {
+  await start();
+  await publishSample(store, { provider, subject: caller.subject });
+  const released = Promise.withResolvers<void>();
+  const read = store.listKeys.bind(store);
+  let running = 0;
+  let most = 0;
+  vi.spyOn(store, 'listKeys').mockImplementation(async (...page) => {
+    running += 1;
+    most = Math.max(most, running);
+    await released.promise;
+    running -= 1;
+    return read(...page);
+  });
+  const lists = Array.from({ length: 6 }, list);
+  // A page takes two lists of the store.
+  await expect.poll(() => running).toBe(8);
+  // Its response comes after the requests for lists.
+  expect((await fetch(`http://127.0.0.1:${port}/2/media/aaaaaaaaaa.json`, { headers })).status).toBe(404);
+  released.resolve();
+  expect((await Promise.all(lists)).map(({ status }) => status)).toEqual(Array(6).fill(200));
+  expect(most).toBe(8);
+});
+
 test('a refused request holds no slot, although its client does not end the body', async () => {
   limits.maxUploads = 1;
   await start();
