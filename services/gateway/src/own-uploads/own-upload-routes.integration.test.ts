@@ -107,7 +107,8 @@ test('a user beyond its limit gets 429, and another request of it a response onc
   limits.maxUploadsPerUser = 1;
   await start();
   const { promise: held, resolve: release } = Promise.withResolvers<never[]>();
-  vi.spyOn(store, 'list').mockReturnValueOnce(held);
+  // One of the two lists of a page.
+  vi.spyOn(store, 'listKeys').mockReturnValueOnce(held);
   const first = list();
   await expect.poll(async () => (await list()).status).toBe(429);
   release([]);
