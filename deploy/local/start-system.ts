@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { allocatorSettings } from '@echodrop/build/allocator';
 import { builtPrograms } from '@echodrop/build/built-programs';
 import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { execa } from 'execa';
@@ -35,8 +36,12 @@ export async function startSystem(plan: SystemPlan, stopping: AbortSignal): Prom
     keep([await redisProgram(plan.dataDir, plan.redis)]);
     await awaitListening(plan.redis.port, stopping);
   }
+  const allocator = allocatorSettings();
   const programOf = ([name, config]: [ServiceName, ServiceConfig]) =>
-    serviceProgram(name, config, { env: plan.environments.get(name) ?? {}, main: built.get(name) ?? '' });
+    serviceProgram(name, config, {
+      env: { ...allocator, ...plan.environments.get(name) },
+      main: built.get(name) ?? '',
+    });
   const { front = [], back = [] } = Object.groupBy([...plan.configs], ([name]) =>
     frontServices.has(name) ? 'front' : 'back',
   );

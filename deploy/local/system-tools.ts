@@ -1,3 +1,4 @@
+import { allocator, allocatorSettings } from '@echodrop/build/allocator';
 import { execa } from 'execa';
 import { aptInstall } from './apt-install.ts';
 import { stopSignal } from './stop-signals.ts';
@@ -23,16 +24,22 @@ export class ToolsMissing extends Error {
   override readonly name = 'ToolsMissing';
 }
 
-/** Requires perl, ffprobe, ffmpeg and, if `withRedis`, a Redis server. As root on Debian and its derivatives, installs what is missing. @throws ToolsMissing */
+/**
+ * Requires perl, ffprobe, ffmpeg and, if `withRedis`, a Redis server. As root on Debian and its derivatives, installs what is missing, and the
+ * allocator of images, without which services need more memory. @throws ToolsMissing
+ */
 export async function requireSystemTools(withRedis: boolean, signal: AbortSignal): Promise<void> {
   const wanted = withRedis ? [redis, ...media] : media;
   const missing = await findMissing(wanted);
-  if (missing.length === 0) return;
-  if (process.getuid?.() !== 0 || !(await isInstalled('apt-get'))) throw new ToolsMissing(advice(missing));
+  const canInstall = process.getuid?.() === 0 && (await isInstalled('apt-get'));
+  if (missing.length > 0 && !canInstall) throw new ToolsMissing(advice(missing));
   const packages = packagesOf(missing);
+  if (canInstall && !('LD_PRELOAD' in allocatorSettings())) packages.push(allocator.debianPackage);
+  if (packages.length === 0) return;
   process.stdout.write(`installing ${packages.join(' and ')} with apt-get, once; this may take a minute\n`);
   const failure = await aptInstall(packages, AbortSignal.any([signal, AbortSignal.timeout(installWithinMs)]));
-  if (failure !== undefined) throw new ToolsMissing(`apt-get could not install ${packages.join(' ')}:\n${failure}`);
+  if (failure !== undefined && missing.length > 0)
+    throw new ToolsMissing(`apt-get could not install ${packages.join(' ')}:\n${failure}`);
   const remaining = await findMissing(wanted);
   if (remaining.length > 0) throw new ToolsMissing(advice(remaining));
 }

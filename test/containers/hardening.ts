@@ -46,6 +46,11 @@ export function testHardening(system: () => ComposeSystem): void {
     }
   });
 
+  test('services use jemalloc', async () => {
+    for (const service of ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker'])
+      expect(await execIn(system(), service, 'cat', '/proc/1/maps')).toContain('libjemalloc.so.2');
+  });
+
   test('persists the queue Redis, and evicts from the cache Redis', async () => {
     const setting = async (service: string, name: string) =>
       (await redisCommand(system(), service, 'config', 'get', name)).split('\n')[1];

@@ -9,6 +9,7 @@ import { makeSamples } from './media.ts';
 import { type Options, readOptions, usageOf } from './options.ts';
 import { reportOf } from './report.ts';
 import type { Bench } from './scenario.ts';
+import { measureAged } from './scenarios/aged.ts';
 import { measureCalls } from './scenarios/calls.ts';
 import { measureCrowds } from './scenarios/crowds.ts';
 import { measureFirstView } from './scenarios/first-view.ts';
@@ -37,6 +38,7 @@ const scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   reading: measureReading,
   renditions: measureRenditions,
   'first-view': measureFirstView,
+  aged: measureAged,
   growth: measureGrowth,
   crowds: measureCrowds,
 };

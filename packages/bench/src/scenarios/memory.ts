@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RawClient } from '@echodrop/testkit/raw-client';
+import { type HeldRequest, holdHalfSent } from '../half-sent.ts';
 import { bytesOf } from '../media.ts';
 import { forgetPeak, peakMiB, residentMiB } from '../process-usage.ts';
 import { type Bench, runBatch, startRoots, warmUp } from '../scenario.ts';
@@ -59,11 +59,6 @@ async function measureHalfSentPieces(bench: Bench, system: System): Promise<void
   await measureHeld(bench, system, 'resumable uploads', Buffer.concat(bytesOf(media)), begin);
 }
 
-interface HeldRequest {
-  readonly path: string;
-  readonly headers: Record<string, string>;
-}
-
 async function measureHeld(
   bench: Bench,
   system: System,
@@ -76,24 +71,12 @@ async function measureHeld(
   // After the batch, which empties the bucket.
   const requests = await Promise.all(Array.from({ length: halfSent }, begin));
   const pid = gatewayOf(system);
-  const address = `http://127.0.0.1:${system.ports[0]}`;
-  const half = body.length / 2;
   const before = residentMiB(pid);
-  await using opened = new AsyncDisposableStack();
-  const clients = await Promise.all(
-    requests.map(async ({ path, headers }) => {
-      const client = opened.use(await RawClient.connect(address));
-      client.head(path, headers, body.length);
-      return client;
-    }),
-  );
-  await Promise.all(clients.map((client) => client.flush(body.subarray(0, half))));
-  const heldMiB = (await awaitStable(() => residentMiB(pid))) - before;
-  const ratio = heldMiB / ((requests.length * half) / MiB);
-  figures.add(`memory of 64 half-sent ${what} / their bytes`, { system: system.name, unit: '' }, ratio);
-  await Promise.all(clients.map((client) => client.flush(body.subarray(half))));
-  const responses = await Promise.all(clients.map((client) => client.response()));
-  const refused = responses.filter(({ status }) => status !== 200).map(({ status, body }) => `${status} ${body}`);
+  const refused = await holdHalfSent(system, requests, body, async () => {
+    const heldMiB = (await awaitStable(() => residentMiB(pid))) - before;
+    const ratio = heldMiB / ((requests.length * body.length) / 2 / MiB);
+    figures.add(`memory of 64 half-sent ${what} / their bytes`, { system: system.name, unit: '' }, ratio);
+  });
   figures.fault(`${system.name}, half-sent ${what}`, refused);
 }
 
