@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { beforeAll, expect, test } from 'vitest';
+
+/** What V8 does in a service, and in a process that sets no flags (docs/decisions/028). */
+let traces: { readonly service: string; readonly plain: string };
+
+beforeAll(async () => {
+  const [service, plain] = await Promise.all(['service', 'plain'].map(traceOf));
+  traces = { service: service ?? '', plain: plain ?? '' };
+});
+
+test('functions are compiled at their first call', () => {
+  expect(traces.service).toContain('isCompiled=true');
+  expect(traces.plain).toContain('isCompiled=false');
+});
+
+test('other threads do not collect the young generation', () => {
+  const timesOf = (trace: string) =>
+    [...trace.matchAll(/background\.scavenge\.parallel=([\d.]+)/g)].map(([, ms]) => Number(ms));
+  // The first collections of a service happen before its flags are set.
+  expect(timesOf(traces.service).at(-1)).toBe(0);
+  expect(timesOf(traces.plain).some((ms) => ms > 0)).toBe(true);
+});
+
+test('short-lived body chunks seldom start a major collection', () => {
+  const count = (trace: string) => [...trace.matchAll(/ gc=mc /g)].length;
+  expect(count(traces.plain)).toBeGreaterThan(5);
+  expect(count(traces.service)).toBeLessThan(count(traces.plain) / 2);
+});
+
+async function traceOf(kind: string): Promise<string> {
+  const flags = ['--allow-natives-syntax', '--trace-gc-nvp'];
+  const { stdout } = await execa(process.execPath, [...flags, join(import.meta.dirname, 'v8-flags.fixture.ts'), kind]);
+  return stdout;
+}
