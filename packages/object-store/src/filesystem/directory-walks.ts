@@ -1,9 +1,10 @@
-import type { Dirent } from 'node:fs';
-import { opendir, readdir } from 'node:fs/promises';
+import { type Dir, type Dirent, opendirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { fromStore } from '../store-body.ts';
-import { NameRuns } from './name-runs.ts';
+import { FirstNames } from './first-names.ts';
 
 type Walk = AsyncGenerator<string>;
 
@@ -20,16 +21,20 @@ const pausedMs = 60_000;
 const maxPaused = 4;
 // Each open directory has a buffer for so many, of 16 bytes each.
 const namesPerRead = 512;
+// 33 bytes each, for names of media.
+const defaultMaxNames = 200_000;
+// A larger directory is read several times, at most so many; more names are kept instead.
+const maxReadings = 8;
 
 /** Walks through a directory's files, paused between pages of a list. Otherwise each page would read the directory. */
 export class DirectoryWalks {
   readonly #root: string;
-  readonly #namesPerRun: number | undefined;
+  readonly #maxNames: number;
   readonly #paused = new LRUCache<string, Walk>({ max: maxPaused, ttl: pausedMs, ttlAutopurge: true });
 
-  constructor(root: string, namesPerRun?: number) {
+  constructor(root: string, maxNames = defaultMaxNames) {
     this.#root = root;
-    this.#namesPerRun = namesPerRun;
+    this.#maxNames = maxNames;
   }
 
   /** The regular files of `range`, in key order. Files of the last minute may be missing. */
@@ -49,33 +54,58 @@ export class DirectoryWalks {
   async *#walk({ prefix, after, folders = false }: WalkRange): Walk {
     const rest = after.startsWith(prefix) ? after.slice(prefix.length) : after < prefix ? '' : undefined;
     if (rest === undefined) return;
-    const isBegun = (name: string) => !folders && name.endsWith('/') && rest.startsWith(name);
-    const isNext = (name: string) => name > rest || isBegun(name);
-    for (const name of (await fromStore(this.#namesIn(prefix, isNext))).sorted()) {
-      const path = `${prefix}${name}`;
-      if (name.endsWith('/') && !folders) yield* this.#walk({ prefix: path, after });
-      else yield path;
+    let last = rest;
+    const isBegun = (name: string) => last === rest && !folders && name.endsWith('/') && rest.startsWith(name);
+    const isNext = (name: string) => name > last || isBegun(name);
+    for (let max = this.#maxNames, hasAll = false; !hasAll; ) {
+      const names = await fromStore(this.#namesIn(prefix, max, isNext), 'ENOENT', 'ENOTDIR');
+      if (!names) return;
+      for (const name of names.sorted()) {
+        const path = `${prefix}${name}`;
+        if (name.endsWith('/') && !folders) yield* this.#walk({ prefix: path, after });
+        else yield path;
+        last = name;
+      }
+      max = Math.max(max, Math.ceil(names.added / maxReadings));
+      hasAll = names.hasAll;
     }
   }
 
-  /** The names for which `isNext` is true. A folder's name ends with a slash. */
-  async #namesIn(prefix: string, isNext: (name: string) => boolean): Promise<NameRuns> {
-    const names = new NameRuns(this.#namesPerRun);
-    for await (const entry of await this.#entriesOf(prefix)) {
-      if (!entry.isFile() && !entry.isDirectory()) continue;
-      const name = entry.isDirectory() ? `${entry.name}/` : entry.name;
-      if (isNext(name)) names.add(name);
+  /** The first names for which `isNext` is true. A folder's name ends with a slash. */
+  async #namesIn(prefix: string, max: number, isNext: (name: string) => boolean): Promise<FirstNames> {
+    const names = new FirstNames(max);
+    const path = join(this.#root, prefix);
+    // Only directories right below the root have millions of entries.
+    const isLarge = prefix.indexOf('/') === prefix.length - 1;
+    for await (const entries of isLarge ? readInParts(path) : [readdir(path, { withFileTypes: true })]) {
+      for (const entry of entries) {
+        if (!entry.isFile() && !entry.isDirectory()) continue;
+        const name = entry.isDirectory() ? `${entry.name}/` : entry.name;
+        if (isNext(name)) names.add(name);
+      }
     }
     return names;
   }
+}
 
-  // One call reads a directory whole. Only those right below the root have millions of entries.
-  async #entriesOf(prefix: string): Promise<AsyncIterable<Dirent> | Iterable<Dirent>> {
-    const path = join(this.#root, prefix);
-    const isLarge = prefix.indexOf('/') === prefix.length - 1;
-    const reading = isLarge ? opendir(path, { bufferSize: namesPerRead }) : readdir(path, { withFileTypes: true });
-    return (await fromStore<AsyncIterable<Dirent> | Iterable<Dirent>>(reading, 'ENOENT', 'ENOTDIR')) ?? [];
+// Synchronous calls take a third of the time. Only commands of operators list large directories.
+async function* readInParts(path: string): AsyncGenerator<Dirent[]> {
+  const directory = opendirSync(path, { bufferSize: namesPerRead });
+  using _closed = { [Symbol.dispose]: () => directory.closeSync() };
+  for (let part = readPart(directory); part.length > 0; part = readPart(directory)) {
+    yield part;
+    await turn();
   }
+}
+
+function readPart(directory: Dir): Dirent[] {
+  const part: Dirent[] = [];
+  while (part.length < namesPerRead) {
+    const entry = directory.readSync();
+    if (!entry) break;
+    part.push(entry);
+  }
+  return part;
 }
 
 function positionOf({ prefix, after, folders }: WalkRange): string {

@@ -70,8 +70,8 @@ describe('the filesystem store', () => {
     const names = Array.from({ length: 100 }, (_, n) => (n % 3 === 0 ? `${n}/in/deep` : `${n}`));
     for (const name of names) await store.putIfAbsent(`media/${name}`, Buffer.alloc(0));
     const inOrder = names.map((name) => `media/${name}`).sort();
-    for (const namesPerRun of [1, 2, 7, 99, 100, 1000]) {
-      const walks = new DirectoryWalks(join(directory, 'objects'), namesPerRun);
+    for (const maxNames of [1, 2, 7, 30, 99, 100, 1000]) {
+      const walks = new DirectoryWalks(join(directory, 'objects'), maxNames);
       const walk = (after: string, folders = false) =>
         Array.fromAsync(walks.resume({ prefix: 'media/', after, folders }));
       expect(await walk('')).toEqual(inOrder);
