@@ -22,9 +22,9 @@ const maxPaused = 4;
 // Each open directory has a buffer for so many, of 16 bytes each.
 const namesPerRead = 512;
 // 33 bytes each, for names of media.
-const defaultMaxNames = 200_000;
+const defaultMaxNames = 100_000;
 // A larger directory is read several times, at most so many; more names are kept instead.
-const maxReadings = 8;
+const maxReadings = 10;
 
 /** Walks through a directory's files, paused between pages of a list. Otherwise each page would read the directory. */
 export class DirectoryWalks {
