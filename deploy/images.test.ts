@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { allocatorPackage, allocatorSettings } from '@echodrop/build/allocator';
 import { entryOf, nodeFlagsOf } from '@echodrop/build/entry-of';
 import { localPorts } from '@echodrop/client/local-system';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
@@ -29,6 +30,13 @@ test.each([...serviceNames, 'admin'])('the image of %s has a description, an ent
   const ports = name === 'admin' ? [] : portsOf(name as ServiceName);
   expect(/^EXPOSE (.*)$/m.exec(stage ?? '')?.[1]?.split(' ') ?? []).toEqual(ports.map(String));
   expect(/OPS_PORT=(\d+)/.exec(stage ?? '')?.[1]).toBe(ports.at(-1)?.toString());
+});
+
+test('images of services use the allocator of `npm start`', () => {
+  const stage = /^FROM plain AS serving\n(.*?)\n\n/ms.exec(dockerfile)?.[1];
+  expect(stage).toContain(` ${allocatorPackage} `);
+  for (const [name, value] of Object.entries(allocatorSettings))
+    expect(stage).toMatch(RegExp(` ${name}=${value}( |$)`, 'm'));
 });
 
 test('a release builds every image with the version of package.json', () => {

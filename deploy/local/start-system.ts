@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { allocatorSettings } from '@echodrop/build/allocator';
+import { availableAllocator } from '@echodrop/build/allocator';
 import { builtPrograms } from '@echodrop/build/built-programs';
 import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { execa } from 'execa';
@@ -36,7 +36,7 @@ export async function startSystem(plan: SystemPlan, stopping: AbortSignal): Prom
     keep([await redisProgram(plan.dataDir, plan.redis)]);
     await awaitListening(plan.redis.port, stopping);
   }
-  const allocator = allocatorSettings();
+  const allocator = availableAllocator();
   const programOf = ([name, config]: [ServiceName, ServiceConfig]) =>
     serviceProgram(name, config, {
       env: { ...allocator, ...plan.environments.get(name) },

@@ -1,4 +1,4 @@
-import { allocator, allocatorSettings } from '@echodrop/build/allocator';
+import { allocatorPackage, availableAllocator } from '@echodrop/build/allocator';
 import { execa } from 'execa';
 import { aptInstall } from './apt-install.ts';
 import { stopSignal } from './stop-signals.ts';
@@ -34,7 +34,7 @@ export async function requireSystemTools(withRedis: boolean, signal: AbortSignal
   const canInstall = process.getuid?.() === 0 && (await isInstalled('apt-get'));
   if (missing.length > 0 && !canInstall) throw new ToolsMissing(advice(missing));
   const packages = packagesOf(missing);
-  if (canInstall && !('LD_PRELOAD' in allocatorSettings())) packages.push(allocator.debianPackage);
+  if (canInstall && !('LD_PRELOAD' in availableAllocator())) packages.push(allocatorPackage);
   if (packages.length === 0) return;
   process.stdout.write(`installing ${packages.join(' and ')} with apt-get, once; this may take a minute\n`);
   const failure = await aptInstall(packages, AbortSignal.any([signal, AbortSignal.timeout(installWithinMs)]));

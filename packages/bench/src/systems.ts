@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { allocatorSettings } from '@echodrop/build/allocator';
+import { availableAllocator } from '@echodrop/build/allocator';
 import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { freePort } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
@@ -62,7 +62,7 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
   const [verifierPort, sitePort] = [await freePort(), await freePort()];
   const env = {
     ...shared.env,
-    ...allocatorSettings(),
+    ...availableAllocator(),
     S3_BUCKET: bucket,
     OBJECT_STORE: 'minio',
     REDIS_URL: redis.url,

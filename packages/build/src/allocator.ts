@@ -1,15 +1,20 @@
 import { spawnSync } from 'node:child_process';
 
-/** The allocator of images, and its Debian package (deploy/Dockerfile, docs/decisions/052). */
-export const allocator = { library: 'libjemalloc.so.2', debianPackage: 'libjemalloc2' } as const;
+/** The Debian package of the allocator of images. */
+export const allocatorPackage = 'libjemalloc2';
+
+/** The environment in which programs use the allocator of images (deploy/Dockerfile, docs/decisions/052). */
+export const allocatorSettings = {
+  LD_PRELOAD: 'libjemalloc.so.2',
+  // Without a thread of its own, jemalloc returns memory only while the program allocates: not in a quiet night.
+  MALLOC_CONF: 'background_thread:true',
+} as const;
 
 /**
- * The environment with which a program uses the allocator of images. Empty if this system lacks the library: programs then run with the
- * system's allocator, which keeps more memory.
+ * `allocatorSettings`, or nothing if this system lacks the library: programs then run with the system's allocator, which keeps more memory.
  */
-export function allocatorSettings(): { LD_PRELOAD?: string } {
-  const env = { LD_PRELOAD: allocator.library };
+export function availableAllocator(): Partial<typeof allocatorSettings> {
   // The dynamic linker of glibc prints an error and continues without the library; the one of musl ends the program.
-  const { status, stderr } = spawnSync('/bin/true', { env, encoding: 'utf8' });
-  return status === 0 && stderr === '' ? env : {};
+  const { status, stderr } = spawnSync('/bin/true', { env: allocatorSettings, encoding: 'utf8' });
+  return status === 0 && stderr === '' ? allocatorSettings : {};
 }

@@ -9,13 +9,14 @@ export function entryOf(name: string): string {
   return existsSync(service) ? service : tool;
 }
 
-/** Options of Node that the service `name` runs with, as its image does. */
+/**
+ * Options of Node that the program `name` runs with, as its image does. V8 would let the young generation grow to 128 MiB, and the heap in
+ * proportion to its limit, by default gigabytes outside of containers (docs/decisions/052).
+ */
 export function nodeFlagsOf(name: string): string[] {
-  return flags[name] ?? [];
+  // Commands end soon.
+  if (name === 'admin') return [];
+  // V8 collects the chunks of responses, which are outside its heap, in proportion to the limit too.
+  const maxMiB = name === 'site' ? 256 : 512;
+  return ['--max-semi-space-size=8', `--max-old-space-size=${maxMiB}`];
 }
-
-const flags: Readonly<Record<string, string[]>> = {
-  // Beside thousands of slow readers, V8 would let the young generation grow to 128 MiB. The chunks of responses are outside its heap, and it
-  // collects them in proportion to the limit of the heap, by default gigabytes.
-  site: ['--max-semi-space-size=8', '--max-old-space-size=256'],
-};

@@ -1,7 +1,7 @@
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allocatorSettings } from '@echodrop/build/allocator';
+import { availableAllocator } from '@echodrop/build/allocator';
 import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { buildServices, builtService } from './built-service.ts';
 import { freePort, freePorts } from './free-ports.ts';
@@ -104,7 +104,7 @@ export async function startStack({
   const { verifier } = whose('auth-verifier');
   const { provider, bearerProvider } = whose('sandbox-provider');
   const common = {
-    ...allocatorSettings(),
+    ...availableAllocator(),
     REDIS_URL: redis.url,
     OBJECT_STORE: 'filesystem',
     OBJECT_STORE_DIR: join(folder, 'store'),
