@@ -45,7 +45,7 @@ export function picturesOf(type: MediaType): readonly PictureRecipe[] {
 }
 
 /** The video that browsers play. Object keys and jobs call it `film`, as earlier releases did. */
-export const videoRecipe = { name: 'film', version: 5, extension: 'mp4' } as const satisfies Recipe;
+export const videoRecipe = { name: 'film', version: 6, extension: 'mp4' } as const satisfies Recipe;
 
 /**
  * The renditions that one job makes: `pictures` for pages, other sites and the direct links of small media, `whole` (the whole picture, made on

@@ -12,6 +12,7 @@ import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interla
 import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
 import { decoderOptions, videoGuards } from '../video-layout/video-codecs.ts';
 import { hasHiddenPictures, hasPictures } from '../video-layout/video-edits.ts';
+import { clearOtherBoxes } from './clear-boxes.ts';
 import { type ColourFilters, colourAttempts, scaleForEncoder } from './colour-filters.ts';
 import { isPlayable, videoCostSeconds } from './video-cost.ts';
 
@@ -31,6 +32,7 @@ const withoutSei = ['-bsf:v', 'filter_units=pass_types=1|5|7|8|13,h264_metadata'
 const soundCoding = ['-c:a', 'aac', '-b:a', '192k', '-ac', '2'];
 const mp4 = ['-movflags', '+faststart', '-f', 'mp4'];
 
+// Not the side data of streams, such as profiles: see clear-boxes.ts.
 const withoutMetadata = [
   ...['-map_metadata', '-1', '-map_metadata:s', '-1', '-map_chapters', '-1'],
   ...['-fflags', '+bitexact', '-flags', '+bitexact'],
@@ -88,7 +90,9 @@ async function encode(
   if (end !== 'done') return end;
   // ffmpeg also reports success if the video has no picture.
   const isUsable = isCopy ? hasCleanEntryPoints : hasPictures;
-  return (await isUsable(outputPath)) ? 'done' : 'broken';
+  if (!(await isUsable(outputPath))) return 'broken';
+  await clearOtherBoxes(outputPath);
+  return 'done';
 }
 
 // ffmpeg may be compromised, and report again and again.

@@ -36,14 +36,21 @@ export interface ToolOutput extends AsyncDisposable {
   readonly reader: SourceReader;
   /** Streams the file as it was checked. Fails with OutputRefused if it has changed since. */
   stream(): Readable;
+  /** Replaces bytes of a file that was opened to change it. */
+  overwrite(bytes: Buffer, offset: number): Promise<void>;
 }
 
 /**
- * Opens a file of this type that a tool wrote directly into its job folder. Call it after the tool has ended.
+ * Opens a file of this type that a tool wrote directly into its job folder, to read or change it. Call it after the tool has ended.
  * @throws OutputRefused if it is missing, no regular file, a symbolic or hard link, too large or of another format; ToolFailed if the folder is gone
  */
-export async function openToolOutput(path: string, type: MediaType): Promise<ToolOutput> {
-  const file = await openWithoutLinks(path).catch((error: NodeJS.ErrnoException) => {
+export async function openToolOutput(
+  path: string,
+  type: MediaType,
+  use: 'read' | 'change' = 'read',
+): Promise<ToolOutput> {
+  const access = use === 'read' ? O_RDONLY : O_RDWR;
+  const file = await openWithoutLinks(path, access).catch((error: NodeJS.ErrnoException) => {
     const fault = faults[error.code ?? ''];
     throw fault ? new OutputRefused(path, fault) : error;
   });
@@ -60,6 +67,7 @@ export async function openToolOutput(path: string, type: MediaType): Promise<Too
     return {
       reader,
       stream: () => Readable.from(readUnchanged(path, file, reader.prefix, stats), { objectMode: false }),
+      overwrite: (bytes, offset) => writeAt(file, bytes, offset),
       [Symbol.asyncDispose]: () => file.close(),
     };
   } catch (error) {
@@ -76,6 +84,11 @@ const faults: Readonly<Record<string, OutputFault>> = {
   ENXIO: 'not_a_file',
   EACCES: 'not_a_file',
 };
+
+async function writeAt(file: FileHandle, bytes: Buffer, offset: number): Promise<void> {
+  const { bytesWritten } = await file.write(bytes, 0, bytes.length, offset);
+  if (bytesWritten !== bytes.length) throw new Error('the scratch directory is full');
+}
 
 const chunkBytes = 256 * 1024;
 
@@ -97,12 +110,12 @@ async function* readUnchanged(
   if (ctimeNs !== checked.ctimeNs) throw new OutputRefused(path, 'changed');
 }
 
-const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 
 // Through the folder's handle, as Node has no openat and a tool may have replaced the folder by a link.
-async function openWithoutLinks(path: string): Promise<FileHandle> {
+async function openWithoutLinks(path: string, access: number): Promise<FileHandle> {
   await using folder = await open(dirname(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch((cause) => {
     throw cause.code === 'ENOENT' ? new ToolFailed('job folder missing', { cause }) : cause;
   });
-  return await open(`/proc/self/fd/${folder.fd}/${basename(path)}`, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  return await open(`/proc/self/fd/${folder.fd}/${basename(path)}`, access | O_NOFOLLOW | O_NONBLOCK);
 }

@@ -113,3 +113,43 @@ export function asWindowsMedia9(video: Buffer): Buffer {
   Buffer.from([0x4f, 0xf9, 0x08, 0x01]).copy(edited, at + 40);
   return edited;
 }
+
+// Fields before the boxes within (ISO/IEC 14496-12 sections 8.5.2 and 12.1.3).
+const fieldBytes: Readonly<Record<string, number>> = { stsd: 8, avc1: 78 };
+
+/** An MP4 or QuickTime video, with its index at its end, and boxes added at the end of the first box at a path of types. */
+export function withBoxesIn(video: Buffer, path: readonly string[], ...boxes: readonly Buffer[]): Buffer {
+  const added = Buffer.concat(boxes);
+  const sizes: number[] = [];
+  let [at, end] = [0, video.length];
+  for (const type of path) {
+    while (at < end && video.toString('latin1', at + 4, at + 8) !== type) at += video.readUInt32BE(at);
+    if (at >= end) throw new Error(`no ${type}`);
+    sizes.push(at);
+    end = at + video.readUInt32BE(at);
+    at += 8 + (fieldBytes[type] ?? 0);
+  }
+  const edited = Buffer.concat([video.subarray(0, end), added, video.subarray(end)]);
+  for (const size of sizes) edited.writeUInt32BE(video.readUInt32BE(size) + added.length, size);
+  return edited;
+}
+
+/** The path to the sample entry of H.264. */
+export const h264Entry = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd', 'avc1'] as const;
+
+/** An ICC profile of a screen with this text as its description, which says what made it and for whom (ICC.1 section 7.2). */
+export function iccProfile(text: string): Buffer {
+  const description = Buffer.concat([
+    Buffer.from('desc'),
+    u32(0, text.length + 1),
+    Buffer.from(text),
+    Buffer.alloc(79),
+  ]);
+  const tags = Buffer.concat([u32(1), Buffer.from('desc'), u32(144, description.length), description]);
+  const header = Buffer.alloc(128);
+  header.writeUInt32BE(header.length + tags.length, 0);
+  header.writeUInt32BE(0x02100000, 8);
+  header.write('mntrRGB XYZ ', 12, 'latin1');
+  header.write('acsp', 36, 'latin1');
+  return Buffer.concat([header, tags]);
+}

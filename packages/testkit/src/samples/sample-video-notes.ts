@@ -1,4 +1,5 @@
 import { isoBox } from './sample-iso.ts';
+import { h264Entry, iccProfile, withBoxesIn } from './sample-video-edits.ts';
 
 /** ADTS sound with a note in a data stream element at the start of each frame (ISO/IEC 14496-3 table 4.10). */
 export function withSoundNotes(adts: Buffer, note: string): Buffer {
@@ -65,8 +66,10 @@ function afterUnits(stream: Buffer, isTarget: (firstByte: number) => boolean, ad
 
 const startCode = Buffer.from([0, 0, 1]);
 
-/** A video with notes in boxes of all kinds, inside and after the index at its end. */
-export function withBoxNotes(video: Buffer, note: string): Buffer {
+/** A video of H.264 with notes in boxes of all kinds: a colour profile, and inside and after the index at its end. */
+export function withBoxNotes(plain: Buffer, note: string): Buffer {
+  const profile = isoBox('colr', Buffer.from('prof'), iccProfile(note));
+  const video = withBoxesIn(plain, h264Entry, profile);
   const text = Buffer.from(note);
   const counted = Buffer.concat([Buffer.from([0, text.length, 0x15, 0xc7]), text]);
   const own = isoBox('uuid', Buffer.alloc(16, 7), text);
