@@ -68,14 +68,14 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   const renditions = resources.use(new RenditionClient({ ...queues, secret: config.RENDITION_QUEUE_SECRET }));
   const { PROBE_TIMEOUT_MS: probeTimeoutMs } = config;
   const mediaLimits = { maxPixels: config.MAX_PIXELS, typesOff: config.MEDIA_TYPES_OFF };
-  const publisher = new Publisher({ store, probes, probeTimeoutMs, mediaLimits, renditions, events });
+  const blocks = resources.use(new BlockList(store, events.blockListFailed));
+  const publisher = new Publisher({ store, probes, probeTimeoutMs, mediaLimits, renditions, blocks, events });
   const claims = new IdempotencyClaims(claimsRedis, {
     maxHoldMs: publisher.maxMs,
     failoverMs: failoverMsOf(queueRedisUrl(config)),
     secret: config.VERIFIER_SECRET,
     forgeries,
   });
-  const blocks = resources.use(new BlockList(store, events.blockListFailed));
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
   const admission = new Admission(
     {

@@ -6,7 +6,7 @@ import type { GameDay, Scenario } from '../scenario.ts';
 
 const outageMs = 5000;
 const pauseMs = 500;
-// Gateways refresh blocks every ten seconds.
+// Gateways refresh blocks every five seconds.
 const enforcedWithinMs = 45_000;
 const uploadsAfter = 5;
 

@@ -6,7 +6,7 @@ import { type Batch, type Bench, runBatch, startRoots, warmUp } from '../scenari
 
 const uploadsOf: Record<SizeName, number> = { '200 KB': 200, '3 MB': 50, '100 MiB': 4 };
 const idleSeconds = 12;
-// Every gateway reads the blocks every ten seconds, at any load.
+// Every gateway reads the blocks every five seconds, at any load.
 const background = 'List blocks';
 
 /** Counts S3 calls and Redis commands per upload, without the Redis commands of an idle system. */

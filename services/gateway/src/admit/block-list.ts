@@ -4,10 +4,14 @@ import type { Caller } from '@echodrop/contracts/verification';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { Refusal } from '../response/refusal-error.ts';
 
-const refreshMs = 10_000;
-const firstRefreshMs = 1000;
+// Half of the time that `admin block-user` promises: the store may take the other half.
+const refreshMs = 5000;
+const repeatMs = 1000;
 
-/** The blocks in the store, refreshed every ten seconds, so that no upload has to read them. */
+/** The user and the application of an upload. */
+type Uploader = Pick<Caller, 'provider' | 'subject'> & { readonly application: string };
+
+/** The blocks in the store. A refresh starts five seconds after the start of the last one, so that no upload has to read them. */
 export class BlockList implements AsyncDisposable {
   readonly #store: ObjectStore;
   readonly #stop = new AbortController();
@@ -22,8 +26,14 @@ export class BlockList implements AsyncDisposable {
     this.#refreshing = this.#refresh();
   }
 
+  /** @throws Refusal `application_blocked`, `caller_blocked`; `unavailable` before the first refresh */
+  refuseBlocked(uploader: Uploader): void {
+    this.refuseBlockedApplication(uploader.application);
+    this.refuseBlockedUser(uploader);
+  }
+
   /** @throws Refusal `caller_blocked`; `unavailable` before the first refresh */
-  refuseBlockedUser({ provider, subject }: Caller): void {
+  refuseBlockedUser({ provider, subject }: Pick<Caller, 'provider' | 'subject'>): void {
     if (this.#isBlocked({ kind: 'user', provider, subject })) throw new Refusal('caller_blocked');
   }
 
@@ -50,10 +60,11 @@ export class BlockList implements AsyncDisposable {
   async #refresh(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await listBlockKeys(this.#store).then((keys) => {
-        this.#blocked = new Set(keys);
-      }, this.#onFailure);
-      await sleep(this.#blocked ? refreshMs : firstRefreshMs, undefined, { signal }).catch(() => {});
+      const next = performance.now() + refreshMs;
+      const keys = await listBlockKeys(this.#store).catch(this.#onFailure);
+      if (keys) this.#blocked = new Set(keys);
+      const pauseMs = keys ? Math.max(0, next - performance.now()) : repeatMs;
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
   }
 }

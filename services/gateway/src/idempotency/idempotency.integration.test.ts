@@ -62,6 +62,7 @@ beforeAll(async () => {
 afterAll(() => parts.disposeAsync());
 beforeEach(() => {
   looking = async () => {};
+  blocked.clear();
 });
 
 /** The forged claims that gateways found. */
@@ -76,6 +77,13 @@ function claimsIn(connection: ReturnType<typeof connectRedis>, heldMs: number, f
 /** How long the claims of `gateway` are in use. */
 let maxHoldMs = 0;
 
+/** Users who are blocked, by their subjects. */
+const blocked = new Set<string>();
+
+function refuseBlocked({ subject }: { readonly subject: string }): void {
+  if (blocked.has(subject)) throw new Refusal('caller_blocked');
+}
+
 /** The number of earlier uploads with missing listing entries. */
 let repaired = 0;
 
@@ -87,6 +95,7 @@ async function gateway(to = store): Promise<OncePublisher> {
     store: to,
     ...{ probes, probeTimeoutMs, mediaLimits: { maxPixels: 100 } },
     renditions: { enqueue: async () => {} },
+    blocks: { refuseBlocked },
     events: {
       mediaProbed: () => {},
       listingFailed: () => {},
@@ -180,6 +189,25 @@ test('a repeat lists an upload whose gateway died before listing it', async () =
   await send(await gateway(), { key });
   await expectListed(record);
   expect(repaired - before).toBe(1);
+});
+
+test('a user who is blocked during the probe is refused, and so are repeats; after the block, the key publishes once', async () => {
+  const added = await counting();
+  const one = await gateway();
+  const key = randomUUID();
+  looking = async () => {
+    blocked.add(caller.subject);
+  };
+  await expect(send(one, { key })).rejects.toThrow('caller_blocked');
+  expect(await added()).toEqual({ records: 0, media: 0 });
+  blocked.clear();
+  looking = async () => {};
+  const { record } = await send(one, { key });
+  blocked.add(caller.subject);
+  await expect(send(one, { key })).rejects.toThrow('caller_blocked');
+  blocked.clear();
+  expect(await send(one, { key })).toEqual({ record, isRepeat: true });
+  expect(await added()).toEqual({ records: 1, media: 1 });
 });
 
 test('without a key, each upload is published', async () => {

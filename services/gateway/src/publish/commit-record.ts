@@ -20,19 +20,26 @@ export const commitMs = 15_000;
 /** The owner of a record, and the application. */
 export type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 
+interface CommitOptions {
+  /** Whether an earlier attempt of the same upload may have written a record under this id, which then wins. */
+  readonly isClaimed: boolean;
+  /** Called immediately before each try. What it throws ends the commit. */
+  readonly beforeTry: () => void;
+}
+
 /**
  * Writes a record, and reads it back if a write has an unknown outcome. Takes a new id only if the record under this one is another upload's.
- * @param isClaimed whether an earlier attempt of the same upload may have written a record under this id, which then wins
  * @returns the record that is in the store
- * @throws Refusal `removed`; if the record may have been written, StoreUnavailable after 15 s, or UnreadableRecord
+ * @throws Refusal `removed`; if the record may have been written, StoreUnavailable after 15 s, UnreadableRecord, or what `beforeTry` throws
  */
 export async function commitRecord(
   store: ObjectStore,
   record: StoredRecord,
-  isClaimed: boolean,
+  { isClaimed, beforeTry }: CommitOptions,
 ): Promise<StoredRecord> {
   const bytes = encodeStoredRecord(record);
   return retry(async () => {
+    beforeTry();
     if (await writeTwice(store, record.id, bytes)) return record;
     const found = await findRecord(store, record.id);
     // As a node of the store may that has just come back.
@@ -43,7 +50,7 @@ export async function commitRecord(
       throw new StoreUnavailable('stored record differs from the one written');
     if (earlier && isClaimed) requireSamePayload(earlier, record);
     if (earlier && (isClaimed || isOurs)) return earlier;
-    return commitRecord(store, { ...record, id: newMediaId() }, false);
+    return commitRecord(store, { ...record, id: newMediaId() }, { isClaimed: false, beforeTry });
   });
 }
 

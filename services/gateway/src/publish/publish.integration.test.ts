@@ -10,8 +10,9 @@ import { recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { expect, test, vi } from 'vitest';
 import { ReceivedMedia } from '../receive/received-media.ts';
+import { Refusal } from '../response/refusal-error.ts';
 import { commitMs } from './commit-record.ts';
-import { Publisher } from './publish.ts';
+import { OutcomeUnknown, Publisher } from './publish.ts';
 
 const caller: Caller = { provider: 'https://provider.example', subject: '1', userId: 1n, screenName: 'one' };
 const photo = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
@@ -47,7 +48,13 @@ class ForgetfulStore extends FaultyStore {
   }
 }
 
-async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<void> = async () => {}) {
+const noBlocks = { refuseBlocked: () => {} };
+
+async function publish(
+  store: FaultyStore,
+  enqueue: (media: unknown) => Promise<void> = async () => {},
+  blocks: ConstructorParameters<typeof Publisher>[0]['blocks'] = noBlocks,
+) {
   let missing = 0;
   const failed: string[] = [];
   const events = {
@@ -59,7 +66,7 @@ async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<
     enqueueFailed: (mediaKey: string) => void failed.push(mediaKey),
   };
   const probes = { probes: { probe: async () => probe }, probeTimeoutMs: 1000, mediaLimits: { maxPixels: 1 } };
-  const publisher = new Publisher({ store, ...probes, renditions: { enqueue }, events });
+  const publisher = new Publisher({ store, ...probes, renditions: { enqueue }, blocks, events });
   const body = { pause: () => {}, resume: () => {}, stop: () => {} };
   await using media = new ReceivedMedia({ store, onOrphan: () => expect.unreachable(), maxBytes: photo.length, body });
   media.write(photo);
@@ -149,4 +156,19 @@ test('listing entries written before their record survive the removal of dead en
   };
   const { record } = await publish(store);
   expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+});
+
+test('a user who is blocked while the store is away is not published when it comes back', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  store.refusals = ['records/', 'records/'];
+  let isBlocked = false;
+  store.refused = async () => {
+    isBlocked = true;
+  };
+  const refuseBlocked = () => {
+    if (isBlocked) throw new Refusal('caller_blocked');
+  };
+  await expect(publish(store, undefined, { refuseBlocked })).rejects.toThrow(OutcomeUnknown);
+  expect(await store.list('records/', { limit: 9 })).toEqual([]);
 });

@@ -10,6 +10,7 @@ import { probeJpeg } from '@echodrop/media/photo-size/jpeg-header';
 import { recordKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
+import type { BlockList } from '../admit/block-list.ts';
 import type { GatewayEvents } from '../events.ts';
 import type { CompleteMedia, CompleteUpload } from '../receive/complete-upload.ts';
 import { Refusal } from '../response/refusal-error.ts';
@@ -39,6 +40,7 @@ interface PublisherDeps {
   readonly probeTimeoutMs: number;
   readonly mediaLimits: MediaLimits;
   readonly renditions: Pick<RenditionClient, 'enqueue'>;
+  readonly blocks: Pick<BlockList, 'refuseBlocked'>;
   readonly events: Pick<GatewayEvents, 'mediaProbed' | 'listingFailed' | 'listingRepaired' | 'enqueueFailed'>;
 }
 
@@ -59,14 +61,13 @@ export class Publisher {
   /**
    * Resolves with the record once it is in the store. `claimedId` is the id under which earlier attempts of the same upload may have
    * published it, or may yet: the first record wins.
-   * @throws Refusal `media_unsupported`; QueueUnavailable; the signal's reason; once the record may have been written, OutcomeUnknown or
+   * @throws Refusal `media_unsupported`, `*_blocked`; QueueUnavailable; the signal's reason; once the record may have been written, OutcomeUnknown or
    * Refusal `removed`
    */
   async publish(upload: CompleteUpload, context: PublishContext, claimedId?: string): Promise<StoredRecord> {
     const { media, message, alt, application, caller, stored } = upload;
     const { type, width, height } = await this.#requireSupported(upload, context);
     context.signal.throwIfAborted();
-    media.commit();
     const record = {
       id: claimedId ?? newMediaId(),
       text: message,
@@ -84,14 +85,20 @@ export class Publisher {
       subject: caller.subject,
       application,
     };
+    // The wait for the probe may have been long.
+    const refuseBlocked = () => this.#deps.blocks.refuseBlocked(record);
+    refuseBlocked();
+    media.commit();
     // While the record is written: readers skip an entry without a record (decision 017).
     const listing = this.#addToListings(record).then(
       () => true,
       () => false,
     );
-    const published = await commitRecord(this.#deps.store, record, claimedId !== undefined).catch(async (cause) => {
+    const commit = { isClaimed: claimedId !== undefined, beforeTry: refuseBlocked };
+    const published = await commitRecord(this.#deps.store, record, commit).catch(async (cause) => {
       await listing;
-      if (!(cause instanceof Refusal)) throw new OutcomeUnknown('the record may have been written', { cause });
+      const isRemoved = cause instanceof Refusal && cause.reason === 'removed';
+      if (!isRemoved) throw new OutcomeUnknown('the record may have been written', { cause });
       await this.#removeFromListings(record);
       throw cause;
     });
@@ -111,10 +118,11 @@ export class Publisher {
 
   /**
    * Confirms the record of an earlier attempt: it has the payload of this one, is still in the store, and is in the listings.
-   * @throws StoreUnavailable
+   * @throws Refusal `*_blocked`; StoreUnavailable
    */
   async confirm(record: StoredRecord, payload: Payload): Promise<void> {
     requireSamePayload(record, payload);
+    this.#deps.blocks.refuseBlocked(record);
     // Its writer may have died before the store had synced it.
     await this.#deps.store.putIfAbsent(recordKey(record.id), encodeStoredRecord(record));
     await this.#relist(record);
