@@ -42,28 +42,25 @@ const waysIn: [name: string, send: () => Sent][] = [
 test.each([
   ['user', 'caller_blocked', () => ['block-user', stack.provider, `${sandbox.userId}`]],
   ['application', 'application_blocked', () => ['block-application', 'echo']],
-] as const)(
-  'uploads that wait for their probe while their %s is blocked are refused, and their media is removed',
-  async (_who, reason, block) => {
-    const services = ['sandbox-provider', 'auth-verifier', 'gateway'] as const;
-    stack = parts.use(await startStack({ services, settings: { API_KEYS: `echo=${sandbox.apiKey}` } }));
-    const waiting = waysIn.map(async ([name, send]) => {
-      const { status, text } = await send();
-      return [name, status, JSON.parse(text || '{}').errors?.[0].reason];
-    });
-    await expect.poll(() => stack.stored('media')).toHaveLength(waysIn.length);
-    await adminOf(stack, ...block());
-    let published = 0;
-    // Its probe needs no worker.
-    const refused = async () => {
-      const { status, text } = await upload(stack, { media: jpeg });
-      if (status === 200) published += 1;
-      return JSON.parse(text).errors?.[0].reason;
-    };
-    await expect.poll(refused, { interval: 500 }).toBe(reason);
-    parts.use(await startStack({ beside: stack, services: ['probe-worker'] }));
-    expect(await Promise.all(waiting)).toEqual(waysIn.map(([name]) => [name, 403, reason]));
-    expect(await stack.stored('records')).toHaveLength(published);
-    await expect.poll(() => stack.stored('media')).toHaveLength(published);
-  },
-);
+] as const)('uploads whose %s is blocked during their probe are refused and removed', async (_who, reason, block) => {
+  const services = ['sandbox-provider', 'auth-verifier', 'gateway'] as const;
+  stack = parts.use(await startStack({ services, settings: { API_KEYS: `echo=${sandbox.apiKey}` } }));
+  const waiting = waysIn.map(async ([name, send]) => {
+    const { status, text } = await send();
+    return [name, status, JSON.parse(text || '{}').errors?.[0].reason];
+  });
+  await expect.poll(() => stack.stored('media')).toHaveLength(waysIn.length);
+  await adminOf(stack, ...block());
+  let published = 0;
+  // Its probe needs no worker.
+  const refused = async () => {
+    const { status, text } = await upload(stack, { media: jpeg });
+    if (status === 200) published += 1;
+    return JSON.parse(text).errors?.[0].reason;
+  };
+  await expect.poll(refused, { interval: 500 }).toBe(reason);
+  parts.use(await startStack({ beside: stack, services: ['probe-worker'] }));
+  expect(await Promise.all(waiting)).toEqual(waysIn.map(([name]) => [name, 403, reason]));
+  expect(await stack.stored('records')).toHaveLength(published);
+  await expect.poll(() => stack.stored('media')).toHaveLength(published);
+});

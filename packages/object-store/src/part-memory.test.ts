@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { blockBytes, PartMemory, partBytes } from './part-memory.ts';
 import { PartBuffer } from './s3/part-buffer.ts';
@@ -129,7 +130,7 @@ test('an aborted wait leaves the queue and takes nothing', async () => {
   await expect(filled(memory, 1, abort.signal)).rejects.toThrow('gone');
 });
 
-test('crowds out slow uploads, oldest first, and only while others wait', async () => {
+test('crowds out uploads that fill a part for too long, oldest first, and only while others wait', async () => {
   vi.useFakeTimers();
   const memory = new PartMemory(partBytes, 50);
   const crowdedOut: string[] = [];
@@ -145,6 +146,147 @@ test('crowds out slow uploads, oldest first, and only while others wait', async 
   await waiting;
   await vi.advanceTimersByTimeAsync(60);
   expect(crowdedOut).toEqual(['slow']);
+});
+
+interface Sending {
+  readonly sender: string;
+  readonly bytesPerSecond: number;
+  /** Bytes that come at once, before the others. */
+  readonly burst?: number;
+  readonly bytes?: number;
+}
+
+/** Sends the bytes of an upload in pieces of a quarter of a second, part after part. It ends when all are sent, or it is crowded out. */
+function sendSlowly(
+  memory: PartMemory,
+  { sender, bytesPerSecond, burst = 0, bytes = Number.POSITIVE_INFINITY }: Sending,
+) {
+  const stop = new AbortController();
+  const part = partOf(memory, sender, () => stop.abort(new Error('crowded out')));
+  let sent = 0;
+  const send = async (count: number) => {
+    for (let rest = Math.min(count, bytes - sent); rest > 0; ) {
+      const taken = await part.fill(Buffer.alloc(Math.min(rest, blockBytes)), stop.signal);
+      rest -= taken;
+      sent += taken;
+      if (part.isFull) part.empty();
+    }
+  };
+  const run = async () => {
+    await send(burst);
+    while (sent < bytes && !stop.signal.aborted) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      if (!stop.signal.aborted) await send(Math.ceil(bytesPerSecond / 4));
+    }
+  };
+  const upload = {
+    outcome: 'running',
+    stop: () => stop.abort(new Error('stopped')),
+    done: run()
+      .then(() => stop.signal.throwIfAborted())
+      .then(
+        () => 'sent',
+        ({ message }: Error) => message,
+      )
+      .then((outcome) => {
+        part.empty();
+        upload.outcome = outcome;
+      }),
+  };
+  return upload;
+}
+
+const phone = 100_000;
+const drip = 2500;
+
+test('slow uploads of many accounts take no memory from others', async () => {
+  vi.useFakeTimers();
+  const memory = new PartMemory(4 * partBytes);
+  const running = sendSlowly(memory, { sender: 'phone', bytesPerSecond: phone });
+  await vi.advanceTimersByTimeAsync(1000);
+  const attackers = Array.from({ length: 40 }, (_, n) =>
+    sendSlowly(memory, { sender: `attacker ${n % 10}`, bytesPerSecond: drip, burst: 2 ** 20 }),
+  );
+  await vi.advanceTimersByTimeAsync(9000);
+  expect(memory.waiting).toBeGreaterThan(0);
+  const photos: ReturnType<typeof sendSlowly>[] = [];
+  for (let n = 0; n < 10; n += 1) {
+    photos.push(sendSlowly(memory, { sender: `user ${n}`, bytesPerSecond: phone, burst: 11_000, bytes: 11_000 }));
+    await vi.advanceTimersByTimeAsync(1000);
+  }
+  await vi.advanceTimersByTimeAsync(9000);
+  expect(photos.map(({ outcome }) => outcome)).toEqual(Array(10).fill('sent'));
+  const large = sendSlowly(memory, { sender: 'user', bytesPerSecond: 2 ** 20, bytes: 3 * 2 ** 20 });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([large.outcome, running.outcome]).toEqual(['sent', 'running']);
+  for (const { stop } of [running, ...attackers]) stop();
+});
+
+test('slow uploads go on while no other waits than their own, or such as are as slow', async () => {
+  vi.useFakeTimers();
+  const memory = new PartMemory(3 * partBytes);
+  const burst = partBytes / 2 - 10 * drip;
+  const uploads = [1, 2, 3, 4].map((n) => sendSlowly(memory, { sender: `slow ${n}`, bytesPerSecond: drip, burst }));
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(memory.waiting).toBe(3);
+  await vi.advanceTimersByTimeAsync(30_000);
+  for (const { stop } of uploads.slice(1)) stop();
+  const [first] = uploads;
+  const own = Array.from({ length: 3 }, () =>
+    sendSlowly(memory, { sender: 'slow 1', bytesPerSecond: drip, burst: 2 * partBytes }),
+  );
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect([first?.outcome, memory.waiting]).toEqual(['running', 3]);
+  for (const { stop } of [...uploads, ...own]) stop();
+});
+
+test('an upload whose part is being sent is not crowded out', async () => {
+  vi.useFakeTimers();
+  const memory = new PartMemory(partBytes);
+  const crowdedOut = vi.fn();
+  const part = partOf(memory, 'mia', crowdedOut);
+  await part.fill(Buffer.alloc(partBytes), signal);
+  const content = part.bytes();
+  for (const _ of content) break;
+  const waiting = partOf(memory, 'noa').fill(Buffer.alloc(1), signal);
+  await vi.advanceTimersByTimeAsync(55_000);
+  expect(crowdedOut).not.toHaveBeenCalled();
+  part.empty();
+  expect(await waiting).toBe(1);
+});
+
+const sending = fc.record({
+  sender: fc.integer({ min: 1, max: 2 }).map((n) => `attacker ${n}`),
+  bytesPerSecond: fc.integer({ min: 0, max: 15_000 }),
+  burst: fc.integer({ min: 0, max: partBytes / 4 }),
+  waitMs: fc.integer({ min: 0, max: 5000 }),
+});
+
+test('whatever slow uploads hold, the small one of another user has its memory within 40 seconds, and all is free at the end', async () => {
+  vi.useFakeTimers();
+  const holds = async (slow: (Sending & { readonly waitMs: number })[], parts: number) => {
+    const memory = new PartMemory(parts * partBytes);
+    const uploads: ReturnType<typeof sendSlowly>[] = [];
+    for (const { waitMs, ...each } of slow) {
+      uploads.push(sendSlowly(memory, each));
+      await vi.advanceTimersByTimeAsync(waitMs);
+      expect(memory.heldBytes).toBeLessThanOrEqual(parts * partBytes);
+    }
+    const photo = sendSlowly(memory, { sender: 'user', bytesPerSecond: phone, burst: 11_000, bytes: 11_000 });
+    await vi.advanceTimersByTimeAsync(40_000);
+    expect(photo.outcome).toBe('sent');
+    for (const { stop } of uploads) stop();
+    await vi.advanceTimersByTimeAsync(1000);
+    await Promise.all(uploads.map(({ done }) => done));
+    expect([memory.heldBytes, memory.waiting]).toEqual([0, 0]);
+    for (let n = 0; n < parts; n += 1)
+      expect(await partOf(memory, 'all').fill(Buffer.alloc(partBytes), signal)).toBe(partBytes);
+    expect(memory.waiting).toBe(0);
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(sending, { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 3 }), holds),
+    { numRuns: 30 },
+  );
 });
 
 /** Almost fills parts of one sender, the last of four in the lane. `crowdedOut`: the numbers of those that are crowded out, and then emptied. */
@@ -176,20 +318,25 @@ test('while another sender waits, uploads of the sender that holds most are crow
   expect(crowdedOut).toEqual([0]);
 });
 
-test('uploads are not crowded out after five seconds for their own sender, or for one with as much memory', async () => {
+test('uploads are not crowded out after five seconds for their own sender', async () => {
   vi.useFakeTimers();
   const memory = new PartMemory(4 * partBytes);
   const { crowdedOut, all } = await hoard(memory, 4);
   const own = partOf(memory, 'hoarder').fill(Buffer.alloc(blockBytes), signal);
   await vi.advanceTimersByTimeAsync(30_000);
   expect(crowdedOut).toEqual([]);
-  for (const part of all.slice(2)) part.empty();
+  for (const part of all) part.empty();
   await own;
+});
+
+test('uploads are not crowded out after five seconds for a sender that would then have more', async () => {
+  vi.useFakeTimers();
+  const memory = new PartMemory(4 * partBytes);
+  const { crowdedOut } = await hoard(memory, 3);
   const noa = partOf(memory, 'noa');
   await noa.fill(Buffer.alloc(partBytes), signal);
-  await partOf(memory, 'noa').fill(Buffer.alloc(partBytes), signal);
   const waiting = partOf(memory, 'noa').fill(Buffer.alloc(1), signal);
-  await vi.advanceTimersByTimeAsync(30_000);
+  await vi.advanceTimersByTimeAsync(7000);
   expect([crowdedOut, memory.waiting]).toEqual([[], 1]);
   noa.empty();
   await waiting;

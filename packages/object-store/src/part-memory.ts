@@ -12,14 +12,13 @@ const partBlocks = partBytes / blockBytes;
 const maxWaitMs = 60_000;
 // Long enough for a slow phone (100 kB/s) to fill a part.
 const defaultPatienceMs = 120_000;
-// Long enough for a fast sender (1.7 MB/s) to fill a part.
-const greedyPatienceMs = 5000;
+// To fill a block: 16 KiB/s.
+const slowBlockMs = 8000;
+// Until an upload that waits gets the memory of a sender that has more.
+const fairWaitMs = 5000;
 // Until the memory of an upload that was crowded out has reached those that wait.
 const crowdingPauseMs = 100;
 const idleMs = 60_000;
-
-/** One block, or a lane: enough memory for the rest of a part. */
-export type Grant = 'block' | 'lane';
 
 /** An upload that takes part memory. */
 export interface PartHolder {
@@ -29,22 +28,46 @@ export interface PartHolder {
   readonly crowdOut: (reason: CrowdedOut) => void;
 }
 
+/** The part that an upload fills or sends. */
+interface HeldPart {
+  /** By `performance.now`. */
+  readonly since: number;
+  /** Granted blocks, without those of a lane. */
+  blocks: number;
+  /** A lane is enough memory for the rest of the part. */
+  hasLane: boolean;
+  /** Since when it fills its last block; undefined while it waits for a block. */
+  fillingSince: number | undefined;
+  isBeingSent: boolean;
+  isCrowdedOut: boolean;
+}
+
+interface WaitingUpload {
+  readonly holder: PartHolder;
+  readonly since: number;
+  /** Whether it took long to fill its last block. */
+  readonly isSlow: boolean;
+}
+
 /**
  * Memory for parts, shared by all uploads of a process. When it is exhausted, uploads wait: those of the sender with the least memory come
  * first, then the earliest.
  *
  * Uploads that all wait in the middle of a part would deadlock. So a quarter of the memory is reserved as lanes of one part each:
  * an upload that finds no free block gets a lane, in which it can finish its part without waiting.
- * While uploads wait, those that have been filling one part for longer than `patienceMs` are crowded out, oldest first. If a sender holds
- * at least two parts more than one that waits, five seconds are enough: one user could otherwise keep all memory from the others.
+ *
+ * While uploads wait, others are crowded out, one at a time: of the sender that holds most, the oldest part (docs/decisions/002).
+ * - A slow upload (16 KiB/s), if another sender's upload waits that is not slow.
+ * - An upload that fills one part for longer than `patienceMs`.
+ * - Once the next upload to be served has waited five seconds: one whose memory leaves its sender with as much as that one then has.
  */
 export class PartMemory {
-  /** Callbacks of the uploads that wait, with their senders, in order of arrival. */
-  readonly #waiting = new Map<(grant: Grant) => void, string>();
+  /** By the callbacks of their grants, in order of arrival. */
+  readonly #waiting = new Map<() => void, WaitingUpload>();
   readonly #spare: Buffer[] = [];
-  /** The uploads that hold memory, with the start of the current part; oldest first. */
-  readonly #holders = new Map<PartHolder, number>();
-  /** Blocks granted to each sender, also those of its lanes. */
+  /** Oldest first. */
+  readonly #parts = new Map<PartHolder, HeldPart>();
+  /** Blocks granted to each sender, also those of its lanes, and for a minute those from which its uploads were crowded out. */
   readonly #granted = new Map<string, number>();
   readonly #patienceMs: number;
   #crowding: NodeJS.Timeout | undefined;
@@ -73,66 +96,78 @@ export class PartMemory {
     return this.#waiting.size;
   }
 
-  /** Undefined if nothing is free or other uploads wait. */
-  tryGrant({ sender }: PartHolder): Grant | undefined {
-    return this.#waiting.size === 0 ? this.#next(sender) : undefined;
+  /** Whether the upload gets its next block now: not if nothing is free or other uploads wait. */
+  tryGrant(holder: PartHolder): boolean {
+    return this.#parts.get(holder)?.hasLane || (this.#waiting.size === 0 && this.#next(holder));
   }
 
-  /** Waits up to a minute. @throws CrowdedOut, or the reason of `signal` */
-  async grant(holder: PartHolder, signal: AbortSignal): Promise<Grant> {
+  /** Waits up to a minute for the next block. @throws CrowdedOut, or the reason of `signal` */
+  async grant(holder: PartHolder, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const now = this.tryGrant(holder);
-    if (now) return now;
-    const { promise, resolve, reject } = Promise.withResolvers<Grant>();
+    if (this.tryGrant(holder)) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     const stop = () => {
       this.#waiting.delete(resolve);
       reject(signal.aborted ? signal.reason : new CrowdedOut('no memory for the upload'));
     };
     const timer = setTimeout(stop, maxWaitMs).unref();
     signal.addEventListener('abort', stop);
-    this.#waiting.set(resolve, holder.sender);
-    this.#crowdOutWhenDue();
-    return promise.finally(() => {
+    const since = performance.now();
+    const part = this.#parts.get(holder);
+    this.#waiting.set(resolve, { holder, since, isSlow: part !== undefined && isSlow(part, since) });
+    if (part) part.fillingSince = undefined;
+    this.#crowding ??= setTimeout(() => this.#crowdOut(), 0).unref();
+    await promise.finally(() => {
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
     });
   }
 
   /** Takes the granted block; its content is not cleared. */
-  takeBlock(): Buffer {
+  takeBlock(holder: PartHolder): Buffer {
+    const part = this.#parts.get(holder);
+    if (part) part.fillingSince = performance.now();
     this.#held += 1;
     const block = this.#spare.pop();
     this.#idle = Math.min(this.#idle, this.#spare.length);
     return block ?? Buffer.allocUnsafeSlow(blockBytes);
   }
 
-  /** Call when an upload starts a part. */
-  begin(holder: PartHolder): void {
-    this.#holders.set(holder, performance.now());
+  /** Call when the part gets no more bytes. */
+  startSending(holder: PartHolder): void {
+    const part = this.#parts.get(holder);
+    if (part) part.isBeingSent = true;
   }
 
-  /**
-   * Call when an upload no longer holds its blocks, `granted` of them not from a lane. They are not reusable if a request may still be
-   * sending them.
-   */
-  end(holder: PartHolder, blocks: readonly Buffer[], granted: number, hasLane: boolean, isReusable: boolean): void {
-    this.#holders.delete(holder);
+  /** Call when an upload no longer holds its blocks. They are not reusable if a request may still be sending them. */
+  end(holder: PartHolder, blocks: readonly Buffer[], isReusable: boolean): void {
+    const part = this.#parts.get(holder);
+    if (!part) return;
+    this.#parts.delete(holder);
     this.#held -= blocks.length;
     if (isReusable) this.#spare.push(...blocks);
     this.#dropIdleLater();
-    this.#freeBlocks += granted;
-    if (hasLane) this.#freeLanes += 1;
-    this.#count(holder.sender, -granted - (hasLane ? partBlocks : 0));
+    this.#freeBlocks += part.blocks;
+    if (part.hasLane) this.#freeLanes += 1;
+    const forget = () => this.#count(holder.sender, -sizeOf(part));
+    // Otherwise the next upload of the sender would come as early as one of a sender that has held nothing.
+    if (part.isCrowdedOut) setTimeout(forget, maxWaitMs).unref();
+    else forget();
     while (this.#waiting.size > 0 && this.#freeBlocks + this.#freeLanes > 0) this.#serveOne();
   }
 
   #serveOne(): void {
-    const [resume, sender] = [...this.#waiting].reduce((least, each) =>
-      this.#grantedTo(each[1]) < this.#grantedTo(least[1]) ? each : least,
-    );
+    const [resume, { holder }] = this.#nextWaiting();
     this.#waiting.delete(resume);
-    const grant = this.#next(sender);
-    if (grant) resume(grant);
+    this.#next(holder);
+    resume();
+  }
+
+  /** The upload that is served next. */
+  #nextWaiting(): [() => void, WaitingUpload] {
+    return [...this.#waiting].reduce((least, each) =>
+      this.#grantedTo(each[1].holder.sender) < this.#grantedTo(least[1].holder.sender) ? each : least,
+    );
   }
 
   #grantedTo(sender: string): number {
@@ -157,45 +192,62 @@ export class PartMemory {
     this.#dropping = setTimeout(drop, idleMs).unref();
   }
 
-  #crowdOutWhenDue(pauseMs = 0): void {
-    clearTimeout(this.#crowding);
-    const next = this.#nextToCrowdOut();
-    if (!next) return;
-    const waitMs = Math.max(pauseMs, next.due - performance.now());
-    this.#crowding = setTimeout(() => {
-      const due = this.#nextToCrowdOut();
-      if (due && due.due <= performance.now()) {
-        this.#holders.delete(due.holder);
-        due.holder.crowdOut(new CrowdedOut('other uploads needed the memory of this slow one'));
-      }
-      this.#crowdOutWhenDue(crowdingPauseMs);
-    }, waitMs).unref();
+  #crowdOut(): void {
+    this.#crowding = undefined;
+    if (this.#waiting.size === 0) return;
+    const due = this.#findDue();
+    if (due) {
+      due.part.isCrowdedOut = true;
+      due.holder.crowdOut(new CrowdedOut('other uploads needed the memory of this slow one'));
+    }
+    this.#crowding = setTimeout(() => this.#crowdOut(), crowdingPauseMs).unref();
   }
 
-  /** The upload that is crowded out next if others still wait then, and when, by `performance.now`. */
-  #nextToCrowdOut(): { readonly holder: PartHolder; readonly due: number } | undefined {
-    const [oldest] = this.#holders;
-    if (!oldest || this.#waiting.size === 0) return undefined;
-    const due = { holder: oldest[0], due: oldest[1] + this.#patienceMs };
-    const most = Math.max(...this.#granted.values());
-    const least = Math.min(...[...this.#waiting.values()].map((sender) => this.#grantedTo(sender)));
-    const greedy = [...this.#holders].find(([{ sender }]) => this.#grantedTo(sender) === most);
-    if (!greedy || most < least + 2 * partBlocks) return due;
-    const greedyDue = { holder: greedy[0], due: greedy[1] + greedyPatienceMs };
-    return greedyDue.due < due.due ? greedyDue : due;
+  #findDue() {
+    const now = performance.now();
+    const [, next] = this.#nextWaiting();
+    const least = this.#grantedTo(next.holder.sender);
+    const fast = new Set([...this.#waiting.values()].flatMap((each) => (each.isSlow ? [] : [each.holder.sender])));
+    let due: { holder: PartHolder; part: HeldPart; most: number } | undefined;
+    for (const [holder, part] of this.#parts) {
+      const { sender } = holder;
+      const most = this.#grantedTo(sender);
+      if (part.isBeingSent || part.isCrowdedOut || (due && due.most >= most)) continue;
+      const isOvertaken = isSlow(part, now) && fast.size > (fast.has(sender) ? 1 : 0);
+      const isOld = now - part.since >= this.#patienceMs;
+      const isMore = most - sizeOf(part) >= least + sizeOf(part);
+      if (isOvertaken || isOld || (isMore && now - Math.max(part.since, next.since) >= fairWaitMs))
+        due = { holder, part, most };
+    }
+    return due;
   }
 
-  #next(sender: string): Grant | undefined {
+  /** Takes a free block or lane for the upload. */
+  #next(holder: PartHolder): boolean {
+    if (this.#freeBlocks + this.#freeLanes === 0) return false;
+    const part = this.#parts.get(holder) ?? {
+      ...{ since: performance.now(), blocks: 0, hasLane: false },
+      ...{ fillingSince: undefined, isBeingSent: false, isCrowdedOut: false },
+    };
+    this.#parts.set(holder, part);
+    const before = sizeOf(part);
     if (this.#freeBlocks > 0) {
       this.#freeBlocks -= 1;
-      this.#count(sender, 1);
-      return 'block';
-    }
-    if (this.#freeLanes > 0) {
+      part.blocks += 1;
+    } else {
       this.#freeLanes -= 1;
-      this.#count(sender, partBlocks);
-      return 'lane';
+      part.hasLane = true;
     }
-    return undefined;
+    this.#count(holder.sender, sizeOf(part) - before);
+    return true;
   }
+}
+
+/** In blocks. */
+function sizeOf({ blocks, hasLane }: HeldPart): number {
+  return blocks + (hasLane ? partBlocks : 0);
+}
+
+function isSlow({ fillingSince }: HeldPart, now: number): boolean {
+  return fillingSince !== undefined && now - fillingSince >= slowBlockMs;
 }

@@ -20,7 +20,9 @@ export async function fillParts(
   let size = 0;
   const takeRest = async (taken: number | Promise<number>, chunk: Buffer, halted: AbortSignal) => {
     for (let rest = chunk.subarray(await taken); rest.length > 0; rest = rest.subarray(await part.fill(rest, halted))) {
-      if (part.isFull) await sendFull();
+      if (!part.isFull) continue;
+      part.startSending();
+      await sendFull();
     }
   };
   await consumeSource(source, options, (chunk, halted) => {

@@ -1,13 +1,11 @@
 import { Checksum } from '../checksum.ts';
-import { blockBytes, type Grant, type PartHolder, type PartMemory, partBytes } from '../part-memory.ts';
+import { blockBytes, type PartHolder, type PartMemory, partBytes } from '../part-memory.ts';
 
 /** Buffer for the parts of one upload: filled, sent, emptied, filled again. Disposing releases its memory. */
 export class PartBuffer implements Disposable {
   readonly #memory: PartMemory;
   readonly #holder: PartHolder;
   #blocks: Buffer[] = [];
-  #granted = 0;
-  #hasLane = false;
   #size = 0;
   /** Whether a request has read the content. */
   #isRead = false;
@@ -49,9 +47,8 @@ export class PartBuffer implements Disposable {
     let taken = 0;
     while (taken < bytes.length && !this.isFull) {
       if (this.#size % blockBytes === 0) {
-        const grant = this.#hasLane ? 'lane' : this.#memory.tryGrant(this.#holder);
-        if (!grant) return this.#fillLater(bytes, taken, signal);
-        this.#grow(grant);
+        if (!this.#memory.tryGrant(this.#holder)) return this.#fillLater(bytes, taken, signal);
+        this.#grow();
       }
       taken += this.#copy(bytes, taken);
     }
@@ -61,6 +58,7 @@ export class PartBuffer implements Disposable {
   /** The content; valid until it is emptied. */
   *bytes(): Iterable<Buffer> {
     this.#isRead = true;
+    this.startSending();
     let remaining = this.#size;
     for (const block of this.#blocks) {
       yield remaining < blockBytes ? block.subarray(0, remaining) : block;
@@ -68,12 +66,15 @@ export class PartBuffer implements Disposable {
     }
   }
 
+  /** Call when the part gets no more bytes, if its content is not read soon. */
+  startSending(): void {
+    this.#memory.startSending(this.#holder);
+  }
+
   /** Empties it. The memory that a failed request has read is not reused: a socket may still be sending it. */
   empty({ hasFailed = false } = {}): void {
-    this.#memory.end(this.#holder, this.#blocks, this.#granted, this.#hasLane, !(hasFailed && this.#isRead));
+    this.#memory.end(this.#holder, this.#blocks, !(hasFailed && this.#isRead));
     this.#blocks = [];
-    this.#granted = 0;
-    this.#hasLane = false;
     this.#size = 0;
     this.#isRead = false;
     this.#checksumOfAll ??= this.#checksum;
@@ -85,16 +86,14 @@ export class PartBuffer implements Disposable {
   }
 
   async #fillLater(bytes: Buffer, taken: number, signal: AbortSignal): Promise<number> {
-    this.#grow(await this.#memory.grant(this.#holder, signal));
+    await this.#memory.grant(this.#holder, signal);
+    this.#grow();
     const copied = taken + this.#copy(bytes, taken);
     return copied + (await this.fill(bytes.subarray(copied), signal));
   }
 
-  #grow(grant: Grant): void {
-    if (grant === 'lane') this.#hasLane = true;
-    else this.#granted += 1;
-    if (this.#blocks.length === 0) this.#memory.begin(this.#holder);
-    this.#blocks.push(this.#memory.takeBlock());
+  #grow(): void {
+    this.#blocks.push(this.#memory.takeBlock(this.#holder));
   }
 
   #copy(bytes: Buffer, from: number): number {

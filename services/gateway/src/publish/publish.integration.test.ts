@@ -158,7 +158,7 @@ test('listing entries written before their record survive the removal of dead en
   expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
 });
 
-test('a user who is blocked while the store is away is not published when it comes back', async () => {
+test('a user blocked while the store is away is not published', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   store.refusals = ['records/', 'records/'];
