@@ -162,6 +162,36 @@ test('uploads above the limit of their user count as anonymous while they run', 
   expect((await upload(stack, { version: 2, ...normal })).status).toBe(200);
 });
 
+test('made-up tokens of two addresses do not block users at other addresses while a provider is slow', async () => {
+  await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS: '24', TRUSTED_PROXIES: '127.0.0.1' });
+  const from = (address: string) => ({ 'X-Forwarded-For': address });
+  const known = { ...anotherUser(stack), ...from('192.0.2.1') };
+  expect((await upload(stack, { media: photo, headers: known })).status).toBe(200);
+  await system.services['sandbox-provider'].freeze();
+  try {
+    await using crowd = new AsyncDisposableStack();
+    for (const [address, running] of [
+      ['192.0.2.66', 13],
+      ['192.0.2.67', 19],
+    ] as const) {
+      for (let n = 0; n < 24; n += 1) {
+        const madeUp = { ...anotherUser(stack), 'X-Verify-Credentials-Authorization': `Bearer ${address}-${n}` };
+        const headers = { ...uploadRequest(stack).headers, ...madeUp, ...from(address) };
+        crowd.use(await RawClient.connect(stack.gateway)).head('/2/upload.json', headers, 99);
+      }
+      await waitForUploads(stack, running);
+    }
+    expect((await upload(stack, { media: photo, headers: known })).status).toBe(200);
+    expect((await fetch(`${stack.gateway}/2/media.json`, { headers: known })).status).toBe(200);
+    const unknown = upload(stack, { media: photo, headers: from('192.0.2.2') });
+    await waitForUploads(stack, 20);
+    await system.services['sandbox-provider'].thaw();
+    expect((await unknown).status).toBe(200);
+  } finally {
+    await system.services['sandbox-provider'].thaw();
+  }
+});
+
 test('lists and deletions work while uploads use all upload slots', async () => {
   await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS: '2' });
   const { id } = JSON.parse((await upload(stack, { media: photo })).text);

@@ -1,8 +1,9 @@
+import { anotherUser } from '@echodrop/testkit/another-user';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { upload, uploadRequest } from '@echodrop/testkit/upload';
+import { type UploadOptions, upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -27,8 +28,8 @@ const gatewayWith = (settings: Record<string, string>) =>
 type Gateway = Pick<Stack, 'gateway' | 'provider'>;
 
 /** Sends the first half of an upload of 8 MiB. */
-async function sendHalf(stack: Gateway, version: 1 | 2, media = large): Promise<RawClient> {
-  const { path, headers, body } = uploadRequest(stack, { version, media });
+async function sendHalf(stack: Gateway, version: 1 | 2, options: UploadOptions = {}): Promise<RawClient> {
+  const { path, headers, body } = uploadRequest(stack, { version, media: large, ...options });
   const client = await RawClient.connect(stack.gateway);
   client.head(path, headers, body.length);
   client.write(body.subarray(0, body.length / 2));
@@ -36,8 +37,8 @@ async function sendHalf(stack: Gateway, version: 1 | 2, media = large): Promise<
 }
 
 /** The response to `Expect: 100-continue`. */
-async function responseToHead(stack: Gateway, version: 1 | 2): Promise<string> {
-  const { path, headers } = uploadRequest(stack, { version });
+async function responseToHead(stack: Gateway, version: 1 | 2, from = '192.0.2.1'): Promise<string> {
+  const { path, headers } = uploadRequest(stack, { version, headers: { 'X-Forwarded-For': from } });
   await using client = await RawClient.connect(stack.gateway);
   client.head(path, { ...headers, Expect: '100-continue' }, 5_000_000);
   await waitUntil('a response', async () => client.received.includes('\r\n\r\n'));
@@ -68,21 +69,27 @@ async function ageJob({ redis, metrics }: Stack, queue: string): Promise<void> {
 describe('with slots', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS: '3' });
+    stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS: '3', TRUSTED_PROXIES: '127.0.0.1' });
   });
   afterAll(() => stack?.[Symbol.asyncDispose]());
+
+  /** Of two users, because one gets no more than two slots. */
+  const threeUploads = (version: 1 | 2) => {
+    const one = { version, headers: { 'X-Forwarded-For': '192.0.2.1' } };
+    return [one, one, { version: 2, headers: { 'X-Forwarded-For': '192.0.2.2', ...anotherUser(stack) } }] as const;
+  };
 
   test.each(versions)(
     'version %i: an upload is refused before its body is read if no slot is free; aborted uploads free their slots',
     async (version) => {
       for (let round = 0; round < 5; round += 1) {
-        const halves = await Promise.all(Array.from({ length: 3 }, () => sendHalf(stack, version)));
+        const halves = await Promise.all(threeUploads(version).map((each) => sendHalf(stack, each.version, each)));
         await waitForUploads(stack, 3);
-        expect(await responseToHead(stack, version)).toBe('503 overloaded 5');
+        expect(await responseToHead(stack, version, '192.0.2.3')).toBe('503 overloaded 5');
         for (const client of halves) client.destroy();
         await waitForUploads(stack, 0);
       }
-      const all = await Promise.all(Array.from({ length: 3 }, () => upload(stack, { version, media: photo })));
+      const all = await Promise.all(threeUploads(version).map((each) => upload(stack, { ...each, media: photo })));
       expect(all.map(({ status }) => status)).toEqual([200, 200, 200]);
     },
   );
@@ -171,7 +178,7 @@ test.each(['photos', 'videos'] as const)(
     await system.services['probe-worker'].freeze();
     const waiting = upload(stack, { media });
     await ageJob(stack, queue === 'photos' ? 'probe-photos' : 'probe-films');
-    await using refused = await sendHalf(stack, 2, long);
+    await using refused = await sendHalf(stack, 2, { media: long });
     expect(await refused.response()).toMatchObject({ status: 503, body: expect.stringContaining('"overloaded"') });
     expect(await responseToHead(stack, 2)).toBe('100');
     expect((await upload(stack, { media: other })).status).toBe(200);

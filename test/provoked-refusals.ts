@@ -10,8 +10,9 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { tusProvocations } from './provoked-tus-refusals.ts';
 
 interface ProvokedStack extends Stack {
-  /** A gateway beside it, whose limits are reached at once. */
+  /** Gateways beside it: one whose limits are reached at once, and one with a single slot. */
   readonly strict: Stack;
+  readonly narrow: Stack;
 }
 
 export interface Target {
@@ -23,7 +24,6 @@ export interface Target {
 
 const provokingSettings = {
   MAX_MEDIA_BYTES: '65536',
-  MAX_CONCURRENT_UPLOADS: '24',
   API_KEYS: `${sandbox.apiKey},busy-key,blocked=blocked-key`,
 };
 const strictSettings = { ...provokingSettings, MAX_UPLOAD_SECONDS: '1', UPLOADS_PER_MINUTE_PER_KEY: '1' };
@@ -38,10 +38,12 @@ export async function startProvokedStack(more: Record<string, string>): Promise<
   await adminOf(system, 'block-application', 'blocked');
   const front = parts.use(await startStack({ beside: system, services: ['gateway'], settings }));
   const strict = parts.use(await startStack({ beside: system, services: ['gateway'], settings: strictSettings }));
+  const narrowSettings = { ...settings, MAX_CONCURRENT_UPLOADS: '1' };
+  const narrow = parts.use(await startStack({ beside: system, services: ['gateway'], settings: narrowSettings }));
   const held = parts.move();
   return {
     ...front,
-    strict,
+    ...{ strict, narrow },
     services: { ...system.services, ...front.services },
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
@@ -98,11 +100,12 @@ export const provocations: Readonly<Record<string, (target: Target) => Promise<R
     return send(target, { headers, message: 'another' });
   },
   overloaded: async (target) => {
-    const { headers } = uploadRequest(target.stack);
+    const { narrow } = target.stack;
+    const { headers } = uploadRequest(narrow);
     await using slow = new AsyncDisposableStack();
     return await firstWith(503, async () => {
-      slow.use(await RawClient.connect(target.stack.gateway)).head('/2/upload.json', headers, 99);
-      return sendForm(target, []);
+      slow.use(await RawClient.connect(narrow.gateway)).head('/2/upload.json', headers, 99);
+      return sendForm({ ...target, stack: { ...target.stack, ...narrow } }, []);
     });
   },
   too_many_requests: (target) => {

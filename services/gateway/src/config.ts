@@ -50,7 +50,7 @@ export const settings = {
     .describe('comma-separated paths; `/1/` and `/2/` are below each. None ends in `/files`'),
   MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }).describe('uploads at once in one gateway, then 503'),
   MAX_CONCURRENT_UPLOADS_PER_USER: wholeNumber({ default: 100, min: 1 }).describe(
-    'uploads at once per user in one gateway, then 429',
+    'uploads at once per user in one gateway, then 429. Also 429 if the user has more than there are slots free',
   ),
   MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: wholeNumber({ default: 100, min: 1 }).describe(
     'version 1 uploads at once before verification, per client IP address (IPv6: per /64) in one gateway, then 429 ' +

@@ -79,8 +79,8 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
   const admission = new Admission(
     {
-      maxUploads: config.MAX_CONCURRENT_UPLOADS,
-      maxUploadsPerUser: config.MAX_CONCURRENT_UPLOADS_PER_USER,
+      slots: config.MAX_CONCURRENT_UPLOADS,
+      perUser: config.MAX_CONCURRENT_UPLOADS_PER_USER,
       anonymousPerAddress: config.MAX_ANONYMOUS_UPLOADS_PER_ADDRESS,
       failuresPerMinutePerAddress: config.UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS,
       unverifiedBufferBytes: config.UNVERIFIED_BUFFER_BYTES,

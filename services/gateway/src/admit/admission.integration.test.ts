@@ -36,23 +36,23 @@ const noBlocks: ConstructorParameters<typeof Admission>[1]['blocks'] = {
 };
 
 interface Limits {
-  readonly maxUploads: number;
-  readonly maxUploadsPerUser: number;
+  readonly slots: number;
   readonly perUser: number;
-  readonly perKey: number;
+  readonly userRate: number;
+  readonly keyRate: number;
   readonly commandTimeout: number;
 }
 
 /** The admission of a gateway for one client address, with a separate connection to the shared Redis. */
 async function admission(limits: Partial<Limits> = {}, blocks = noBlocks): Promise<{ admit: () => AdmittedUpload }> {
-  const { maxUploads = 10, maxUploadsPerUser = 10, perUser = 0, perKey = 0, commandTimeout = patienceMs } = limits;
+  const { slots = 10, perUser = 10, userRate = 0, keyRate = 0, commandTimeout = patienceMs } = limits;
   const options = { ...failFast, connectTimeout: patienceMs, socketTimeout: patienceMs, commandTimeout };
   const connection = parts.use(connectRedis(new Secret(redis.url), options, createLog('test', 'silent')));
   await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
-  const rates = new UploadRates(connection, { perUser, perKey }, (error) => bypasses.push(error));
+  const rates = new UploadRates(connection, { perUser: userRate, perKey: keyRate }, (error) => bypasses.push(error));
   const probes = { backlog: async (kind: ProbeKind) => ({ ...backlogs[kind], unsupported: 0 }) };
   const perAddress = { anonymousPerAddress: 100, failuresPerMinutePerAddress: 0 };
-  const bounds = { maxUploads, maxUploadsPerUser, ...perAddress, unverifiedBufferBytes: 1000 };
+  const bounds = { slots, perUser, ...perAddress, unverifiedBufferBytes: 1000 };
   const one = new Admission(bounds, { rates, probes, probeTimeoutMs, blocks, onRefused: () => {} });
   return { admit: () => one.admitUpload('192.0.2.1', 'unverified') };
 }
@@ -65,12 +65,15 @@ async function refusalOf(promise: Promise<unknown>): Promise<Pick<Refusal, 'reas
 }
 
 test('an upload beyond the slots is refused until another ends', async () => {
-  const { admit } = await admission({ maxUploads: 2 });
+  const { admit } = await admission({ slots: 2 });
   const first = admit();
-  using _second = admit();
+  using second = admit();
+  await first.admitCaller(caller);
+  await second.admitCaller(other);
   expect(admit).toThrow(expect.objectContaining({ reason: 'overloaded', retryAfterSeconds: 5 }));
   first[Symbol.dispose]();
-  using _third = admit();
+  using third = admit();
+  await third.admitCaller(caller);
   expect(admit).toThrow('overloaded');
 });
 
@@ -102,7 +105,7 @@ test('a full video queue refuses videos, and no photos', async () => {
 });
 
 test('concurrent uploads are limited per user, by provider and subject', async () => {
-  const { admit } = await admission({ maxUploadsPerUser: 2 });
+  const { admit } = await admission({ perUser: 2 });
   using first = admit();
   using other1 = admit();
   using elsewhere = admit();
@@ -121,8 +124,25 @@ test('concurrent uploads are limited per user, by provider and subject', async (
   await third.admitCaller(caller);
 });
 
+test('one user gets half of the slots, and another user half of the rest', async () => {
+  const { admit } = await admission({ slots: 100, perUser: 100 });
+  await using held = new AsyncDisposableStack();
+  const admitAll = async (who: typeof caller) => {
+    for (let n = 0; ; n += 1) {
+      const upload = held.use(admit());
+      const refusal = await upload.admitCaller(who).catch((error: Refusal) => error.reason);
+      if (typeof refusal !== 'string') continue;
+      upload[Symbol.dispose]();
+      return `${n}, then ${refusal}`;
+    }
+  };
+  expect(await admitAll(caller)).toBe('51, then too_many_requests');
+  expect(await admitAll(other)).toBe('25, then too_many_requests');
+  await held.use(admit()).admitCaller(samePersonElsewhere);
+});
+
 test('a verdict after the end of the upload does not count against its user', async () => {
-  const { admit } = await admission({ maxUploadsPerUser: 1 });
+  const { admit } = await admission({ perUser: 1 });
   const ended = admit();
   ended[Symbol.dispose]();
   await expect(ended.admitCaller(caller)).rejects.toThrow(ReferenceError);
@@ -131,7 +151,7 @@ test('a verdict after the end of the upload does not count against its user', as
 });
 
 test('two gateways share the rate of a user, and send the rest of the minute as Retry-After', async () => {
-  const gateways = [await admission({ perUser: 3 }), await admission({ perUser: 3 })] as const;
+  const gateways = [await admission({ userRate: 3 }), await admission({ userRate: 3 })] as const;
   let begun = performance.now();
   const expectRestOf = (seconds: number, rest = 0) => {
     expect(rest).toBeGreaterThanOrEqual(seconds - 1 - (performance.now() - begun) / 1000);
@@ -159,14 +179,14 @@ test('two gateways share the rate of a user, and send the rest of the minute as 
 });
 
 test('each API key has its own rate', async () => {
-  using upload = (await admission({ perKey: 1 })).admit();
+  using upload = (await admission({ keyRate: 1 })).admit();
   await upload.admitApplication('one');
   await upload.admitApplication('another');
   expect(await refusalOf(upload.admitApplication('one'))).toMatchObject({ reason: 'too_many_requests' });
 });
 
 test.each(['freeze', 'kill'] as const)('without Redis (%s) uploads are admitted soon, but not counted', async (how) => {
-  const one = await admission({ perUser: 1, perKey: 1, commandTimeout: 100 });
+  const one = await admission({ userRate: 1, keyRate: 1, commandTimeout: 100 });
   using upload = one.admit();
   await redis[how]();
   const started = performance.now();

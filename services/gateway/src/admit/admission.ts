@@ -1,7 +1,7 @@
+import { ownerHash } from '@echodrop/archive/owner';
 import type { ProbeClient, ProbeKind } from '@echodrop/contracts/probe';
 import type { Caller } from '@echodrop/contracts/verification';
 import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
-import { ConcurrencyLimit } from '@echodrop/service/concurrency-limit';
 import { networkOf } from '@echodrop/service/ip-address';
 import { Refusal } from '../response/refusal-error.ts';
 import type { BlockList } from './block-list.ts';
@@ -12,11 +12,8 @@ import type { UploadRates } from './upload-rates.ts';
 // Half of what one probe-worker was measured to do in a second on two cores.
 const probesPerSecond: Record<ProbeKind, number> = { photos: 500, videos: 12 };
 
-interface Limits extends Omit<SlotLimits, 'slots'> {
-  /** Uploads at once in this process, and as many requests about own uploads. */
-  readonly maxUploads: number;
-  /** Of one user; as many requests about own uploads. */
-  readonly maxUploadsPerUser: number;
+/** Of uploads, and of requests about own uploads, which have as many slots. */
+interface Limits extends SlotLimits {
   /** Memory for media that precedes its credentials, of one upload and of all. */
   readonly unverifiedBufferBytes: number;
 }
@@ -34,18 +31,12 @@ interface AdmissionDeps {
 export class Admission {
   readonly #uploads: Slots;
   readonly #ownRequests: Slots;
-  readonly #ownRequestsPerUser: ConcurrencyLimit;
   readonly #deps: AdmittedUploadDeps;
 
-  constructor(
-    { maxUploads: slots, maxUploadsPerUser, unverifiedBufferBytes, ...perAddress }: Limits,
-    deps: AdmissionDeps,
-  ) {
-    this.#uploads = new Slots({ slots, ...perAddress }, deps.onRefused);
-    this.#ownRequests = new Slots({ slots, ...perAddress }, deps.onRefused);
-    this.#ownRequestsPerUser = new ConcurrencyLimit(maxUploadsPerUser);
-    const perUser = new ConcurrencyLimit(maxUploadsPerUser);
-    this.#deps = { ...deps, perUser, memory: new UnverifiedMemory(unverifiedBufferBytes) };
+  constructor({ unverifiedBufferBytes, ...limits }: Limits, deps: AdmissionDeps) {
+    this.#uploads = new Slots(limits, deps.onRefused);
+    this.#ownRequests = new Slots(limits, deps.onRefused);
+    this.#deps = { ...deps, memory: new UnverifiedMemory(unverifiedBufferBytes) };
   }
 
   /** Takes a slot for an upload, which disposing releases. @throws Refusal `overloaded`, `too_many_requests` */
@@ -55,17 +46,15 @@ export class Admission {
 
   /** Takes a slot for a request about own uploads, which disposing releases. @throws Refusal `overloaded`, `too_many_requests` */
   admitOwnRequest(clientAddress: string): AdmittedOwnRequest {
-    const held = new DisposableStack();
-    const slot = held.use(this.#ownRequests.acquire(clientAddress, 'unverified'));
+    const slot = this.#ownRequests.acquire(clientAddress, 'unverified');
     return {
       excuse: slot.excuse,
       admitCaller: (caller) => {
         slot.excuse();
-        acquireForUser(this.#ownRequestsPerUser, caller, held);
-        slot.markVerified();
+        slot.moveToUser(ownerHash(caller));
         return caller;
       },
-      [Symbol.dispose]: () => held.dispose(),
+      [Symbol.dispose]: () => slot[Symbol.dispose](),
     };
   }
 }
@@ -78,26 +67,19 @@ export interface AdmittedOwnRequest extends Disposable {
   readonly admitCaller: (caller: Caller) => Caller;
 }
 
-function acquireForUser(perUser: ConcurrencyLimit, { provider, subject }: Caller, held: DisposableStack): void {
-  if (!perUser.acquire(JSON.stringify([provider, subject]), held))
-    throw new Refusal('too_many_requests', { message: 'userUploads' });
-}
-
 interface AdmittedUploadDeps extends AdmissionDeps {
-  readonly perUser: ConcurrencyLimit;
   readonly memory: UnverifiedMemory;
 }
 
 /** An upload that has a slot. Each method admits it one step further. */
 export class AdmittedUpload implements Disposable {
-  readonly #held = new DisposableStack();
   readonly #slot: Slot;
   readonly #clientAddress: string;
   readonly #deps: AdmittedUploadDeps;
   #caller: Caller | undefined;
 
   constructor(slot: Slot, clientAddress: string, deps: AdmittedUploadDeps) {
-    this.#slot = this.#held.use(slot);
+    this.#slot = slot;
     this.#clientAddress = clientAddress;
     this.#deps = deps;
   }
@@ -107,7 +89,7 @@ export class AdmittedUpload implements Disposable {
     this.#slot.excuse();
     this.#deps.blocks.refuseBlockedUser(caller);
     this.#caller = caller;
-    acquireForUser(this.#deps.perUser, caller, this.#held);
+    this.#slot.moveToUser(ownerHash(caller));
     if (isNew) await this.#deps.rates.countUser(caller);
     // Last: a form of version 1 is read on after its caller was refused, and must then count against the limits of its address.
     this.#slot.markVerified();
@@ -142,6 +124,6 @@ export class AdmittedUpload implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#held.dispose();
+    this.#slot[Symbol.dispose]();
   }
 }

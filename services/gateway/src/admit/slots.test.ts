@@ -1,14 +1,24 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { type Slot, type SlotLimit, Slots, type Standing } from './slots.ts';
+import { type Slot, type SlotLimit, type SlotLimits, Slots, type Standing } from './slots.ts';
 
 let refused: SlotLimit[];
 beforeEach(() => {
   refused = [];
 });
 
-function slotsWith(limits: { slots?: number; anonymousPerAddress?: number; failuresPerMinutePerAddress?: number }) {
-  const { slots = 100, anonymousPerAddress = 100, failuresPerMinutePerAddress = 0 } = limits;
-  return new Slots({ slots, anonymousPerAddress, failuresPerMinutePerAddress }, (limit) => refused.push(limit));
+const generous = { slots: 100, perUser: 100, anonymousPerAddress: 100, failuresPerMinutePerAddress: 0 };
+
+function slotsWith(limits: Partial<SlotLimits>) {
+  return new Slots({ ...generous, ...limits }, (limit) => refused.push(limit));
+}
+
+/** Takes slots until a refusal. */
+function acquireAll(slots: Slots, address: string, standing: Standing = 'unverified'): Slot[] {
+  const taken: Slot[] = [];
+  expect(() => {
+    while (true) taken.push(slots.acquire(address, standing));
+  }).toThrow(tooMany);
+  return taken;
 }
 
 function acquireMany(slots: Slots, count: number, address = '192.0.2.1', standing: Standing = 'anonymous'): Slot[] {
@@ -51,33 +61,42 @@ test('a verified or finished request no longer counts as anonymous', () => {
 
 test('anonymous requests of many addresses leave slots for requests that are not anonymous', () => {
   const slots = slotsWith({ slots: 16 });
-  for (let host = 1; host <= 6; host += 1) slots.acquire(`192.0.2.${host}`, 'anonymous');
+  for (let host = 1; host <= 8; host += 1) slots.acquire(`192.0.2.${host}`, 'anonymous');
   expect(() => slots.acquire('192.0.2.9', 'anonymous')).toThrow(overloaded);
-  acquireMany(slots, 6, '192.0.2.9', 'unverified');
+  acquireMany(slots, 5, '192.0.2.9', 'unverified');
   expect(refused).toEqual(['anonymous']);
 });
 
-test('one address cannot take all slots for unverified requests, even if not anonymous', () => {
-  const slots = slotsWith({ slots: 16 });
-  acquireMany(slots, 9, '192.0.2.1', 'unverified');
+test.each([
+  ['anonymous', 14],
+  ['unverified', 30],
+] as const)('%s requests of five addresses leave slots for other addresses', (standing, left) => {
+  const slots = slotsWith({ slots: 1000, anonymousPerAddress: 1000 });
+  for (let host = 1; host <= 5; host += 1) acquireAll(slots, `192.0.2.${host}`, standing);
+  for (let host = 1; host <= left; host += 1) slots.acquire(`198.51.100.${host}`, standing);
+  expect(new Set(refused)).toEqual(new Set([`address_${standing}`]));
+  expect(() => slots.acquire('203.0.113.1', standing)).toThrow(overloaded);
+});
+
+test('one address gets half of the slots', () => {
+  expect(acquireAll(slotsWith({ slots: 1000 }), '192.0.2.1')).toHaveLength(501);
+});
+
+test('if no slot is left, an address that has some is above its share, and another one is not', () => {
+  const slots = slotsWith({ slots: 2 });
+  acquireMany(slots, 2, '192.0.2.1', 'unverified');
   expect(() => slots.acquire('192.0.2.1', 'unverified')).toThrow(tooMany);
-  acquireMany(slots, 3, '192.0.2.2');
-  expect(refused).toEqual(['address_unverified']);
+  expect(() => slots.acquire('192.0.2.2', 'unverified')).toThrow(overloaded);
+  expect(refused).toEqual(['address_unverified', 'slots']);
 });
 
-test('a quarter of the slots is reserved for verified requests', () => {
-  const slots = slotsWith({ slots: 8 });
-  const all = [...acquireMany(slots, 3), ...acquireMany(slots, 3, '192.0.2.2', 'unverified')];
-  expect(() => slots.acquire('192.0.2.3', 'unverified')).toThrow(overloaded);
-  for (const slot of all.slice(0, 2)) slot.markVerified();
-  acquireMany(slots, 2, '192.0.2.3');
-  expect(() => slots.acquire('192.0.2.4', 'unverified')).toThrow(overloaded);
-  expect(refused).toEqual(['unverified', 'slots']);
-});
-
-test('verified requests of one address may use every slot', () => {
+test('verified users of one address may use every slot', () => {
   const slots = slotsWith({ slots: 8, anonymousPerAddress: 1 });
-  for (let taken = 0; taken < 8; taken += 1) slots.acquire('192.0.2.1', 'anonymous').markVerified();
+  for (let user = 1; user <= 8; user += 1) {
+    const slot = slots.acquire('192.0.2.1', 'anonymous');
+    slot.moveToUser(`${user}`);
+    slot.markVerified();
+  }
   expect(() => slots.acquire('192.0.2.1', 'anonymous')).toThrow(overloaded);
 });
 

@@ -1,13 +1,13 @@
-import { ConcurrencyLimit } from '@echodrop/service/concurrency-limit';
 import { networkOf } from '@echodrop/service/ip-address';
 import { Refusal } from '../response/refusal-error.ts';
 import { FailedVerifications } from './failed-verifications.ts';
-
-const allNetworks = '';
+import { SharedSlots } from './shared-slots.ts';
 
 export interface SlotLimits {
   /** Requests at once. */
   readonly slots: number;
+  /** Requests at once of one user. */
+  readonly perUser: number;
   /** Anonymous requests at once of one client address (IPv6: one /64). */
   readonly anonymousPerAddress: number;
   /** Requests of one client address that end without a verified caller; 0: no limit. */
@@ -15,14 +15,7 @@ export interface SlotLimits {
 }
 
 /** The limits, as the metric's label has them. */
-export const slotLimits = [
-  'slots',
-  'unverified',
-  'anonymous',
-  'address_unverified',
-  'address_anonymous',
-  'address_rate',
-] as const;
+export const slotLimits = ['slots', 'anonymous', 'address_unverified', 'address_anonymous', 'address_rate'] as const;
 
 export type SlotLimit = (typeof slotLimits)[number];
 
@@ -33,63 +26,70 @@ export type Standing = 'anonymous' | 'unverified';
 export interface Slot extends Disposable {
   /** The request is no failure of its address: its caller is known but refused, or no provider was queried. */
   readonly excuse: () => void;
-  /** The caller is admitted: the request no longer counts against the limits of its address. */
+  /** From now on the slot counts for this user, no longer for its address. @throws Refusal `too_many_requests` */
+  readonly moveToUser: (user: string) => void;
+  /** The caller is admitted: the request is no longer anonymous, and no failure of its address. */
   readonly markVerified: () => void;
 }
 
 /**
- * Slots for requests of one kind, in this process. A quarter is reserved for requests with a verified caller. Of the others a quarter is
- * reserved for addresses other than the one that has the most, and half for requests that are not anonymous.
+ * Slots for requests of one kind, in this process. Senders share them: until its caller is verified, the client's network, then the user.
+ * Half of them are reserved for requests that are not anonymous.
  */
 export class Slots {
-  readonly #running: ConcurrencyLimit;
-  readonly #unverified: ConcurrencyLimit;
-  readonly #unverifiedPerAddress: ConcurrencyLimit;
-  readonly #anonymous: ConcurrencyLimit;
-  readonly #anonymousPerAddress: ConcurrencyLimit;
+  readonly #all: SharedSlots;
+  readonly #anonymous: SharedSlots;
+  readonly #perUser: number;
+  readonly #anonymousPerAddress: number;
   readonly #failures: FailedVerifications;
   readonly #onRefused: (limit: SlotLimit) => void;
 
   constructor(
-    { slots, anonymousPerAddress, failuresPerMinutePerAddress }: SlotLimits,
+    { slots, perUser, anonymousPerAddress, failuresPerMinutePerAddress }: SlotLimits,
     onRefused: (limit: SlotLimit) => void,
   ) {
-    const unverified = slots - quarter(slots);
-    this.#running = new ConcurrencyLimit(slots);
-    this.#unverified = new ConcurrencyLimit(unverified);
-    this.#unverifiedPerAddress = new ConcurrencyLimit(unverified - quarter(unverified));
-    this.#anonymous = new ConcurrencyLimit(unverified - 2 * quarter(unverified));
-    this.#anonymousPerAddress = new ConcurrencyLimit(anonymousPerAddress);
+    this.#all = new SharedSlots(slots);
+    this.#anonymous = new SharedSlots(Math.ceil(slots / 2));
+    this.#perUser = perUser;
+    this.#anonymousPerAddress = anonymousPerAddress;
     this.#failures = new FailedVerifications(failuresPerMinutePerAddress);
     this.#onRefused = onRefused;
   }
 
-  /** Takes a slot, which disposing releases. @throws Refusal `overloaded`, or `too_many_requests` for a limit of the client's address */
+  /** Takes a slot, which disposing releases. @throws Refusal `too_many_requests` for a limit of the client's address, `overloaded` if others hold all */
   acquire(clientAddress: string, standing: Standing): Slot {
     const network = networkOf(clientAddress);
     using held = new DisposableStack();
-    using unverified = new DisposableStack();
     const waitSeconds = this.#failures.retryAfterSeconds(network);
     if (waitSeconds > 0) throw this.#refusal('address_rate', waitSeconds);
-    if (!this.#running.acquire(allNetworks, held)) throw this.#refusal('slots');
-    if (standing === 'anonymous') {
-      if (!this.#anonymousPerAddress.acquire(network, unverified)) throw this.#refusal('address_anonymous');
-      if (!this.#anonymous.acquire(allNetworks, unverified)) throw this.#refusal('anonymous');
-    }
-    if (!this.#unverifiedPerAddress.acquire(network, unverified)) throw this.#refusal('address_unverified');
-    if (!this.#unverified.acquire(allNetworks, unverified)) throw this.#refusal('unverified');
+    const anonymous = held.use(standing === 'anonymous' ? this.#acquireAnonymous(network) : undefined);
+    const sender = nameOf('network', network);
+    const slot = held.use(this.#all.acquire(sender));
+    if (!slot) throw this.#refusal(this.#all.holds(sender) ? 'address_unverified' : 'slots');
     let isExcused = false;
     const excuse = () => {
       isExcused = true;
     };
-    const untilVerified = held.use(unverified.move());
     held.defer(() => isExcused || this.#failures.count(network));
-    const slot = held.move();
-    const markVerified = () => {
-      excuse();
-      untilVerified.dispose();
+    const untilEnd = held.move();
+    return {
+      excuse,
+      moveToUser: (user) => {
+        if (!slot.moveTo(nameOf('user', user), this.#perUser))
+          throw new Refusal('too_many_requests', { message: 'userUploads' });
+      },
+      markVerified: () => {
+        excuse();
+        anonymous?.[Symbol.dispose]();
+      },
+      [Symbol.dispose]: () => untilEnd.dispose(),
     };
-    return { excuse, markVerified, [Symbol.dispose]: () => slot.dispose() };
+  }
+
+  #acquireAnonymous(network: string): Disposable {
+    const slot = this.#anonymous.acquire(network, this.#anonymousPerAddress);
+    if (!slot) throw this.#refusal(this.#anonymous.holds(network) ? 'address_anonymous' : 'anonymous');
+    return slot;
   }
 
   #refusal(limit: SlotLimit, retryAfterSeconds?: number): Refusal {
@@ -100,6 +100,7 @@ export class Slots {
   }
 }
 
-function quarter(slots: number): number {
-  return Math.floor(slots / 4);
+// A user's name must not be that of a network.
+function nameOf(kind: 'network' | 'user', name: string): string {
+  return `${kind} ${name}`;
 }

@@ -22,13 +22,13 @@ const caller = { provider, subject: '12345', userId: 1n, screenName: 'ada' };
 let parts: AsyncDisposableStack;
 let store: FilesystemObjectStore;
 let port: number;
-let limits: { maxUploads: number; maxUploadsPerUser: number };
+let limits: { slots: number; perUser: number };
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'own-upload-routes-test-')));
   store = parts.use(new FilesystemObjectStore(folder.path));
-  limits = { maxUploads: 100, maxUploadsPerUser: 100 };
+  limits = { slots: 100, perUser: 100 };
 });
 afterEach(() => parts.disposeAsync());
 
@@ -54,7 +54,7 @@ const headers = { 'X-Auth-Service-Provider': provider, 'X-Verify-Credentials-Aut
 const list = () => fetch(`http://127.0.0.1:${port}/2/media.json?count=100`, { headers });
 
 test('a request holds its slot until its response is read', async () => {
-  limits.maxUploads = 1;
+  limits.slots = 1;
   await start();
   // More than the system takes for a connection that does not read.
   for (let n = 0; n < 20; n += 1) await publishSample(store, { provider, text: '&'.repeat(64 * 1024) });
@@ -93,7 +93,7 @@ test('of one user, four lists are read at once', async () => {
 });
 
 test('a refused request holds no slot, although its client does not end the body', async () => {
-  limits.maxUploads = 1;
+  limits.slots = 1;
   await start();
   const client = parts.adopt(connect(port, '127.0.0.1'), (socket) => void socket.destroy());
   await once(client, 'connect');
@@ -104,7 +104,7 @@ test('a refused request holds no slot, although its client does not end the body
 });
 
 test('a user beyond its limit gets 429, and another request of it a response once one has ended', async () => {
-  limits.maxUploadsPerUser = 1;
+  limits.perUser = 1;
   await start();
   const { promise: held, resolve: release } = Promise.withResolvers<never[]>();
   // One of the two lists of a page.

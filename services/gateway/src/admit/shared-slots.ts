@@ -1,0 +1,58 @@
+/** A slot of one sender. Disposing releases it. */
+export interface SharedSlot extends Disposable {
+  /** From now on it counts for another sender, of which `most` at once. @returns false if that may take no further one */
+  readonly moveTo: (sender: string, most: number) => boolean;
+}
+
+/**
+ * Slots that senders share. A sender that holds more than are free gets no further one: the first sender can take half of the slots, and each
+ * further one half of the rest. So a few senders never take all, and no slot stays empty for want of a fixed share.
+ */
+export class SharedSlots {
+  readonly #held = new Map<string, number>();
+  #free: number;
+
+  constructor(slots: number) {
+    this.#free = slots;
+  }
+
+  /** Whether a sender has any: then only its own share keeps it from another. */
+  holds(sender: string): boolean {
+    return this.#held.has(sender);
+  }
+
+  /** `most`: of this sender at once. @returns undefined if none is free for it */
+  acquire(sender: string, most = Number.POSITIVE_INFINITY): SharedSlot | undefined {
+    if (!this.#mayTake(sender, most)) return undefined;
+    let holder = sender;
+    let isReleased = false;
+    this.#count(holder, 1);
+    return {
+      moveTo: (next, mostOfNext) => {
+        if (isReleased) throw new ReferenceError('the slot has been released');
+        this.#count(holder, -1);
+        const isMoved = this.#mayTake(next, mostOfNext);
+        if (isMoved) holder = next;
+        this.#count(holder, 1);
+        return isMoved;
+      },
+      [Symbol.dispose]: () => {
+        if (isReleased) return;
+        isReleased = true;
+        this.#count(holder, -1);
+      },
+    };
+  }
+
+  #mayTake(sender: string, most: number): boolean {
+    const held = this.#held.get(sender) ?? 0;
+    return this.#free > 0 && held < most && held <= this.#free;
+  }
+
+  #count(sender: string, change: 1 | -1): void {
+    const held = (this.#held.get(sender) ?? 0) + change;
+    if (held > 0) this.#held.set(sender, held);
+    else this.#held.delete(sender);
+    this.#free -= change;
+  }
+}
