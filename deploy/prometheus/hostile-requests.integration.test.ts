@@ -1,11 +1,13 @@
 import { glob, readFile } from 'node:fs/promises';
 import { adminOf } from '@echodrop/testkit/admin-of';
+import { anotherUser } from '@echodrop/testkit/another-user';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { sendHostile } from '@echodrop/testkit/hostile/hostile-request';
 import { hostileRequests } from '@echodrop/testkit/hostile/hostile-requests';
+import { setBehaviour } from '@echodrop/testkit/provider/sandbox-behaviour';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
-import { upload } from '@echodrop/testkit/upload';
+import { type UploadOptions, upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -14,6 +16,7 @@ import { type RunningPrometheus, startPrometheus } from './start-prometheus.fixt
 const services = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker'] as const;
 // Alerts on failures need more than five, so that many are sent of each request.
 const rounds = 7;
+const proofHeader = 'X-Verify-Credentials-Authorization';
 // It measures the machine of this test.
 const isOfMachine = (alert: string) => alert === 'EventLoopBlocked';
 
@@ -27,6 +30,8 @@ beforeAll(async () => {
         LOG_LEVEL: 'trace',
         // Limits of an address would hide what a request does.
         UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: '0',
+        // Few requests then reach the share of an address.
+        ...{ MAX_CONCURRENT_UPLOADS: '150', UNVERIFIED_BUFFER_BYTES: `${1024 * 1024}`, SANDBOX_SLOW_SECONDS: '2' },
         WEB_UPLOAD: '1',
         SECURITY_CONTACT: 'mailto:security@echodrop.example',
       },
@@ -38,6 +43,13 @@ afterAll(() => parts.disposeAsync());
 
 async function sendAll(): Promise<void> {
   for (const each of hostileRequests) await sendHostile(stack[each.to], each);
+}
+
+/** The outcomes of many uploads at once from one address, without credentials. */
+async function crowd(size: number, uploadOf: (n: number) => UploadOptions): Promise<Record<string, number>> {
+  const all = await Promise.all(Array.from({ length: size }, (_, n) => upload(stack, uploadOf(n))));
+  const reasons = all.map(({ text }) => JSON.parse(text).errors[0].reason as string);
+  return Object.fromEntries([...Map.groupBy(reasons, String)].map(([reason, { length }]) => [reason, length]));
 }
 
 function loggedLines(): { readonly level: string; readonly service: string; readonly msg: string }[] {
@@ -100,6 +112,19 @@ await describeWithOpsCheckers('Prometheus', ['prometheus'], () => {
     expect(await pending()).toEqual([]);
     for (let n = 0; n < rounds; n += 1) await sendAll();
     await scraped(2);
+    expect(await pending()).toEqual([]);
+  });
+
+  test('no alert fires after a stranger has reached the share of an address in slots, memory and verifications', async () => {
+    const file = { name: 'media', filename: 'a.jpg', content: Buffer.alloc(900 * 1024) };
+    expect((await crowd(14, () => ({ version: 1, parts: [file] })))['too_many_requests']).toBeGreaterThan(5);
+    await setBehaviour(stack.provider, 'slow');
+    const made = (n: number) => ({ headers: { ...anotherUser(stack), [proofHeader]: `Bearer made-up-${n}` } });
+    const outcomes = await crowd(100, made);
+    await setBehaviour(stack.provider, 'normal');
+    // A quarter of the provider's 256 requests at once; 76 have slots.
+    expect(outcomes).toEqual({ credentials_refused: 64, too_many_requests: 36 });
+    await scraped(3);
     expect(await pending()).toEqual([]);
   });
 });

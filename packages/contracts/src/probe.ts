@@ -1,7 +1,7 @@
 import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
 import type { Probe } from '@echodrop/media/outcomes';
 import { isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
-import { OwnerLimit } from '@echodrop/queue/owner-limit';
+import { OwnerBusy, OwnerLimit } from '@echodrop/queue/owner-limit';
 import { type Backlog, QueueUnavailable } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';
 import type { QueueOptions } from '@echodrop/queue/queue-connection';
@@ -46,7 +46,10 @@ export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
     super(Object.values(queues), options);
   }
 
-  /** Probes media of this type. Media that killed two workers is `too_costly`. @throws QueueUnavailable, or the signal's reason */
+  /**
+   * Probes media of this type. Media that killed two workers is `too_costly`.
+   * @throws OwnerBusy if other probes of the owner took most of the time; QueueUnavailable; the signal's reason
+   */
   async probe(
     { mediaKey, size, head }: ProbeRequest,
     type: MediaType,
@@ -54,10 +57,15 @@ export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
   ): Promise<Probe> {
     const kind = isPhoto(type) ? 'photos' : 'videos';
     const deadline = performance.now() + deadlineMs;
-    return this.#limits[kind].run(owner, { waitMs: deadlineMs, signal }, () => {
+    return this.#limits[kind].run(owner, { waitMs: deadlineMs, signal }, async (waitedMs) => {
       const job = { mediaKey, size, head: head.toString('base64') };
       const waiting = { deadlineMs: deadline - performance.now(), signal };
-      return this.clients[queues[kind]].request(job, waiting).catch(tooCostlyIfDeadly);
+      try {
+        return await this.clients[queues[kind]].request(job, waiting).catch(tooCostlyIfDeadly);
+      } catch (cause) {
+        if (!(cause instanceof QueueUnavailable) || waitedMs < deadlineMs / 2) throw cause;
+        throw new OwnerBusy("too little time was left after the owner's other jobs", { cause });
+      }
     });
   }
 

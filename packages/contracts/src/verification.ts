@@ -53,8 +53,12 @@ export const verdictShape = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('refused'), cause: z.string().optional() }),
   z.object({ outcome: z.literal('provider_unknown') }),
   z.object({ outcome: z.literal('provider_unavailable'), retryAfterSeconds: z.number().int().min(1) }),
-  // Too many verifications: the provider was not queried.
-  z.object({ outcome: z.literal('overloaded'), retryAfterSeconds: z.number().int().min(1) }),
+  // Too many verifications: the provider was not queried. `isOwnShare`: because others of the same sender were; not of older releases.
+  z.object({
+    outcome: z.literal('overloaded'),
+    retryAfterSeconds: z.number().int().min(1),
+    isOwnShare: z.boolean().optional(),
+  }),
 ]);
 
 /** The addresses accepted in X-Auth-Service-Provider, in order. */

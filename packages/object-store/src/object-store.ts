@@ -89,7 +89,15 @@ export class StagedWriteLost extends Error {
 }
 
 /** Other uploads needed the part memory; the store itself is healthy. */
-export class CrowdedOut extends StoreUnavailable {}
+export class CrowdedOut extends StoreUnavailable {
+  /** Whether other uploads of its sender took the memory. */
+  readonly isOwnShare: boolean;
+
+  constructor(message: string, isOwnShare: boolean) {
+    super(message);
+    this.isOwnShare = isOwnShare;
+  }
+}
 
 /**
  * Holds media, records and renditions. Keys come from object-keys.ts only.

@@ -82,7 +82,7 @@ test('distinguishes an unreachable store from a lack of part memory', async () =
   const metrics = new Metrics('test');
   const store = observeStore(nowhere, metrics);
   await expect(store.ready()).rejects.toThrow();
-  const crowded = Readable.from([]).destroy(new CrowdedOut('others were faster'));
+  const crowded = Readable.from([]).destroy(new CrowdedOut('others were faster', false));
   await expect(opened.store.put('media/one', crowded)).rejects.toThrow(CrowdedOut);
   expect(await counts(metrics)).toEqual({ 'ready unavailable': 1 });
   expect(await opened.counts()).toEqual({ 'put crowded_out': 1 });

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { blockBytes, PartMemory, partBytes } from './part-memory.ts';
+import { blockBytes, type PartHolder, PartMemory, partBytes } from './part-memory.ts';
 import { PartBuffer } from './s3/part-buffer.ts';
 
 const signal = new AbortController().signal;
 
 /** A part of a sender; `crowdedOut` is called like its upload's end. */
-function partOf(memory: PartMemory, sender: string, crowdedOut: () => void = () => {}): PartBuffer {
+function partOf(memory: PartMemory, sender: string, crowdedOut: PartHolder['crowdOut'] = () => {}): PartBuffer {
   return new PartBuffer(memory, { sender, crowdOut: crowdedOut });
 }
 
@@ -134,8 +134,8 @@ test('crowds out uploads that fill a part for too long, oldest first, and only w
   vi.useFakeTimers();
   const memory = new PartMemory(partBytes, 50);
   const crowdedOut: string[] = [];
-  const slow = partOf(memory, 'mia', () => crowdedOut.push('slow'));
-  const slower = partOf(memory, 'noa', () => crowdedOut.push('slower'));
+  const slow = partOf(memory, 'mia', () => void crowdedOut.push('slow'));
+  const slower = partOf(memory, 'noa', () => void crowdedOut.push('slower'));
   await slow.fill(Buffer.alloc(1), signal);
   await vi.advanceTimersByTimeAsync(60);
   expect(crowdedOut).toEqual([]);
@@ -316,6 +316,46 @@ test('while another sender waits, uploads of the sender that holds most are crow
   expect(await waiting).toBe(blockBytes);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(crowdedOut).toEqual([0]);
+});
+
+test.each([
+  { senders: ['mia', 'mia', 'noa', 'ada'], expected: ['mia true', 'mia false', 'ada false'] },
+  { senders: ['mia', 'noa', 'ada', 'eva'], expected: ['eva false', 'mia false'] },
+])(
+  'a sender is crowded out for its own share only if it has several uploads: $senders',
+  async ({ senders, expected }) => {
+    vi.useFakeTimers();
+    const memory = new PartMemory(4 * partBytes, 1000);
+    const reasons: string[] = [];
+    const fill = (sender: string, bytes: number) => {
+      const part = partOf(memory, sender, (reason) => {
+        reasons.push(`${sender} ${reason.isOwnShare}`);
+        part.empty();
+      });
+      return part.fill(Buffer.alloc(bytes), signal);
+    };
+    for (const sender of senders.slice(0, 3)) await fill(sender, partBytes - blockBytes);
+    // The rest of the memory, and the lane.
+    await fill(senders[3] ?? '', partBytes);
+    const waiting = [fill('kim', partBytes), fill('lea', partBytes)];
+    await vi.advanceTimersByTimeAsync(1200);
+    await Promise.all(waiting);
+    expect(reasons).toEqual(expected);
+  },
+);
+
+test('a sender without memory that waits for a minute is not above its share, and one alone is', async () => {
+  vi.useFakeTimers();
+  const memory = new PartMemory(partBytes);
+  await partOf(memory, 'mia').fill(Buffer.alloc(1), signal);
+  const outcomes = async (...senders: string[]) => {
+    const all = senders.map((sender) => partOf(memory, sender).fill(Buffer.alloc(1), signal));
+    const settled = Promise.allSettled(all);
+    await vi.advanceTimersByTimeAsync(60_000);
+    return (await settled).map((each) => each.status === 'rejected' && each.reason.isOwnShare);
+  };
+  expect(await outcomes('mia')).toEqual([true]);
+  expect(await outcomes('noa')).toEqual([false]);
 });
 
 test('uploads are not crowded out after five seconds for their own sender', async () => {

@@ -107,8 +107,9 @@ export class PartMemory {
     if (this.tryGrant(holder)) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const stop = () => {
+      const isOwnShare = this.#isOwnShare(holder);
       this.#waiting.delete(resolve);
-      reject(signal.aborted ? signal.reason : new CrowdedOut('no memory for the upload'));
+      reject(signal.aborted ? signal.reason : new CrowdedOut('no memory for the upload', isOwnShare));
     };
     const timer = setTimeout(stop, maxWaitMs).unref();
     signal.addEventListener('abort', stop);
@@ -174,6 +175,15 @@ export class PartMemory {
     return this.#granted.get(sender) ?? 0;
   }
 
+  /** Whether the sender's other uploads took the memory: they hold at least what the next one in line would hold with that of this upload. */
+  #isOwnShare(holder: PartHolder): boolean {
+    const part = this.#parts.get(holder);
+    const size = part ? sizeOf(part) : 0;
+    const others = this.#grantedTo(holder.sender) - size;
+    const [, next] = this.#nextWaiting();
+    return others > 0 && others >= this.#grantedTo(next.holder.sender) + size;
+  }
+
   #count(sender: string, change: number): void {
     const granted = this.#grantedTo(sender) + change;
     if (granted > 0) this.#granted.set(sender, granted);
@@ -198,7 +208,8 @@ export class PartMemory {
     const due = this.#findDue();
     if (due) {
       due.part.isCrowdedOut = true;
-      due.holder.crowdOut(new CrowdedOut('other uploads needed the memory of this slow one'));
+      const isOwnShare = this.#isOwnShare(due.holder);
+      due.holder.crowdOut(new CrowdedOut('other uploads needed the memory of this slow one', isOwnShare));
     }
     this.#crowding = setTimeout(() => this.#crowdOut(), crowdingPauseMs).unref();
   }

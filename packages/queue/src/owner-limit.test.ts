@@ -1,7 +1,6 @@
 import { patienceMs } from '@echodrop/testkit/patience';
 import { expect, test } from 'vitest';
-import { OwnerLimit } from './owner-limit.ts';
-import { QueueUnavailable } from './queue-client.ts';
+import { OwnerBusy, OwnerLimit } from './owner-limit.ts';
 
 const wait = { waitMs: patienceMs, signal: new AbortController().signal };
 
@@ -51,7 +50,7 @@ test('work that waited too long, or was aborted, does not start or take a slot',
   const gone = new AbortController();
   const left = workOf(limit, 'a', { ...wait, signal: gone.signal });
   const next = workOf(limit, 'a');
-  await expect(late.result).rejects.toThrow(QueueUnavailable);
+  await expect(late.result).rejects.toThrow(OwnerBusy);
   gone.abort(new Error('the client has left'));
   await expect(left.result).rejects.toThrow('the client has left');
   first.end();

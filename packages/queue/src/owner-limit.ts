@@ -1,5 +1,8 @@
 import { QueueUnavailable } from './queue-client.ts';
 
+/** Other work of the same owner took the time. */
+export class OwnerBusy extends QueueUnavailable {}
+
 interface Wait {
   readonly waitMs: number;
   readonly signal: AbortSignal;
@@ -14,14 +17,15 @@ export class OwnerLimit {
     this.#atOnce = atOnce;
   }
 
-  /** Runs `work` when a place is free. @throws QueueUnavailable after `waitMs`, the signal's reason, or what `work` throws */
-  async run<T>(name: string, wait: Wait, work: () => Promise<T>): Promise<T> {
+  /** Runs `work` when a place is free, with the time that it waited. @throws OwnerBusy after `waitMs`, the signal's reason, or what `work` throws */
+  async run<T>(name: string, wait: Wait, work: (waitedMs: number) => Promise<T>): Promise<T> {
+    const begun = performance.now();
     const owner = this.#owners.get(name) ?? { running: 0, waiting: new Set() };
     this.#owners.set(name, owner);
     if (owner.running < this.#atOnce) owner.running += 1;
     else await placeIn(owner.waiting, wait);
     try {
-      return await work();
+      return await work(performance.now() - begun);
     } finally {
       const [next] = owner.waiting;
       if (next) next();
@@ -44,7 +48,7 @@ async function placeIn(waiting: Set<() => void>, { waitMs, signal }: Wait): Prom
     reject(reason);
   };
   const abort = () => stopWaiting(signal.reason);
-  const timer = setTimeout(stopWaiting, waitMs, new QueueUnavailable("waited too long behind the owner's other jobs"));
+  const timer = setTimeout(stopWaiting, waitMs, new OwnerBusy("waited too long behind the owner's other jobs"));
   signal.addEventListener('abort', abort);
   waiting.add(take);
   try {

@@ -19,7 +19,7 @@ function recorded(options: ConstructorParameters<typeof FairSlots>[0]) {
     ends.shift()?.();
     await new Promise(setImmediate);
   };
-  return { request, admitted, endFirst };
+  return { slots, request, admitted, endFirst };
 }
 
 test('senders take turns, and the requests of each keep their order', async () => {
@@ -44,6 +44,13 @@ test('a sender at its own limit does not hold up others', async () => {
   await endFirst();
   expect(admitted).toEqual(['a1', 'b1', 'b2', 'a2', 'b3']);
   expect(await Promise.all(waiting)).toEqual([true, true]);
+});
+
+test('of two senders that get no slot, only the one that has one is above its share', async () => {
+  const { slots, request } = recorded({ slots: 1, maxWaiting: 0, maxWaitingOfOne: 0 });
+  await request('a', 'a1');
+  expect(await Promise.all([request('a', 'a2'), request('b', 'b1')])).toEqual([false, false]);
+  expect([slots.holds('a'), slots.holds('b')]).toEqual([true, false]);
 });
 
 test('waiting is limited in time, in all, and for each sender; who gave up has no turn', async () => {

@@ -40,6 +40,11 @@ export class FairSlots {
     return true;
   }
 
+  /** Whether a sender has a slot: then it had its turn, and only its own share keeps it from another. */
+  holds(sender: string): boolean {
+    return this.#running.has(sender);
+  }
+
   /** Waits for a slot. It is taken for the waiter at once: another request could take it before the waiter runs. */
   async #wait(sender: string, limit: number, waitMs: number): Promise<boolean> {
     const waiters = this.#waiting.get(sender) ?? [];

@@ -39,6 +39,21 @@ test.each([
   },
 );
 
+test('a query without a turn is above the share of its address, unless that has no other', async () => {
+  await using standIn = await startStandIn();
+  await using providers = providersWaiting(1);
+  const query = (token: number, address: number) =>
+    providers.query(standIn.provider, `OAuth oauth_token="${token}"`, `192.0.2.${address}`);
+  const held = Promise.withResolvers<void>();
+  standIn.behaviour = (socket) => void held.promise.then(() => mia(socket));
+  const running = Array.from({ length: 256 }, (_, n) => query(n, Math.floor(n / 64)));
+  await waitUntil('the queries', async () => standIn.requests.length === 256);
+  expect((await query(256, 0)).verdict).toMatchObject({ outcome: 'overloaded', isOwnShare: true });
+  expect((await query(257, 9)).verdict).toMatchObject({ outcome: 'overloaded', isOwnShare: false });
+  held.resolve();
+  await Promise.all(running);
+});
+
 test('a query that gets no turn in time is overloaded, without a request, and leaves its place', async () => {
   await using standIn = await startStandIn();
   await using providers = providersWaiting(1);
@@ -47,7 +62,7 @@ test('a query that gets no turn in time is overloaded, without a request, and le
   standIn.behaviour = (socket) => void held.promise.then(() => mia(socket));
   const running = Array.from({ length: 64 }, (_, n) => query(n));
   await waitUntil('the queries', async () => standIn.requests.length === 64);
-  const verdict = { outcome: 'overloaded', retryAfterSeconds: 1 };
+  const verdict = { outcome: 'overloaded', retryAfterSeconds: 1, isOwnShare: true };
   expect(await query(64)).toEqual({ verdict, source: 'busy', canHaveArrived: false });
   held.resolve();
   await Promise.all(running);

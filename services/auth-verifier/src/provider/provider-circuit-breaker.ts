@@ -13,10 +13,13 @@ import type { NotQueried, VerifierEvents } from '../events.ts';
 
 export type ProviderEvents = Pick<VerifierEvents, 'providerFailed' | 'circuitOpened' | 'circuitClosed'>;
 
-/** `retryMs`: the time until a retry. */
-interface Rejected {
+/** Why a request was not sent. */
+export interface Rejected {
   readonly cause: NotQueried;
+  /** The time until a retry. */
   readonly retryMs: number;
+  /** Whether other requests of the same sender took its share. */
+  readonly isOwnShare?: boolean;
 }
 
 const maxConcurrent = 256;
@@ -87,7 +90,8 @@ export class ProviderCircuitBreaker {
     using held = new DisposableStack();
     const open = this.#rejection(sender);
     if (open) return open;
-    if (!(await this.#slots.acquire(sender, limit, this.#waitMs, held))) return { cause: 'busy', retryMs: busyRetryMs };
+    if (!(await this.#slots.acquire(sender, limit, this.#waitMs, held)))
+      return { cause: 'busy', retryMs: busyRetryMs, isOwnShare: this.#slots.holds(sender) };
     // The circuit may have opened meanwhile.
     return this.#rejection(sender) ?? (await this.#breaker.execute(() => this.#count(sender, request)));
   }

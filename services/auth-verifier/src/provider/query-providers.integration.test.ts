@@ -263,7 +263,7 @@ test('too many concurrent requests are not a failure of the provider', async () 
   const all = Array.from({ length: 300 }, (_, index) =>
     slow.query(standIn.provider, `OAuth oauth_token="${index}"`, `192.0.2.${index % 5}`),
   );
-  const verdict = { outcome: 'overloaded', retryAfterSeconds: 1 };
+  const verdict = { outcome: 'overloaded', retryAfterSeconds: 1, isOwnShare: true };
   const crowded = { verdict, source: 'busy', canHaveArrived: false };
   expect(await Promise.all(all.slice(256))).toEqual(Array(44).fill(crowded));
   await waitUntil('the requests', async () => sockets.length === 256);

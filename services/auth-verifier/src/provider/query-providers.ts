@@ -14,6 +14,7 @@ import {
   InvalidResponse,
   ProviderCircuitBreaker,
   type ProviderEvents,
+  type Rejected,
   TooManyRequests,
 } from './provider-circuit-breaker.ts';
 
@@ -69,7 +70,7 @@ export class IdentityProviders implements AsyncDisposable {
   async query(provider: Provider, authorization: string, clientAddress: string): Promise<QueryResult> {
     const token = digestOf(provider, tokenIn(authorization));
     const resting = this.#resting.getRemainingTTL(token);
-    if (resting > 0) return notQueried('token_rate_limited', resting);
+    if (resting > 0) return notQueried({ cause: 'token_rate_limited', retryMs: resting });
     const started = performance.now();
     const result = (verdict: Verdict, canHaveArrived: boolean): QueryResult => {
       return { verdict, source: 'provider', seconds: (performance.now() - started) / 1000, canHaveArrived };
@@ -82,7 +83,7 @@ export class IdentityProviders implements AsyncDisposable {
           this.#exchange(provider, authorization, token),
         );
       const found = await this.#breakerOf(provider).execute(sender, this.#known.has(token), exchange);
-      return 'retryMs' in found ? notQueried(found.cause, found.retryMs) : result(found, true);
+      return 'retryMs' in found ? notQueried(found) : result(found, true);
     } catch (error) {
       this.#options.events.providerFailed(provider, error);
       if (!(error instanceof TooManyRequests)) return result(unavailable(), canHaveArrived(error));
@@ -137,10 +138,10 @@ export class IdentityProviders implements AsyncDisposable {
   }
 }
 
-function notQueried(source: NotQueried, retryMs: number): QueryResult {
+function notQueried({ cause: source, retryMs, isOwnShare }: Rejected): QueryResult {
   const verdict = unavailable(retryMs);
   return {
-    verdict: source === 'busy' ? { ...verdict, outcome: 'overloaded' } : verdict,
+    verdict: source === 'busy' ? { ...verdict, outcome: 'overloaded', isOwnShare } : verdict,
     source,
     canHaveArrived: false,
   };

@@ -97,13 +97,16 @@ test('an unknown provider is named as the credentials need it', () => {
   );
 });
 
-test('too many verifications are no failure of the address, and are 503 to its client', () => {
+test('too many verifications are no failure of the address, and 429 for its own, otherwise 503', () => {
   const excuse = vi.fn();
   const verdict = { outcome: 'overloaded', retryAfterSeconds: 1 } as const;
   const refusal = expect.objectContaining({ reason: 'overloaded', status: 503, retryAfterSeconds: 1 });
   expect(() => requireCaller(verdict, credentials, { excuse })).toThrow(refusal);
   expect(excuse).toHaveBeenCalledOnce();
+  const aboveShare = expect.objectContaining({ reason: 'too_many_requests', status: 429, retryAfterSeconds: 1 });
+  expect(() => requireCaller({ ...verdict, isOwnShare: true }, credentials, { excuse })).toThrow(aboveShare);
+  expect(excuse).toHaveBeenCalledTimes(2);
   expect(() => requireCaller({ ...verdict, outcome: 'provider_unavailable' }, credentials, { excuse })).toThrow();
   expect(() => requireCaller({ outcome: 'refused' }, credentials, { excuse })).toThrow();
-  expect(excuse).toHaveBeenCalledOnce();
+  expect(excuse).toHaveBeenCalledTimes(2);
 });

@@ -101,6 +101,11 @@ export function requireCaller(
       throw new Refusal('provider_unavailable', { retryAfterSeconds: verdict.retryAfterSeconds });
     case 'overloaded':
       excuse();
+      if (verdict.isOwnShare)
+        throw new Refusal('too_many_requests', {
+          message: 'addressUploads',
+          retryAfterSeconds: verdict.retryAfterSeconds,
+        });
       throw new Refusal('overloaded', { retryAfterSeconds: verdict.retryAfterSeconds });
   }
 }

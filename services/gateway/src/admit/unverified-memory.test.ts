@@ -12,6 +12,8 @@ function uploadOf(memory: UnverifiedMemory, network: string, bytes = 0) {
   return upload;
 }
 
+const aboveShare = expect.objectContaining({ reason: 'too_many_requests', retryAfterSeconds: 5 });
+
 test('one upload may hold all of the memory, but no more', () => {
   const { share } = uploadOf(new UnverifiedMemory(100), 'one', 100);
   expect(() => share.take(1)).toThrow(expect.objectContaining({ reason: 'media_too_large' }));
@@ -21,7 +23,7 @@ test('the uploads of one network together may hold all of the memory, but no mor
   const memory = new UnverifiedMemory(100);
   uploadOf(memory, 'one', 60);
   const second = uploadOf(memory, 'one', 40);
-  expect(() => second.share.take(1)).toThrow(expect.objectContaining({ reason: 'overloaded', retryAfterSeconds: 5 }));
+  expect(() => second.share.take(1)).toThrow(aboveShare);
   expect(memory.heldBytes).toBe(100);
 });
 
@@ -29,7 +31,7 @@ test('a second network gets half: the largest uploads of the network that holds 
   const memory = new UnverifiedMemory(100);
   const [small, large] = [uploadOf(memory, 'one', 30), uploadOf(memory, 'one', 70)];
   const other = uploadOf(memory, 'other', 50);
-  expect([small.reason, large.reason, other.reason]).toEqual([undefined, 'overloaded', undefined]);
+  expect([small.reason, large.reason, other.reason]).toEqual([undefined, 'too_many_requests', undefined]);
   expect(memory.heldBytes).toBe(80);
 });
 
@@ -37,7 +39,7 @@ test('a network does not crowd out another that does not hold more', () => {
   const memory = new UnverifiedMemory(100);
   const one = uploadOf(memory, 'one', 50);
   const other = uploadOf(memory, 'other', 50);
-  expect(() => other.share.take(1)).toThrow(expect.objectContaining({ reason: 'overloaded' }));
+  expect(() => other.share.take(1)).toThrow(aboveShare);
   expect(one.reason).toBe(undefined);
 });
 

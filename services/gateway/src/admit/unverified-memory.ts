@@ -5,7 +5,10 @@ export interface MemoryShare extends Disposable {
   readonly network: string;
   readonly crowdOut: (reason: Refusal) => void;
   readonly bytes: number;
-  /** @throws Refusal `media_too_large` beyond what one upload may hold, `overloaded` if no other network holds more */
+  /**
+   * @throws Refusal `media_too_large` beyond what one upload may hold; if no other network holds more, `too_many_requests` beyond an equal
+   * share of the network, `overloaded` within it
+   */
   readonly take: (bytes: number) => void;
   readonly giveBack: (bytes: number) => void;
   /** From now on it is not crowded out. */
@@ -60,9 +63,12 @@ export class UnverifiedMemory {
       const networks = Map.groupBy(this.#shares, ({ network }) => network);
       const heldBy = (network = '') => (networks.get(network) ?? []).reduce((sum, each) => sum + each.bytes, 0);
       const heaviest = largest(networks.keys(), heldBy);
-      const refusal = new Refusal('overloaded');
-      if (heldBy(heaviest) <= heldBy(share.network) + bytes) throw refusal;
-      largest(networks.get(heaviest ?? '') ?? [], (each) => each.bytes)?.crowdOut(refusal);
+      const aboveShare = new Refusal('too_many_requests', { message: 'addressUploads' });
+      const wanted = heldBy(share.network) + bytes;
+      // Verified uploads may hold the rest.
+      if (heldBy(heaviest) <= wanted)
+        throw wanted > this.#maxBytes / networks.size ? aboveShare : new Refusal('overloaded');
+      largest(networks.get(heaviest ?? '') ?? [], (each) => each.bytes)?.crowdOut(aboveShare);
     }
   }
 }

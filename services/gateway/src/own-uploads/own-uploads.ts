@@ -1,4 +1,4 @@
-import { takeListSlot } from '@echodrop/archive/list-slots';
+import { holdsListSlot, takeListSlot } from '@echodrop/archive/list-slots';
 import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import { tryFindRecord } from '@echodrop/archive/records';
@@ -43,7 +43,10 @@ export async function listOwn(
   const { requestId, signal } = own;
   const owner = ownerHash(await callerOf(own, deps));
   using held = new DisposableStack();
-  if (!(await takeListSlot(owner, held))) throw new Refusal('overloaded');
+  if (!(await takeListSlot(owner, held)))
+    throw holdsListSlot(owner)
+      ? new Refusal('too_many_requests', { message: 'userUploads' })
+      : new Refusal('overloaded');
   const unreadable = (mediaId: string, error: UnreadableRecord) =>
     deps.events.recordUnreadable(requestId, mediaId, error);
   return await listNewest(deps.store, { ...page, owner, signal, unreadable });

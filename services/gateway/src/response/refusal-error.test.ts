@@ -6,10 +6,13 @@ import {
   refusals,
   unsupportedSentences,
 } from '@echodrop/contracts/refusal-statuses-and-messages';
+import { CrowdedOut } from '@echodrop/object-store/object-store';
+import { OwnerBusy } from '@echodrop/queue/owner-limit';
+import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { refusalResponses } from '../openapi/openapi-refusals.ts';
-import { Refusal } from './refusal-error.ts';
+import { asRefusal, Refusal } from './refusal-error.ts';
 
 const reasons = Object.keys(refusals) as Reason[];
 
@@ -31,6 +34,15 @@ test('a message repeats nothing of a request but plain text', () => {
       );
     }),
   );
+});
+
+test.each([
+  ['other uploads of the user take the memory', new CrowdedOut('', true), 'too_many_requests'],
+  ['other probes of the user take the time', new OwnerBusy(), 'too_many_requests'],
+  ['all uploads take the memory', new CrowdedOut('', false), 'overloaded'],
+  ['no probe ends in time', new QueueUnavailable(), 'unavailable'],
+])('if %s, an upload is refused with its own reason', (_what, error, reason) => {
+  expect(asRefusal(error).reason).toBe(reason);
 });
 
 test('each reason for unsupported media has its own message', () => {

@@ -1,5 +1,6 @@
 import { type MessagesOf, type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { CrowdedOut } from '@echodrop/object-store/object-store';
+import { OwnerBusy } from '@echodrop/queue/owner-limit';
 
 interface Circumstances {
   readonly retryAfterSeconds?: number | undefined;
@@ -76,9 +77,12 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** Maps any error to a response: a Refusal as it is, anything else to `overloaded` or `unavailable`. */
+/** Maps any error to a response: a Refusal as it is, anything else to `too_many_requests`, `overloaded` or `unavailable`. */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
+  // No failure of ours: the user's other uploads took the memory or the time.
+  if ((error instanceof CrowdedOut && error.isOwnShare) || error instanceof OwnerBusy)
+    return new Refusal('too_many_requests', { message: 'userUploads', cause: error });
   const reason = error instanceof CrowdedOut ? 'overloaded' : 'unavailable';
   return new Refusal(reason, { cause: error });
 }
