@@ -90,6 +90,21 @@ test('if no slot is left, an address that has some is above its share, and anoth
   expect(refused).toEqual(['address_unverified', 'slots']);
 });
 
+test('slow uploads of ten users from one address leave slots for other users', () => {
+  const slots = slotsWith({ slots: 1000 });
+  const upload = (user: number, address: string) => {
+    using held = new DisposableStack();
+    held.use(slots.acquire(address, 'unverified')).moveToUser(`${user}`);
+    held.move();
+  };
+  for (let user = 1; user <= 10; user += 1)
+    expect(() => {
+      while (true) upload(user, '192.0.2.1');
+    }).toThrow(tooMany);
+  for (let user = 11; user <= 59; user += 1) upload(user, '192.0.2.2');
+  expect(() => slots.acquire('192.0.2.3', 'unverified')).toThrow(overloaded);
+});
+
 test('verified users of one address may use every slot', () => {
   const slots = slotsWith({ slots: 8, anonymousPerAddress: 1 });
   for (let user = 1; user <= 8; user += 1) {
