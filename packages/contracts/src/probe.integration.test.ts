@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OwnerBusy } from '@echodrop/queue/owner-limit';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { defaultLimits } from '@echodrop/queue/queue-connection';
@@ -75,6 +76,32 @@ test("slow probes of one owner take half of a worker's slots, so that those of a
     started.length = 0;
     proceed = Promise.withResolvers();
   }
+});
+
+test('a probe reports its wait behind those of its owner, and is refused as busy if they took most of its time', async () => {
+  const proceed = Promise.withResolvers<void>();
+  const reply = { outcome: 'media', kind: 'video', type: 'flv', width: 3, height: 2 } as const;
+  const slow = () => proceed.promise.then(() => reply);
+  const serving = { photoConcurrency: 1, videoConcurrency: 2, graceSeconds: 0, onEnd: () => {} };
+  for (const queue of startProbeWorkers({ ...serving, probe: slow }, queueOptionsFor(redis.url))) parts.use(queue);
+  const waits: [string, number][] = [];
+  const start = (name: string, owner: string, deadlineMs = patienceMs) => {
+    const onOwnWait = (ms: number) => void waits.push([name, ms]);
+    const wait = { owner, deadlineMs, signal: patientSignal(), onOwnWait };
+    return client.probe({ mediaKey: name, size: 3, head: Buffer.from('any') }, 'flv', wait);
+  };
+  const first = start('first', 'a');
+  const late = start('late', 'a', 1);
+  const second = start('second', 'a');
+  const other = start('other', 'b');
+  await expect(late).rejects.toThrow(OwnerBusy);
+  proceed.resolve();
+  await Promise.all([first, second, other]);
+  expect(waits.map(([name, ms]) => [name, ms > 0])).toEqual([
+    ['first', false],
+    ['other', false],
+    ['second', true],
+  ]);
 });
 
 const request = { mediaKey: '0'.repeat(32), size: 3, head: Buffer.from('abc') };

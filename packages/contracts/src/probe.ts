@@ -35,6 +35,8 @@ interface ProbeWait {
   readonly owner: string;
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
+  /** Called when the probe begins, with the time that it waited behind others of its owner. */
+  readonly onOwnWait?: (ms: number) => void;
 }
 
 /** Requests probes. */
@@ -53,11 +55,12 @@ export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
   async probe(
     { mediaKey, size, head }: ProbeRequest,
     type: MediaType,
-    { owner, deadlineMs, signal }: ProbeWait,
+    { owner, deadlineMs, signal, onOwnWait }: ProbeWait,
   ): Promise<Probe> {
     const kind = isPhoto(type) ? 'photos' : 'videos';
     const deadline = performance.now() + deadlineMs;
     return this.#limits[kind].run(owner, { waitMs: deadlineMs, signal }, async (waitedMs) => {
+      onOwnWait?.(waitedMs);
       const job = { mediaKey, size, head: head.toString('base64') };
       const waiting = { deadlineMs: deadline - performance.now(), signal };
       try {

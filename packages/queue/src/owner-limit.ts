@@ -19,13 +19,14 @@ export class OwnerLimit {
 
   /** Runs `work` when a place is free, with the time that it waited. @throws OwnerBusy after `waitMs`, the signal's reason, or what `work` throws */
   async run<T>(name: string, wait: Wait, work: (waitedMs: number) => Promise<T>): Promise<T> {
-    const begun = performance.now();
     const owner = this.#owners.get(name) ?? { running: 0, waiting: new Set() };
     this.#owners.set(name, owner);
-    if (owner.running < this.#atOnce) owner.running += 1;
+    const begun = performance.now();
+    const isFree = owner.running < this.#atOnce;
+    if (isFree) owner.running += 1;
     else await placeIn(owner.waiting, wait);
     try {
-      return await work(performance.now() - begun);
+      return await work(isFree ? 0 : performance.now() - begun);
     } finally {
       const [next] = owner.waiting;
       if (next) next();

@@ -35,6 +35,8 @@ interface UploadLog {
   cause?: string | undefined;
   refusalMessage?: string;
   bytes?: number;
+  /** After the last byte, behind the user's other probes. */
+  ownWaitSeconds?: number;
 }
 
 /** Sets the fields of the log line of a refused upload. */

@@ -128,7 +128,7 @@ async function send(to: OncePublisher, sent: Sent): Promise<Published> {
   const { signal = new AbortController().signal } = sent;
   const stored = (await received.awaitStored()) ?? expect.fail('too large');
   const complete = { message, alt, application, caller: { ...caller, subject }, media: received, stored };
-  return await to.publish(complete, key, { signal });
+  return await to.publish(complete, key, { signal, log: {} });
 }
 
 const storedKeys = (kind: 'media' | 'records') => readdir(join(folder, 'objects', kind)).catch(() => []);

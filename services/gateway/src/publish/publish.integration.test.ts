@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { removeDeadEntries } from '@echodrop/archive/check-entry';
 import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
+import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { Caller } from '@echodrop/contracts/verification';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { recordKey } from '@echodrop/object-store/object-keys';
@@ -12,7 +13,7 @@ import { expect, test, vi } from 'vitest';
 import { ReceivedMedia } from '../receive/received-media.ts';
 import { Refusal } from '../response/refusal-error.ts';
 import { commitMs } from './commit-record.ts';
-import { OutcomeUnknown, Publisher } from './publish.ts';
+import { OutcomeUnknown, type PublishContext, Publisher } from './publish.ts';
 
 const caller: Caller = { provider: 'https://provider.example', subject: '1', userId: 1n, screenName: 'one' };
 const photo = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
@@ -48,6 +49,19 @@ class ForgetfulStore extends FaultyStore {
   }
 }
 
+const ownWaitMs = 3210.4;
+
+async function waitForOwn(...[, , { onOwnWait }]: Parameters<ProbeClient['probe']>) {
+  onOwnWait?.(ownWaitMs);
+  return probe;
+}
+
+test('an upload knows how long it waited behind other probes of its user', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  expect((await publish(store)).log.ownWaitSeconds).toBe(3.21);
+});
+
 const noBlocks = { refuseBlocked: () => {} };
 
 async function publish(
@@ -65,16 +79,17 @@ async function publish(
     listingRepaired: () => expect.unreachable(),
     enqueueFailed: (mediaKey: string) => void failed.push(mediaKey),
   };
-  const probes = { probes: { probe: async () => probe }, probeTimeoutMs: 1000, mediaLimits: { maxPixels: 1 } };
+  const probes = { probes: { probe: waitForOwn }, probeTimeoutMs: 1000, mediaLimits: { maxPixels: 1 } };
   const publisher = new Publisher({ store, ...probes, renditions: { enqueue }, blocks, events });
+  const log: PublishContext['log'] = {};
   const body = { pause: () => {}, resume: () => {}, stop: () => {} };
   await using media = new ReceivedMedia({ store, onOrphan: () => expect.unreachable(), maxBytes: photo.length, body });
   media.write(photo);
   media.end();
   const stored = (await media.awaitStored()) ?? expect.fail('too large');
   const upload = { caller, media, message: 'hello', application: 'app', stored };
-  const record = await publisher.publish(upload, { signal: new AbortController().signal });
-  return { record, missing, failed };
+  const record = await publisher.publish(upload, { signal: new AbortController().signal, log });
+  return { record, missing, failed, log };
 }
 
 test.each([

@@ -45,7 +45,7 @@ interface PublisherDeps {
 }
 
 /** The part of an upload's context that publishing needs. */
-export type PublishContext = Pick<UploadContext, 'signal'>;
+export type PublishContext = Pick<UploadContext, 'signal' | 'log'>;
 
 /** Makes media public: probes it, writes its record, enqueues its renditions, and lists it. */
 export class Publisher {
@@ -134,10 +134,13 @@ export class Publisher {
     return found && recordOf(owner, found);
   }
 
-  async #requireSupported({ media, caller }: CompleteUpload, { signal }: PublishContext) {
+  async #requireSupported({ media, caller }: CompleteUpload, { signal, log }: PublishContext) {
     const { type } = media;
     if (type === undefined) throw mediaUnsupported('unknown_type', type);
-    const probe = await this.#probe(media, type, { owner: ownerHash(caller), signal });
+    const onOwnWait = (ms: number) => {
+      log.ownWaitSeconds = Math.round(ms) / 1000;
+    };
+    const probe = await this.#probe(media, type, { owner: ownerHash(caller), signal, onOwnWait });
     if (probe.outcome === 'unsupported') throw mediaUnsupported(probe.why, type);
     return probe;
   }
@@ -146,7 +149,7 @@ export class Publisher {
   async #probe(
     { key: mediaKey, head, size }: CompleteMedia,
     type: MediaType,
-    waiting: { readonly owner: string; readonly signal: AbortSignal },
+    waiting: Omit<Parameters<ProbeClient['probe']>[2], 'deadlineMs'>,
   ): Promise<Probe> {
     const { probes, probeTimeoutMs: deadlineMs, mediaLimits, events } = this.#deps;
     const probe = type === 'jpg' ? await probeJpeg(head, mediaLimits) : undefined;
