@@ -162,7 +162,7 @@ test('uploads above the limit of their user count as anonymous while they run', 
   expect((await upload(stack, { version: 2, ...normal })).status).toBe(200);
 });
 
-test('made-up tokens of two addresses do not block users at other addresses while a provider is slow', async () => {
+test('made-up tokens of two addresses do not block others while a provider is slow', async () => {
   await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS: '24', TRUSTED_PROXIES: '127.0.0.1' });
   const from = (address: string) => ({ 'X-Forwarded-For': address });
   const known = { ...anotherUser(stack), ...from('192.0.2.1') };

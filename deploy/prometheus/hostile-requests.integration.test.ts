@@ -115,7 +115,7 @@ await describeWithOpsCheckers('Prometheus', ['prometheus'], () => {
     expect(await pending()).toEqual([]);
   });
 
-  test('no alert fires after a stranger has reached the share of an address in slots, memory and verifications', async () => {
+  test('no alert fires after a stranger has reached the shares of an address', async () => {
     const file = { name: 'media', filename: 'a.jpg', content: Buffer.alloc(900 * 1024) };
     expect((await crowd(14, () => ({ version: 1, parts: [file] })))['too_many_requests']).toBeGreaterThan(5);
     await setBehaviour(stack.provider, 'slow');

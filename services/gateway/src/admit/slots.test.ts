@@ -90,7 +90,7 @@ test('if no slot is left, an address that has some is above its share, and anoth
   expect(refused).toEqual(['address_unverified', 'slots']);
 });
 
-test('slow uploads of ten users from one address leave slots for other users', () => {
+test('slow uploads of ten users leave slots for others', () => {
   const slots = slotsWith({ slots: 1000 });
   const upload = (user: number, address: string) => {
     using held = new DisposableStack();

@@ -264,7 +264,7 @@ test('crowding out media ends its upload', async () => {
   client.write(body.subarray(0, 45_000));
   await waitUntil('held media', async () => waiting.memory.heldBytes > 40_000);
   waiting.memory.open('another', () => expect.unreachable()).take(20_000);
-  expect(await client.response()).toMatchObject({ body: 'overloaded' });
+  expect(await client.response()).toMatchObject({ body: 'too_many_requests' });
   expect(waiting.memory.heldBytes).toBe(20_000);
 });
 
