@@ -46,6 +46,15 @@ test('a sender at its own limit does not hold up others', async () => {
   expect(await Promise.all(waiting)).toEqual([true, true]);
 });
 
+test('senders that wait for more leave slots for one that holds fewer', async () => {
+  const { request, admitted, endFirst } = recorded({ slots: 100, maxWaiting: 1000, maxWaitingOfOne: 1000 });
+  for (const sender of ['a', 'b', 'c', 'd', 'e'])
+    for (let n = 0; n < 60; n += 1) void request(sender, sender, { limit: 100 });
+  await endFirst();
+  expect(await request('f', 'f', { waitMs: 0 })).toBe(true);
+  expect(admitted.length).toBeLessThan(100);
+});
+
 test('of two senders that get no slot, only the one that has one is above its share', async () => {
   const { slots, request } = recorded({ slots: 1, maxWaiting: 0, maxWaitingOfOne: 0 });
   await request('a', 'a1');

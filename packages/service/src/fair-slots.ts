@@ -1,3 +1,5 @@
+import { type SharedSlot, SharedSlots } from './shared-slots.ts';
+
 interface FairSlotsOptions {
   /** Slots at once, of all senders. */
   readonly slots: number;
@@ -9,20 +11,20 @@ interface FairSlotsOptions {
 interface Waiter {
   /** Slots of the sender at once. */
   readonly limit: number;
-  readonly admit: () => void;
+  readonly admit: (slot: SharedSlot) => void;
 }
 
-/** Slots for requests of several senders. If none is free, senders take turns, and the requests of each keep their order. */
+/** Slots that senders share (SharedSlots). A request that gets none waits: senders take turns, and the requests of each keep their order. */
 export class FairSlots {
-  readonly #options: FairSlotsOptions;
-  readonly #running = new Map<string, number>();
-  #allRunning = 0;
+  readonly #options: Omit<FairSlotsOptions, 'slots'>;
+  readonly #slots: SharedSlots;
   /** Senders in the order of their turns; none without waiters. */
   readonly #waiting = new Map<string, Waiter[]>();
   #allWaiting = 0;
 
-  constructor(options: FairSlotsOptions) {
+  constructor({ slots, ...options }: FairSlotsOptions) {
     this.#options = options;
+    this.#slots = new SharedSlots(slots);
   }
 
   /**
@@ -31,27 +33,27 @@ export class FairSlots {
    * @returns false if there was no slot in time, or too many requests wait
    */
   async acquire(sender: string, limit: number, waitMs: number, held: DisposableStack): Promise<boolean> {
-    if (this.#isFree(sender, limit)) this.#count(sender, 1);
-    else if (!(await this.#wait(sender, limit, waitMs))) return false;
+    const slot = this.#slots.acquire(sender, limit) ?? (await this.#wait(sender, limit, waitMs));
+    if (!slot) return false;
     held.defer(() => {
-      this.#count(sender, -1);
-      this.#admitNext();
+      slot[Symbol.dispose]();
+      while (this.#admitNext());
     });
     return true;
   }
 
   /** Whether a sender has a slot: then it had its turn, and only its own share keeps it from another. */
   holds(sender: string): boolean {
-    return this.#running.has(sender);
+    return this.#slots.holds(sender);
   }
 
   /** Waits for a slot. It is taken for the waiter at once: another request could take it before the waiter runs. */
-  async #wait(sender: string, limit: number, waitMs: number): Promise<boolean> {
+  async #wait(sender: string, limit: number, waitMs: number): Promise<SharedSlot | undefined> {
     const waiters = this.#waiting.get(sender) ?? [];
     const { maxWaiting, maxWaitingOfOne } = this.#options;
-    if (this.#allWaiting >= maxWaiting || waiters.length >= maxWaitingOfOne) return false;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiter = { limit, admit: () => resolve(true) };
+    if (this.#allWaiting >= maxWaiting || waiters.length >= maxWaitingOfOne) return undefined;
+    const { promise, resolve } = Promise.withResolvers<SharedSlot | undefined>();
+    const waiter = { limit, admit: resolve };
     this.#waiting.set(sender, waiters);
     waiters.push(waiter);
     this.#allWaiting += 1;
@@ -59,34 +61,24 @@ export class FairSlots {
       waiters.splice(waiters.indexOf(waiter), 1);
       this.#allWaiting -= 1;
       if (waiters.length === 0) this.#waiting.delete(sender);
-      resolve(false);
+      resolve(undefined);
     }, waitMs);
     return await promise.finally(() => clearTimeout(timer));
   }
 
-  #admitNext(): void {
+  #admitNext(): boolean {
     for (const [sender, waiters] of this.#waiting) {
       const [next] = waiters;
-      if (!next || !this.#isFree(sender, next.limit)) continue;
+      const slot = next && this.#slots.acquire(sender, next.limit);
+      if (!slot) continue;
       waiters.shift();
       this.#allWaiting -= 1;
       // Behind the others.
       this.#waiting.delete(sender);
       if (waiters.length > 0) this.#waiting.set(sender, waiters);
-      this.#count(sender, 1);
-      next.admit();
-      return;
+      next.admit(slot);
+      return true;
     }
-  }
-
-  #isFree(sender: string, limit: number): boolean {
-    return this.#allRunning < this.#options.slots && (this.#running.get(sender) ?? 0) < limit;
-  }
-
-  #count(sender: string, change: 1 | -1): void {
-    const running = (this.#running.get(sender) ?? 0) + change;
-    if (running > 0) this.#running.set(sender, running);
-    else this.#running.delete(sender);
-    this.#allRunning += change;
+    return false;
   }
 }

@@ -39,17 +39,32 @@ test.each([
   },
 );
 
-test('a query without a turn is above the share of its address, unless that has no other', async () => {
+test('made-up tokens of five addresses leave queries for others', async () => {
   await using standIn = await startStandIn();
   await using providers = providersWaiting(1);
-  const query = (token: number, address: number) =>
+  const query = (token: string, address: number) =>
     providers.query(standIn.provider, `OAuth oauth_token="${token}"`, `192.0.2.${address}`);
   const held = Promise.withResolvers<void>();
   standIn.behaviour = (socket) => void held.promise.then(() => mia(socket));
-  const running = Array.from({ length: 256 }, (_, n) => query(n, Math.floor(n / 64)));
+  const crowd = Array.from({ length: 500 }, (_, n) => query(`made-up ${n}`, Math.floor(n / 100)));
+  await waitUntil('the queries', async () => standIn.requests.length >= 240);
+  standIn.behaviour = mia;
+  expect((await query('noa', 9)).verdict.outcome).toBe('verified');
+  held.resolve();
+  await Promise.all(crowd);
+});
+
+test('a query without a turn is above the share of its address, unless that has no other', async () => {
+  await using standIn = await startStandIn();
+  await using providers = providersWaiting(1);
+  const query = (token: number, network: number) =>
+    providers.query(standIn.provider, `OAuth oauth_token="${token}"`, `2001:db8:0:${network.toString(16)}::1`);
+  const held = Promise.withResolvers<void>();
+  standIn.behaviour = (socket) => void held.promise.then(() => mia(socket));
+  const running = Array.from({ length: 256 }, (_, n) => query(n, n));
   await waitUntil('the queries', async () => standIn.requests.length === 256);
   expect((await query(256, 0)).verdict).toMatchObject({ outcome: 'overloaded', isOwnShare: true });
-  expect((await query(257, 9)).verdict).toMatchObject({ outcome: 'overloaded', isOwnShare: false });
+  expect((await query(257, 257)).verdict).toMatchObject({ outcome: 'overloaded', isOwnShare: false });
   held.resolve();
   await Promise.all(running);
 });

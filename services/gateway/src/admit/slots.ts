@@ -1,7 +1,7 @@
 import { networkOf } from '@echodrop/service/ip-address';
+import { SharedSlots } from '@echodrop/service/shared-slots';
 import { Refusal } from '../response/refusal-error.ts';
 import { FailedVerifications } from './failed-verifications.ts';
-import { SharedSlots } from './shared-slots.ts';
 
 export interface SlotLimits {
   /** Requests at once. */
