@@ -3,7 +3,12 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
 const folder = resolve(import.meta.dirname, '../../../docs/why');
-const pages = ['threat-model.md', 'threats-to-credentials.md', 'compromised-components.md'];
+const pages = [
+  'threat-model.md',
+  'threats-to-availability.md',
+  'threats-to-credentials.md',
+  'compromised-components.md',
+];
 
 // The rows of a page's tables, without their heads.
 const rows = pages.flatMap((page) =>
