@@ -16,7 +16,7 @@ export function entryOf(name: string): string {
 export function nodeFlagsOf(name: string): string[] {
   // Commands end soon.
   if (name === 'admin') return [];
-  // V8 collects the chunks of responses, which are outside its heap, in proportion to the limit too.
-  const maxMiB = name === 'site' ? 256 : 512;
-  return ['--max-semi-space-size=8', `--max-old-space-size=${maxMiB}`];
+  // V8 collects the chunks of responses, which are outside its heap, in proportion to these limits too.
+  const [young, old] = name === 'site' ? [8, 256] : [32, 512];
+  return [`--max-semi-space-size=${young}`, `--max-old-space-size=${old}`];
 }
