@@ -1,12 +1,12 @@
 /** A slot of one sender. Disposing releases it. */
 export interface SharedSlot extends Disposable {
-  /** From now on it counts for another sender, of which `most` at once. @returns false if that may take no further one */
+  /** Counts the slot for another sender, which may hold `most`. @returns false, and changes nothing, if that sender gets no further one */
   readonly moveTo: (sender: string, most: number) => boolean;
 }
 
 /**
  * Slots that senders share. A sender that holds more than are free gets no further one: the first sender can take half of the slots, and each
- * further one half of the rest. So a few senders never take all, and no slot stays empty for want of a fixed share.
+ * further one half of the rest. So a few senders never take all, and no slot is reserved.
  */
 export class SharedSlots {
   readonly #held = new Map<string, number>();
@@ -21,7 +21,7 @@ export class SharedSlots {
     return this.#held.has(sender);
   }
 
-  /** `most`: of this sender at once. @returns undefined if none is free for it */
+  /** @param most slots that this sender may hold @returns undefined if none is free for it */
   acquire(sender: string, most = Number.POSITIVE_INFINITY): SharedSlot | undefined {
     if (!this.#mayTake(sender, most)) return undefined;
     let holder = sender;

@@ -9,7 +9,7 @@ const isCompiled = new Function(`
   return %ActiveTierIsSparkplug(once);
 `);
 
-/** Garbage on V8's heap, of which some survives. */
+/** Creates objects, some of which survive collections of the young generation. */
 function fillHeap(): void {
   let survivors: object[] = [];
   for (let n = 0; n < 1_000_000; n += 1) {

@@ -19,7 +19,7 @@ const pageLength = 24;
 // Long enough to learn that a thumbnail is unsupported.
 const thumbWaitMs = 1000;
 
-/** `GET /by/<hash>?after=<cursor>`: a user's uploads, newest first. The browser isReloading the page until all thumbnails are ready. */
+/** `GET /by/<hash>?after=<cursor>`: a user's uploads, newest first. The browser reloads the page until all thumbnails are ready. */
 export function showUser(site: Site): RequestHandler<{ owner: string }> {
   return async (request, response) => {
     // Lists have slots of their own.
