@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Checksum } from '@echodrop/object-store/checksum';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
-import { partBytes } from '@echodrop/object-store/part-memory';
+import { partBytes } from '@echodrop/object-store/part-size';
 import type { StoredRecord } from '@echodrop/record';
 
 /**

@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { blockBytes, type PartHolder, PartMemory, partBytes } from './part-memory.ts';
+import type { PartHolder } from './crowd-out.ts';
+import { PartMemory } from './part-memory.ts';
+import { blockBytes, partBytes } from './part-size.ts';
 import { PartBuffer } from './s3/part-buffer.ts';
 
 const signal = new AbortController().signal;

@@ -5,7 +5,7 @@ import { crc32 as crc32Of } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { mediaObjectKey, newMediaKey, recordKey } from '../object-keys.ts';
 import { StoreUnavailable } from '../object-store.ts';
-import { partBytes } from '../part-memory.ts';
+import { partBytes } from '../part-size.ts';
 import { bytesAt, chunkBytes, failingAfter, hangingAfter, inChunks } from '../sources.fixture.ts';
 import type { OpenedStores } from './opened-stores.fixture.ts';
 

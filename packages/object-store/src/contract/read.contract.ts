@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listKeys as allKeys, listObjects } from '../list-objects.ts';
 import { listingPrefix, mediaObjectKey, newMediaKey } from '../object-keys.ts';
-import { partBytes } from '../part-memory.ts';
+import { partBytes } from '../part-size.ts';
 import { bytesAt, inChunks } from '../sources.fixture.ts';
 import type { OpenedStores } from './opened-stores.fixture.ts';
 

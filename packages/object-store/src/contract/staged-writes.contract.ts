@@ -5,7 +5,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { describe, expect, test } from 'vitest';
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import { StagedWriteLost } from '../object-store.ts';
-import { partBytes } from '../part-memory.ts';
+import { partBytes } from '../part-size.ts';
 import { bytesAt, failingAfter, inChunks } from '../sources.fixture.ts';
 import { newStagedWrite, type StagedWrite } from '../staged-write.ts';
 import type { OpenedStores } from './opened-stores.fixture.ts';

@@ -3,7 +3,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { describe, expect, test } from 'vitest';
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import { StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
-import { partBytes } from '../part-memory.ts';
+import { partBytes } from '../part-size.ts';
 import type { OpenedStores } from './opened-stores.fixture.ts';
 
 /** Listing and aborting unfinished writes. */

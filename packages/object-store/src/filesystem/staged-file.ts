@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
 import { consumeSource } from '../consume-source.ts';
 import { StagedWriteLost, StoreUnavailable } from '../object-store.ts';
-import { partBytes } from '../part-memory.ts';
+import { partBytes } from '../part-size.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fromStore } from '../store-body.ts';
 import { type FileStats, syncFile } from './durable-file.ts';

@@ -6,7 +6,8 @@ import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ObjectStore, StoreUnavailable } from '../object-store.ts';
-import { PartMemory, partBytes } from '../part-memory.ts';
+import { PartMemory } from '../part-memory.ts';
+import { partBytes } from '../part-size.ts';
 import { inChunks } from '../sources.fixture.ts';
 import { minioStore, patientDeadlines } from './minio-store.fixture.ts';
 

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { assertObjectKey, assertPrefix, mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import { maxListLength, type ObjectStore } from '../object-store.ts';
-import { PartMemory, partBytes } from '../part-memory.ts';
+import { PartMemory } from '../part-memory.ts';
+import { partBytes } from '../part-size.ts';
 import { defaultDeadlines, type StoreDeadlines } from './deadlines.ts';
 import { MinioBucket, type S3Address } from './minio-bucket.ts';
 import { uploadToS3 } from './multipart-upload.ts';

@@ -7,7 +7,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { listObjects } from '../list-objects.ts';
 import type { ObjectStore } from '../object-store.ts';
-import { partBytes } from '../part-memory.ts';
+import { partBytes } from '../part-size.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
 describeWithMinioProgram('a MinIO of four nodes', (program) => {

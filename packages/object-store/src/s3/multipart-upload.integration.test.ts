@@ -9,7 +9,8 @@ import { Client } from 'minio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Checksum } from '../checksum.ts';
 import { StoreUnavailable } from '../object-store.ts';
-import { PartMemory, partBytes } from '../part-memory.ts';
+import { PartMemory } from '../part-memory.ts';
+import { partBytes } from '../part-size.ts';
 import { failingAfter, hangingAfter, inChunks } from '../sources.fixture.ts';
 import { minioStore } from './minio-store.fixture.ts';
 

@@ -1,5 +1,7 @@
 import { Checksum } from '../checksum.ts';
-import { blockBytes, type PartHolder, type PartMemory, partBytes } from '../part-memory.ts';
+import type { PartHolder } from '../crowd-out.ts';
+import type { PartMemory } from '../part-memory.ts';
+import { blockBytes, partBytes } from '../part-size.ts';
 
 /** Buffer for the parts of one upload: filled, sent, emptied, filled again. Disposing releases its memory. */
 export class PartBuffer implements Disposable {
