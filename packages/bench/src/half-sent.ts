@@ -1,9 +1,15 @@
 import { RawClient } from '@echodrop/testkit/raw-client';
 import type { System } from './systems.ts';
+import { uploadHeaders, uploadPathOf } from './upload-request.ts';
 
 export interface HeldRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
+}
+
+/** An upload as a form of so many bytes, with a fresh proof. */
+export function newUpload(formBytes: number): HeldRequest {
+  return { path: uploadPathOf('echodrop'), headers: uploadHeaders('echodrop', formBytes) };
 }
 
 /** Sends half of a body with each request, waits for `whileHeld`, and sends the rest. @returns the responses that refuse */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type HeldRequest, holdHalfSent } from '../half-sent.ts';
+import { type HeldRequest, holdHalfSent, newUpload } from '../half-sent.ts';
 import { bytesOf } from '../media.ts';
 import { forgetPeak, peakMiB, residentMiB } from '../process-usage.ts';
 import { type Bench, runBatch, startRoots, warmUp } from '../scenario.ts';
 import { createResumable, newProof, pieceHeaders } from '../send-pieces.ts';
 import type { System } from '../systems.ts';
-import { formOf, uploadHeaders, uploadPathOf } from '../upload-request.ts';
+import { formOf } from '../upload-request.ts';
 
 const MiB = 1024 * 1024;
 const maxRounds = 3;
@@ -45,8 +45,7 @@ async function measureLarge(bench: Bench, system: System): Promise<void> {
 
 async function measureHalfSent(bench: Bench, system: System): Promise<void> {
   const form = Buffer.concat(formOf(bench.samples['4 MiB']));
-  const begin = async () => ({ path: uploadPathOf('echodrop'), headers: uploadHeaders('echodrop', form.length) });
-  await measureHeld(bench, system, 'uploads', form, begin);
+  await measureHeld(bench, system, 'uploads', form, async () => newUpload(form.length));
 }
 
 async function measureHalfSentPieces(bench: Bench, system: System): Promise<void> {

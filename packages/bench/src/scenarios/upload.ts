@@ -15,20 +15,30 @@ export async function measureUploads(bench: Bench): Promise<void> {
   const all: System[] = [naive, passThrough, ...echodrops];
   for (const size of options.sizes) {
     for (const system of all) await warmUp(bench, system, samples[size]);
-    for (let round = 0; round < options.rounds; round += 1) {
-      const batches = new Map<System, Batch>();
-      const load: BatchSize = { uploads: uploadsOf[size], connections: options.connections };
-      for (const system of rotate(all, round)) batches.set(system, await runBatch(bench, system, samples[size], load));
-      addFigures(bench, size, batches);
-    }
+    for (let round = 0; round < options.rounds; round += 1)
+      addCosts(bench, size, await sendInTurn(bench, size, rotate(all, round)));
   }
 }
 
-function addFigures({ figures }: Bench, size: SizeName, batches: ReadonlyMap<System, Batch>): void {
+/** Sends uploads of one size to each system, one system after another. */
+export async function sendInTurn(
+  bench: Bench,
+  size: SizeName,
+  systems: readonly System[],
+): Promise<Map<System, Batch>> {
+  const { options, samples } = bench;
+  const batches = new Map<System, Batch>();
+  const load: BatchSize = { uploads: uploadsOf[size], connections: options.connections };
+  for (const system of systems) batches.set(system, await runBatch(bench, system, samples[size], load));
+  return batches;
+}
+
+/** Adds what an upload costs each system, and the ratios of Echodrop's costs to those of its peers. */
+export function addCosts({ figures }: Bench, variant: string, batches: ReadonlyMap<System, Batch>): void {
   const costs = new Map([...batches].map(([{ name }, batch]) => [name, totalOf(batch)]));
   const [naive, passThrough] = [costs.get('naive') ?? 0, costs.get('pass-through') ?? 0];
   for (const [{ kind, name: system }, batch] of batches) {
-    const labels = { system, variant: size };
+    const labels = { system, variant };
     for (const [service, ms] of Object.entries(batch.cpuMs))
       figures.add(`CPU of ${service}`, { ...labels, unit: 'ms' }, ms);
     if (kind !== 'echodrop') continue;
