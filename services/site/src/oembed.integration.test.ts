@@ -8,7 +8,8 @@ import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media
 import type { Stack } from '@echodrop/testkit/start-stack';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fetchNamed, oembedLinkOf, readAs, readers } from './readers.fixture.ts';
+import { oembedLinkOf } from './read-html.fixture.ts';
+import { fetchNamed, readAs, readers } from './readers.fixture.ts';
 import { publishSample, shown, startSite } from './site.fixture.ts';
 
 const resources = new AsyncDisposableStack();

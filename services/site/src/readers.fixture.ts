@@ -1,23 +1,11 @@
 import { patientSignal } from '@echodrop/testkit/patience';
 import { readXml } from '@echodrop/testkit/read-xml';
-import { type DefaultTreeAdapterMap, parse } from 'parse5';
+import { metaOf, oembedLinkOf, type ReadPage, readHtml } from './read-html.fixture.ts';
 
 /** How other sites read a page to show a preview: by their documentation or code. */
 
 /** How long a reader waits for a response. */
 export const giveUpMs = 5000;
-
-interface ReadPage {
-  readonly address: string;
-  readonly html: string;
-  readonly elements: readonly ReadElement[];
-}
-
-interface ReadElement {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly text: string;
-}
 
 interface Named {
   readonly address: string;
@@ -88,23 +76,6 @@ export async function readAs({ headers }: Reader, address: string): Promise<Read
 export function fetchNamed({ headers }: Reader, { address }: Named): Promise<Response> {
   const { Range: _, ...others } = headers;
   return fetch(address, { headers: others, redirect: 'manual', signal: patientSignal() });
-}
-
-export function readHtml(html: string, address: string): ReadPage {
-  return { address, html, elements: elementsIn(parse(html)) };
-}
-
-/** The content of the first `meta` of a property or name. */
-export function metaOf({ elements }: ReadPage, key: string): string | undefined {
-  const found = elements.find(
-    ({ name, attributes }) => name === 'meta' && (attributes['property'] === key || attributes['name'] === key),
-  );
-  return found?.attributes['content'];
-}
-
-/** The page's link to oEmbed of a type. */
-export function oembedLinkOf({ elements }: ReadPage, type: string): string | undefined {
-  return elements.find(({ name, attributes }) => name === 'link' && attributes['type'] === type)?.attributes['href'];
 }
 
 /** An oEmbed response, as far as needed. */
@@ -223,13 +194,4 @@ function required(page: ReadPage, name: string): string {
 
 function assertAbsolute(address: string | undefined): void {
   if (!/^https?:\/\/./.test(address ?? '')) throw new Error(`${address} is not absolute`);
-}
-
-function elementsIn(node: DefaultTreeAdapterMap['parentNode']): ReadElement[] {
-  return node.childNodes.flatMap((child) => {
-    if (!('tagName' in child)) return [];
-    const text = child.childNodes.map((inner) => ('value' in inner ? inner.value : '')).join('');
-    const attributes = Object.fromEntries(child.attrs.map(({ name, value }) => [name, value]));
-    return [{ name: child.tagName, attributes, text }, ...elementsIn(child)];
-  });
 }

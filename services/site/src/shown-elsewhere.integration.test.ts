@@ -4,7 +4,8 @@ import { upload } from '@echodrop/testkit/upload';
 import { execa } from 'execa';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fetchNamed, metaOf, type Preview, type Reader, readAs, readers } from './readers.fixture.ts';
+import { metaOf } from './read-html.fixture.ts';
+import { fetchNamed, type Preview, type Reader, readAs, readers } from './readers.fixture.ts';
 import { shown } from './site.fixture.ts';
 
 const resources = new AsyncDisposableStack();

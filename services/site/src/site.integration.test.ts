@@ -3,7 +3,7 @@ import type { StoredRecord } from '@echodrop/record';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import type { Stack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readHtml } from './readers.fixture.ts';
+import { readHtml } from './read-html.fixture.ts';
 import { publishSample, shown, startSite } from './site.fixture.ts';
 
 const mark = 'MARKED-PLACE-48.2082N';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { PublishedMedia } from '../find/find-media.ts';
-import { oembedLinkOf, readHtml } from '../readers.fixture.ts';
+import { oembedLinkOf, readHtml } from '../read-html.fixture.ts';
 import { html } from './html.ts';
 import { metaTags } from './meta-tags.ts';
 import { photo } from './photo.fixture.ts';
