@@ -1,13 +1,22 @@
-import { recordToJson } from '@echodrop/record';
+import { recordsToJson, recordToJson } from '@echodrop/record';
 import { expect, test } from 'vitest';
 import { UnreadableResponse } from './client-errors.ts';
-import { readRecord } from './read-response.ts';
+import { readPage, readRecord } from './read-response.ts';
 import { someRecord } from './service.fixture.ts';
 
 test('a record with an address that is not http(s) is not read', async () => {
   const hostile = recordToJson({ ...someRecord, url: 'javascript:alert(1)' });
   await expect(readRecord('json', hostile)).rejects.toThrow(UnreadableResponse);
 });
+
+test.each([' ', '\u00a0', '\u2800', '\u202e'])(
+  'an address or a cursor with the blank %j is not read',
+  async (blank) => {
+    const padded = `https://a.example/${blank.repeat(80)}Sign-in expired`;
+    await expect(readRecord('json', recordToJson({ ...someRecord, url: padded }))).rejects.toThrow('url');
+    await expect(readPage(recordsToJson({ records: [], next: padded }))).rejects.toThrow('next');
+  },
+);
 
 test.each([
   ['a number of 41 digits', '1'.repeat(41)],

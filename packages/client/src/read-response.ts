@@ -9,6 +9,9 @@ import { withoutJit } from './without-jit.ts';
 
 export type Format = 'xml' | 'json';
 
+// ASCII without blanks.
+const printable = /^[\x21-\x7e]{1,8192}$/;
+
 const { recordShape, pageShape, refusalShape } = withoutJit(() => {
   const wholeNumber = z.pipe(z.coerce.string().check(z.regex(/^\d{1,15}$/)), z.coerce.number());
   const userId = z.pipe(z.coerce.string().check(z.regex(/^-?\d{1,40}$/)), z.coerce.bigint());
@@ -17,8 +20,8 @@ const { recordShape, pageShape, refusalShape } = withoutJit(() => {
   const recordShape = z.object({
     id: someText,
     text: z.string(),
-    // Programs link to it: no `javascript:`.
-    url: z.url({ protocol: /^https?$/ }),
+    // Programs link to it: no `javascript:`. After blanks, text of the service could begin a row of a terminal.
+    url: z.url({ protocol: /^https?$/ }).check(z.regex(printable)),
     width: wholeNumber,
     height: wholeNumber,
     size: wholeNumber,
@@ -28,7 +31,10 @@ const { recordShape, pageShape, refusalShape } = withoutJit(() => {
   });
   // Checked first: a hostile page may have a million.
   const mostRecords = z.array(z.unknown()).check(z.maxLength(100));
-  const pageShape = z.object({ media: z.pipe(mostRecords, z.array(recordShape)), next: z.optional(someText) });
+  const pageShape = z.object({
+    media: z.pipe(mostRecords, z.array(recordShape)),
+    next: z.optional(z.string().check(z.regex(printable))),
+  });
   const refusalShape = z.object({
     errors: z.tuple([z.object({ reason: z.string(), message: z.string() })], z.unknown()),
   });

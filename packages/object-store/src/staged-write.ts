@@ -35,8 +35,6 @@ export function newStagedWrite(key: string, contentType: string): StagedWrite {
 
 /** `signal` ends the call; bytes received until then are kept. */
 export interface AppendOptions extends SourceOptions {
-  /** The most bytes that `source` has, if known. Few are stored without reading the tails before. */
-  readonly maxBytes?: number | undefined;
   /** See PutOptions. */
   readonly sender?: string | undefined;
   /** A new key for an object with less than a part. */

@@ -31,9 +31,8 @@ export function wasCutOff(response: ServerResponse): boolean {
 /** Calls `track` first for every request to `server`. */
 export function trackRequests(server: Server, track: (request: IncomingMessage, response: ServerResponse) => void) {
   server.prependListener('request', track);
-  // Without a listener, Node handles an expectation itself, or emits a request.
-  for (const event of ['checkContinue', 'checkExpectation'])
-    if (server.listenerCount(event) > 0) server.prependListener(event, track);
+  // Without a listener, Node emits a request.
+  if (server.listenerCount('checkContinue') > 0) server.prependListener('checkContinue', track);
 }
 
 /**
@@ -46,6 +45,8 @@ export async function listen(
   { host, port, stopping, graceSeconds }: ListenOptions,
 ): Promise<AsyncDisposable> {
   server.keepAliveTimeout = keepAliveMs;
+  // Node would respond itself, past every limit and log.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   const { running, closeIdle } = trackConnections(server, stopping);
   server.listen(port, host);
   await once(server, 'listening');

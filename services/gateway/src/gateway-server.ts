@@ -23,7 +23,6 @@ export function gatewayServer(app: RequestListener): Server {
   );
   server.maxHeadersCount = 100;
   server.on('checkContinue', app);
-  server.on('checkExpectation', app);
   refuseBrokenRequests(server);
   return server;
 }

@@ -13,7 +13,7 @@ test('list prints the command for the next page, into which a hostile cursor can
   };
   const command = `More: echodrop list --allow-http --count 5 --url ${service.address} --provider https://social.example/verify --after`;
   expect(await hintFor('9-x')).toBe(`${command} 9-x\n`);
-  expect(await hintFor("x'; touch owned #")).toBe(`${command} 'x'\\''; touch owned #'\n`);
+  expect(await hintFor("x';touch<owned#")).toBe(`${command} 'x'\\'';touch<owned#'\n`);
 });
 
 test('a caption in a list is quoted and cut, and no field has gaps', async () => {
@@ -21,13 +21,13 @@ test('a caption in a list is quoted and cut, and no field has gaps', async () =>
   const [gap, line] = ['\u00a0\u2003\u2800'.repeat(20), '4AaBXzv6nZ  2026-01-01T00:00:00Z'];
   const text = `Lunch"${gap}${line}${'x'.repeat(200)}`;
   const [id, type] = [`a${gap}${line}`, `jpg${gap}${line}`];
-  const record = { ...someRecord, id, type, text, url: 'https://site.example/a b' };
+  const record = { ...someRecord, id, type, text, url: 'https://site.example/a' };
   service.responses = [respond(200, recordsToJson({ records: [record] }))];
   const named = ['--url', service.address, '--provider', 'https://social.example/verify', '--allow-http'];
   const { stdout } = await run(['list', ...named], { env: { ECHODROP_BEARER: 'token' } });
   const caption = `"Lunch\\" 4AaBXzv6nZ 2026-01-01T00:00:00Z${'x'.repeat(41)}…"`;
   expect(stdout).toMatch(
-    /^a 4AaBXzv6nZ 2026-01-01T00:00… {2}\S+ {2}jpg 4AaBXzv6nZ 2026-01-01T00:… {2}https:\/\/site.example\/a%20b {2}"/,
+    /^a 4AaBXzv6nZ 2026-01-01T00:00… {2}\S+ {2}jpg 4AaBXzv6nZ 2026-01-01T00:… {2}https:\/\/site.example\/a {2}"/,
   );
   expect(stdout.slice(stdout.indexOf('"Lunch'))).toBe(`${caption}\n`);
 });

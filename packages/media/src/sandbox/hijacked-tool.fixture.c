@@ -51,6 +51,11 @@ static int can_list(const char *path) {
   return folder != NULL && readdir(folder) != NULL;
 }
 
+static int can_take_disk_beyond_size(void) {
+  int file = open(FOLDER "/job/made", O_WRONLY);
+  return file >= 0 && fallocate(file, FALLOC_FL_KEEP_SIZE, 0, 1 << 20) == 0;
+}
+
 static int can_connect(const struct sockaddr *address, socklen_t length, int type) {
   int end = socket(address->sa_family, type, 0);
   return end >= 0 && connect(end, address, length) == 0;
@@ -123,6 +128,7 @@ int main(int count, char **arguments) {
   attempt("remove its input", unlink(FOLDER "/in/media") == 0);
   attempt("remove its output", unlink(FOLDER "/job/made") == 0);
   attempt("replace its output", rename(FOLDER "/job/made", FOLDER "/job/other") == 0);
+  attempt("take disk beyond the size of a file", can_take_disk_beyond_size());
   attempt("make a file without a name", can_open(FOLDER "/job", O_TMPFILE | O_WRONLY));
   attempt("change modes", chmod(FOLDER "/secret", 0600) == 0);
   attempt("make a hard link", link(FOLDER "/secret", FOLDER "/job/hard") == 0);

@@ -175,8 +175,7 @@ __DATA__
 read 0 63; write 1 64; readv 19 65; writev 20 66; pread64 17 67; pwrite64 18 68; preadv 295 69; pwritev 296 70
 close 3 57; lseek 8 62; fstat 5 80; newfstatat 262 79; statx 332 291; stat 4 -; lstat 6 -; access 21 -
 faccessat 269 48; faccessat2 439 439; readlink 89 -; readlinkat 267 78; getcwd 79 17; getdents64 217 61
-ftruncate 77 46
-fallocate 285 47; fadvise64 221 223; fsync 74 82; fdatasync 75 83; sendfile 40 71; copy_file_range 326 285
+ftruncate 77 46; fadvise64 221 223; fsync 74 82; fdatasync 75 83; sendfile 40 71; copy_file_range 326 285
 statfs 137 43; fstatfs 138 44; dup 32 23; dup2 33 -; dup3 292 24; pipe 22 -; pipe2 293 59; eventfd2 290 19
 epoll_create1 291 20; epoll_ctl 233 21; epoll_wait 232 -; epoll_pwait 281 22; epoll_pwait2 441 441; poll 7 -
 ppoll 271 73; select 23 -; pselect6 270 72; getsockname 51 204; getsockopt 55 209; brk 12 214

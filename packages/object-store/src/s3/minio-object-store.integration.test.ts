@@ -47,32 +47,40 @@ describeWithMinio('the tails of a staged write', {}, (start) => {
     };
     return store.append(write, source, { newTailKey, save, ...more });
   }
-  const known = (size: number) => append(Readable.from([Buffer.alloc(size)]), { maxBytes: size });
+  const bytes = (size: number) => Readable.from([Buffer.alloc(size)]);
   const sizes = () => write.tails.map(({ size }) => size);
 
   test('few bytes are stored without those before, until they are many or make a part', async () => {
-    for (let n = 1; n <= 16; n += 1) await known(300_000);
+    for (let n = 1; n <= 16; n += 1) await append(bytes(300_000));
     expect(sizes()).toEqual(Array.from({ length: 16 }, () => 300_000));
-    await known(300_000);
+    await append(bytes(300_000));
     expect(sizes()).toEqual([17 * 300_000]);
-    await known(300_000);
+    await append(bytes(300_000));
     expect([write.parts.length, ...sizes()]).toEqual([1]);
   });
 
+  test('so are those of broken sources', async () => {
+    const breakAfter = (size: number) => expect(append(failingAfter(size, new Error('gone')))).rejects.toThrow('gone');
+    await append(bytes(3 * MiB));
+    for (let n = 1; n <= 15; n += 1) await breakAfter(MiB / 16);
+    expect(sizes()).toEqual([3 * MiB, ...Array.from({ length: 15 }, () => MiB / 16)]);
+    await breakAfter(MiB / 16);
+    expect(sizes()).toEqual([4 * MiB]);
+  });
+
   test('what a broken source has sent is a tail, whatever its size', async () => {
-    await known(1000);
+    await append(bytes(1000));
     await expect(append(failingAfter(6 * MiB, new Error('gone')))).rejects.toThrow('gone');
-    expect([write.parts.length, ...sizes()]).toEqual([0, 6 * MiB + 1000]);
+    expect([write.parts.length, ...sizes()]).toEqual([0, 1000, 6 * MiB]);
   });
 
   test('few bytes that `verify` refuses leave the tails before', async () => {
-    await known(1000);
+    await append(bytes(1000));
     const before = write;
     const verify = () => {
       throw new Error('not these');
     };
-    const refused = append(Readable.from([Buffer.alloc(1000)]), { maxBytes: 1000, verify });
-    await expect(refused).rejects.toThrow('not these');
+    await expect(append(bytes(1000), { verify })).rejects.toThrow('not these');
     expect(write).toEqual(before);
     expect((await store.completeWrite(write)).size).toBe(1000);
   });

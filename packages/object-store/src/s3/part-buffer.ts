@@ -9,17 +9,24 @@ export class PartBuffer implements Disposable {
   readonly #holder: PartHolder;
   #blocks: Buffer[] = [];
   #size = 0;
+  #capacity: number;
+  /** Where the first byte is: behind it are those that came in by `fillBefore`. */
+  #start = 0;
   /** Whether a request has read the content. */
   #isRead = false;
   #checksum = new Checksum();
   /** Over all parts so far, once there is more than one. */
   #checksumOfAll: Checksum | undefined;
 
-  /** `before`: the checksum of the upload's bytes before this part, if any. */
-  constructor(memory: PartMemory, holder: PartHolder, before?: Checksum) {
+  /**
+   * @param before the checksum of the upload's bytes before those that are filled in, if any
+   * @param reserved how many bytes of the first part come in by `fillBefore`
+   */
+  constructor(memory: PartMemory, holder: PartHolder, before?: Checksum, reserved = 0) {
     this.#memory = memory;
     this.#holder = holder;
     this.#checksumOfAll = before;
+    this.#capacity = partBytes - reserved;
   }
 
   /** Bytes in the buffer. */
@@ -28,7 +35,7 @@ export class PartBuffer implements Disposable {
   }
 
   get isFull(): boolean {
-    return this.#size === partBytes;
+    return this.#size === this.#capacity;
   }
 
   /** Over the bytes in the buffer. */
@@ -48,7 +55,7 @@ export class PartBuffer implements Disposable {
   fill(bytes: Buffer, signal: AbortSignal): number | Promise<number> {
     let taken = 0;
     while (taken < bytes.length && !this.isFull) {
-      if (this.#size % blockBytes === 0) {
+      if (this.#size === this.#blocks.length * blockBytes) {
         if (!this.#memory.tryGrant(this.#holder)) return this.#fillLater(bytes, taken, signal);
         this.#grow();
       }
@@ -57,15 +64,32 @@ export class PartBuffer implements Disposable {
     return taken;
   }
 
+  /**
+   * Puts the bytes that `fillIn` adds before those that the buffer has, into the reserved bytes. If it fails, the buffer is as before.
+   * @param before the checksum of the upload's bytes before them; while `fillIn` runs, `checksumOfAll` begins there
+   */
+  async fillBefore(before: Checksum, fillIn: () => Promise<void>): Promise<void> {
+    const [size, checksum, checksumOfAll] = [this.#size, this.#checksum, this.#checksumOfAll];
+    const capacity = this.#capacity;
+    [this.#capacity, this.#checksum, this.#checksumOfAll] = [partBytes, new Checksum(), before];
+    try {
+      await fillIn();
+      for (const piece of this.#pieces(0, size)) this.#checksum.add(piece);
+      this.#start = size;
+    } catch (error) {
+      [this.#size, this.#capacity, this.#checksum] = [size, capacity, checksum];
+      throw error;
+    } finally {
+      this.#checksumOfAll = checksumOfAll;
+    }
+  }
+
   /** The content; valid until it is emptied. */
   *bytes(): Iterable<Buffer> {
     this.#isRead = true;
     this.startSending();
-    let remaining = this.#size;
-    for (const block of this.#blocks) {
-      yield remaining < blockBytes ? block.subarray(0, remaining) : block;
-      remaining -= blockBytes;
-    }
+    yield* this.#pieces(this.#start, this.#size);
+    yield* this.#pieces(0, this.#start);
   }
 
   /** Call when the part gets no more bytes, if its content is not read soon. */
@@ -77,7 +101,7 @@ export class PartBuffer implements Disposable {
   empty({ hasFailed = false } = {}): void {
     this.#memory.end(this.#holder, this.#blocks, !(hasFailed && this.#isRead));
     this.#blocks = [];
-    this.#size = 0;
+    [this.#size, this.#start, this.#capacity] = [0, 0, partBytes];
     this.#isRead = false;
     this.#checksumOfAll ??= this.#checksum;
     this.#checksum = new Checksum();
@@ -94,12 +118,23 @@ export class PartBuffer implements Disposable {
     return copied + (await this.fill(bytes.subarray(copied), signal));
   }
 
+  *#pieces(from: number, to: number): Iterable<Buffer> {
+    for (let at = from; at < to; ) {
+      const offset = at % blockBytes;
+      const piece = (this.#blocks[(at - offset) / blockBytes] as Buffer).subarray(offset, offset + to - at);
+      yield piece;
+      at += piece.length;
+    }
+  }
+
   #grow(): void {
     this.#blocks.push(this.#memory.takeBlock(this.#holder));
   }
 
   #copy(bytes: Buffer, from: number): number {
-    const copied = bytes.copy(this.#blocks.at(-1) as Buffer, this.#size % blockBytes, from);
+    const offset = this.#size % blockBytes;
+    const block = this.#blocks[(this.#size - offset) / blockBytes] as Buffer;
+    const copied = bytes.copy(block, offset, from, from + this.#capacity - this.#size);
     this.#size += copied;
     const piece = copied === bytes.length ? bytes : bytes.subarray(from, from + copied);
     this.#checksum.add(piece);

@@ -19,7 +19,7 @@ import { PartsLost } from './store-response.ts';
 
 // S3 refuses smaller parts, except the last.
 const minPartBytes = 5 * 1024 * 1024;
-// Each takes a request to read.
+// Each takes a request to read. Fewer would be rewritten more often by a client that sends little at a time.
 const maxTails = 16;
 
 interface Staging {
@@ -29,19 +29,21 @@ interface Staging {
 
 type Tails = StagedWrite['tails'];
 
-/** `ObjectStore.append`: full parts of a multipart upload, and objects with the rest, the tails, which the next part needs again. */
+/**
+ * `ObjectStore.append`: full parts of a multipart upload, and objects with the rest, the tails. Tails are read only when a part can be made of them,
+ * or when they are too many: a call that brings few bytes costs the store few.
+ */
 export async function appendToS3(
   { bucket, memory }: Staging,
   write: StagedWrite,
   source: Readable,
-  { maxBytes = minPartBytes, sender = write.key, newTailKey, save, verify, ...options }: AppendOptions,
+  { sender = write.key, newTailKey, save, verify, ...options }: AppendOptions,
 ): Promise<void> {
-  const isSmall = write.tails.length < maxTails && sizeOf(write.tails) + maxBytes < minPartBytes;
-  // The tails whose bytes are in the buffer.
-  let held: Tails = isSmall ? [] : write.tails;
   const holder = { sender, crowdOut: (reason: CrowdedOut) => void source.destroy(reason) };
-  using part = new PartBuffer(memory, holder, checksumBefore(write, held));
+  using part = new PartBuffer(memory, holder, new Checksum(write.crc32), sizeOf(write.tails));
   let [staged, saved] = [write, write];
+  // The tails whose bytes are in the buffer: all or none.
+  let held: Tails = [];
   const keep = async () => {
     if (staged === saved) return;
     await save(staged);
@@ -58,8 +60,14 @@ export async function appendToS3(
     held = tails;
     if (!verify) await keep();
   };
+  const joinTails = async () => {
+    const { tails } = staged;
+    if (tails.length === held.length) return;
+    await part.fillBefore(checksumBefore(staged, tails), () => readTails(bucket, tails, part, staged));
+    held = tails;
+  };
   const sendPart = async () => {
-    if (isSmall) throw new StoreUnavailable('the source has more bytes than announced');
+    await joinTails();
     const id = staged.id ?? (await bucket.multipart.create(write.key, write.contentType));
     const query = { uploadId: id, partNumber: `${staged.parts.length + 1}` };
     const etag = await toLost(bucket.objects.put(write.key, part, { query }));
@@ -69,20 +77,21 @@ export async function appendToS3(
   };
   const hasRest = () => part.size !== sizeOf(held);
   const sendTail = async () => {
+    if (staged.tails.length >= maxTails) await joinTails();
     const tail = { key: newTailKey(), size: part.size, before: held[0]?.before ?? staged.crc32 };
     await bucket.objects.put(tail.key, part);
     await advance({ parts: staged.parts }, [tail], part.size);
   };
+  const isWorthPart = () => sizeOf(staged.tails) - sizeOf(held) + part.size >= minPartBytes;
   // What no state names. A further part of a saved upload is overwritten by the next one.
   const dropUnsaved = async () => {
     const { id } = staged;
     if (id !== undefined && id !== saved.id) await bucket.abortUpload(write.key, id);
     for (const { key } of tailsOnlyIn(staged, saved)) await bucket.remove(key);
   };
-  await readTails(bucket, held, part, write);
   try {
     await fillParts(source, part, { ...options, sendFull: sendPart });
-    if (hasRest()) await (part.size < minPartBytes ? sendTail() : sendPart());
+    if (hasRest()) await (isWorthPart() ? sendPart() : sendTail());
     verify?.();
   } catch (error) {
     // Of a lost connection, what has arrived. As a tail: another process may have continued, whose part it would overwrite.
@@ -152,18 +161,19 @@ function joinedTag({ parts }: StagedWrite, further: string[]): string {
   return `${hash('md5', Buffer.from(tags.join(''), 'hex'))}-${tags.length}`;
 }
 
-/** Fills the buffer with the last bytes of `write`. */
+/** Fills the last bytes of `write` into the buffer. */
 async function readTails(bucket: MinioBucket, tails: Tails, part: PartBuffer, { crc32 }: StagedWrite): Promise<void> {
   if (tails.length === 0) return;
   const sendFull = () => Promise.reject(new StagedWriteLost('a tail of this write has grown'));
+  let size = 0;
   for (const { key } of tails) {
     // Its owner ends the upload without it.
     const reading = await findTwice(bucket, () => bucket.objects.get(key, {}));
     if (reading === undefined || reading === 'beyond')
       throw new StagedWriteLost('the store no longer has a tail of this write');
-    await fillParts(reading.body, part, { signal: undefined, sendFull });
+    size += await fillParts(reading.body, part, { signal: undefined, sendFull });
   }
-  if (part.size !== sizeOf(tails) || part.checksumOfAll.hex !== crc32)
+  if (size !== sizeOf(tails) || part.checksumOfAll.hex !== crc32)
     throw new ChecksumMismatch('the tails of a write differ from its checksum');
 }
 

@@ -47,10 +47,8 @@ export async function appendBytes(request: LeasedRequest, deps: ResumableDeps): 
   lease.isIdle = isSilent;
   const save = (next: StagedWrite) =>
     saveState(request, { write: next, head: head.subarray(0, next.size).toString('base64') }, deps);
-  const contentLength = context.request.headers['content-length'];
-  const maxBytes = contentLength === undefined ? undefined : Number(contentLength);
   const kept = { sender: ownerHash(request.caller), freesChunks: true };
-  const options = { ...kept, signal: lease.signal, maxBytes, newTailKey: () => newTailKey(upload.id), save };
+  const options = { ...kept, signal: lease.signal, newTailKey: () => newTailKey(upload.id), save };
   try {
     requireSupported();
     await endIfLost(request, deps, () =>
