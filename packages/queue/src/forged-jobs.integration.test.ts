@@ -79,6 +79,24 @@ describe.concurrent('a queue', () => {
     expect(worker.ends[0]).toMatchObject({ jobId, outcome: 'forged' });
   });
 
+  // BullMQ fails such a job itself, and does not call the worker.
+  test.each<[string, object, string[]]>([
+    ['with another request', { question: 'forged' }, ['job']],
+    ['of another version', { question: 'forged', version: 99 }, []],
+  ])('a job rewritten %s, whose workers died according to Redis, reports no request', async (_, rewritten, forged) => {
+    await using queue = testQueue(redis.url);
+    const client = await readyClient(queue);
+    const reply = client.request('q', { deadlineMs: patienceMs, waitMs: 1000, jobId: 'dead' });
+    reply.catch(() => {});
+    await jobIn(queue, 'wait');
+    const data = JSON.stringify({ ...(await dataOf(queue, 'dead')), ...rewritten });
+    const defa = 'job stalled more than allowable limit';
+    await view.redis.hset(view.key(queue.name, 'dead'), { data, defa });
+    const { handled, ends, ended } = recordingWorker(queue);
+    await expect.poll(() => ends.length, { timeout: patienceMs }).toBe(1);
+    expect({ handled, ended, forged: queue.forged }).toEqual({ handled: [], ended: [undefined], forged });
+  });
+
   test('a job rewritten into malformed JSON is counted, and the next is handled', async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);

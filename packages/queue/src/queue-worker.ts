@@ -38,7 +38,7 @@ interface WorkerOptions<Q, R> {
   readonly handle: (request: Q, signal: AbortSignal, onProgress: (share: number) => void) => Promise<R>;
   /** A job moves to one of them if `handle` throws Deferred; a job that is in any of them is not begun here. */
   readonly slowerLanes?: readonly SlowerLaneOptions<Q>[];
-  /** `request` is missing if job no longer exists or forged. */
+  /** `request` is missing if the job no longer exists, is forged or has another version. */
   readonly onEnd: (end: JobEnd, request?: Q) => void;
 }
 
@@ -94,9 +94,9 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     });
     worker.on('failed', (job, error) => {
       this.#publish(job, { failure: error.message });
-      const end = jobEnd(name, job, error);
-      const request = end.outcome === 'forged' ? undefined : job?.data.question;
-      continueTrace(job?.data.traceparent, () => onEnd(end, request));
+      const end = jobEnd(name, job, this.#isForged(job, error) ? new UnrecoverableError(forgedMessage) : error);
+      const hasRequest = end.outcome !== 'forged' && job?.data.version === jobVersion;
+      continueTrace(job?.data.traceparent, () => onEnd(end, hasRequest ? job.data.question : undefined));
     });
   }
 
@@ -109,6 +109,12 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     await this.#resources.disposeAsync();
   }
 
+  /** BullMQ fails a job whose field in Redis says that its workers died, without `#process`. */
+  #isForged(job: WorkerJob<Q, R> | undefined, { message }: Error): boolean {
+    if (job === undefined || message === forgedMessage) return message === forgedMessage;
+    return job.data.version === jobVersion && !this.#seals.isAuthentic(placeOf(job), job.data);
+  }
+
   #processInTrace(job: WorkerJob<Q, R>, token: string): Promise<SealedReply<R>> {
     const attributes = { 'messaging.system': 'bullmq', 'messaging.destination.name': job.queueName } as const;
     return continueTrace(job.data.traceparent, () =>
@@ -117,7 +123,7 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
   }
 
   async #process(job: WorkerJob<Q, R>, token: string): Promise<SealedReply<R>> {
-    const place = { queue: job.queueName, jobId: String(job.id) };
+    const place = placeOf(job);
     const { version, deadline, question: request } = job.data;
     const remainingMs = deadline - Date.now();
     // Its seal cannot be checked, so its deadline must be near.
@@ -169,6 +175,10 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
 }
 
 type WorkerJob<Q, R> = Job<JobData<Q>, SealedReply<R>>;
+
+function placeOf({ queueName, id }: Job) {
+  return { queue: queueName, jobId: String(id) };
+}
 
 // Of a job that has lost its lock once, the progress says that.
 function reportProgress(job: Job, share: number): void {

@@ -46,8 +46,12 @@ export interface TestQueue extends AsyncDisposable {
     client: QueueClient<string, string>;
     connection: ClientConnection;
   };
-  /** A new worker; it replies in capitals by default. `ends` collects the ends of its jobs. */
-  worker(options?: Partial<WorkerOptions>): { worker: QueueWorker<string, string>; ends: JobEnd[] };
+  /** A new worker; it replies in capitals by default. `ends` collects the ends of its jobs, `ended` the requests that come with them. */
+  worker(options?: Partial<WorkerOptions>): {
+    worker: QueueWorker<string, string>;
+    ends: JobEnd[];
+    ended: (string | undefined)[];
+  };
 }
 
 interface Choices {
@@ -78,11 +82,16 @@ export function testQueue(url: string, { name = randomUUID(), secret, limits }: 
     clientWithConnection,
     worker(changes = {}) {
       const ends: JobEnd[] = [];
+      const ended: (string | undefined)[] = [];
       const defaults = { concurrency: 1, graceSeconds: 0, handle: async (request: string) => request.toUpperCase() };
-      const onEnd = (end: JobEnd) => ends.push(end);
+      const onEnd = (end: JobEnd, request?: string) => {
+        ends.push(end);
+        ended.push(request);
+      };
       return {
         worker: parts.use(new QueueWorker<string, string>({ name, ...defaults, ...changes, onEnd }, options)),
         ends,
+        ended,
       };
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
