@@ -17,10 +17,19 @@ export function scopeFault(profile: SignInProfile, scope: string): string | unde
   return profile === 'oidc' && !scopes.includes('openid') ? 'must contain openid' : undefined;
 }
 
+/** Where a sign-in goes: the provider's advertised address and, with OpenID Connect, its issuer. */
+interface SignInTarget {
+  readonly provider: string;
+  readonly issuer?: string | undefined;
+}
+
 /**
  * The path to which this provider alone redirects (RFC 9700, section 4.4.2). Operators register it: never change it.
- * Clients derive it themselves: a site that could choose it could take the path of another provider or program.
+ * Clients derive it themselves: a site that could choose it could take the path of another provider or program. An issuer on another server is
+ * part of it, because that server names the endpoint that gets the code.
  */
-export function redirectPath(provider: string): string {
-  return `/sign-in/${createHash('sha256').update(provider).digest('hex').slice(0, 16)}`;
+export function redirectPath({ provider, issuer = provider }: SignInTarget): string {
+  const isOneServer = URL.parse(issuer)?.origin === URL.parse(provider)?.origin;
+  const source = isOneServer ? provider : `${provider} ${issuer}`;
+  return `/sign-in/${createHash('sha256').update(source).digest('hex').slice(0, 16)}`;
 }

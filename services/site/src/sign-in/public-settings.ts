@@ -16,7 +16,7 @@ interface PublicSettings {
 /** What pages and command lines need for signing in and uploading. */
 export function publicSettings({ address, apiKey, signIn }: WebUpload): PublicSettings {
   const providers = signIn.map(
-    ({ origins: _, ...provider }): PublicProvider => ({ ...provider, redirectPath: redirectPath(provider.provider) }),
+    ({ origins: _, ...provider }): PublicProvider => ({ ...provider, redirectPath: redirectPath(provider) }),
   );
   return { upload: address, ...(apiKey === undefined ? {} : { apiKey }), providers };
 }

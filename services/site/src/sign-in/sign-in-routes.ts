@@ -14,7 +14,7 @@ export function signInRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
   if (!upload) return router;
   const page = signInPage(upload, name);
   for (const provider of upload.signIn) {
-    router.get(redirectPath(provider.provider), (_request, response) => {
+    router.get(redirectPath(provider), (_request, response) => {
       // The address has a code until the script removes it.
       response.set('Referrer-Policy', 'no-referrer');
       sendPage(response, 200, page, site);

@@ -47,7 +47,7 @@ test('public settings have no origins, and no API key if there is none', () => {
     provider: 'https://id.example/userinfo',
     issuer: 'https://login.example/realms/town',
     clientId: 'echodrop',
-    redirectPath: '/sign-in/addb65a83da55418',
+    redirectPath: '/sign-in/25f1f49daccd49bc',
   });
   expect(town).not.toHaveProperty('origins');
   expect(publicSettings({ ...upload, apiKey: undefined, signIn: [] })).toEqual({

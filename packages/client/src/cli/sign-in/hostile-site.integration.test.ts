@@ -132,7 +132,6 @@ test.each([
 test('nothing of the site changes what the terminal shows', async () => {
   const hostile = '\u001b[2J\u009b31m\u202e\u200b\u2066\u2028';
   provider.behaviour.named = { name: `Work${hostile}`, clientId: `public${hostile}`, scope: `openid${hostile}` };
-  provider.settings.upload = 'https://upload.example/\u202e\u200b';
   const outputs = [
     await login([]),
     await login(['--provider', 'x']),
@@ -184,18 +183,42 @@ test('a client that contains blanks looks like no other', async () => {
   expect((await login(['--provider', 'Work'])).stderr).toContain('  Client             "a\\u0020\\u0020b\\u00a0c"\n');
 });
 
-test('an address shows its host in ASCII, and has no user that looks like a host', async () => {
-  provider.behaviour.named = { provider: 'https://lоgin.example/userinfo' };
-  expect((await login(['--provider', 'Work'])).stderr).toContain('https://xn--lgin-55d.example/userinfo');
-  provider.behaviour.named = { provider: 'https://login.example@evil.example/userinfo' };
-  expect((await login(['--provider', 'Work'])).stderr).toBe('This site offers no sign-in.\n');
-});
+test.each(['https://lоgin.example/userinfo', 'https://login.example@evil.example/userinfo'])(
+  'an address that looks like one of another host is none: %s',
+  async (address) => {
+    provider.behaviour.named = { provider: address };
+    expect((await login(['--provider', 'Work'])).stderr).toBe('This site offers no sign-in.\n');
+    provider.behaviour.named = { issuer: address };
+    expect((await login(['--provider', 'Work'])).stderr).toMatch(/^(Unknown provider|This site offers no sign-in)/);
+    provider.settings.upload = address;
+    const { stderr } = await run(['login', provider.origin, '--no-browser'], { env: environment() });
+    expect(stderr).toContain('offers no sign-in');
+  },
+);
 
 test('the site does not choose the redirect URI', async () => {
   provider.behaviour.named = { redirectPath: '/sign-in/callback' };
   expect(await login(['--provider', 'Town', '--yes'])).toMatchObject({ status: 0 });
   const registration = provider.requests.find(({ path }) => path === 'POST /api/v1/apps');
   expect(registration?.form.get('redirect_uris')).toMatch(/:\d+\/sign-in\/[\da-f]{16}$/);
+});
+
+test('an issuer on another server gets no code at the redirect URI of the provider', async () => {
+  await using evil = await startProvider();
+  evil.behaviour.metadata = {
+    userinfo_endpoint: `${provider.origin}/userinfo`,
+    authorization_endpoint: `${provider.origin}/oauth/authorize`,
+  };
+  const redirectOf = async () => {
+    const { stderr } = await login(['--provider', 'Work', '--yes']);
+    const [address = ''] = /^http:.*$/m.exec(stderr) ?? [];
+    return URL.parse(new URL(address).searchParams.get('redirect_uri') ?? '')?.pathname;
+  };
+  const registered = await redirectOf();
+  provider.behaviour.named = { issuer: evil.origin };
+  const mixedUp = await redirectOf();
+  for (const path of [registered, mixedUp]) expect(path).toMatch(/^\/sign-in\/[\da-f]{16}$/);
+  expect(mixedUp).not.toBe(registered);
 });
 
 test('the token stays with the upload service of its sign-in', async () => {

@@ -36,7 +36,7 @@ export async function signIn(
   provider: SiteProvider,
   { onAddress, onTokens }: SignInEvents,
 ): Promise<Grant & { readonly subject: string | undefined }> {
-  const loopback = await listenOnLoopback(redirectPath(provider.provider));
+  const loopback = await listenOnLoopback(redirectPath(provider));
   try {
     const prepared = await prepareClient(provider, loopback.redirectUri);
     const { server, client, scope, isOpenId } = prepared;
