@@ -111,7 +111,7 @@ describe('an upload', () => {
       'upload-expires': accepted.headers.get('upload-expires'),
       'upload-offset': '1000',
       'upload-length': `${photo.length}`,
-      'upload-metadata': tusMetadata(),
+      'upload-metadata': `message ${base64('in pieces')}`,
       'cache-control': 'no-store',
       'tus-resumable': '1.0.0',
     });
@@ -324,7 +324,7 @@ describe('what clients write differently, and HTTP allows, is understood', () =>
   ])('in Upload-Metadata: %s', async (_, metadata) => {
     const path = await created(photo.length, { 'Upload-Metadata': metadata });
     const known = (await send('HEAD', path)).headers.get('upload-metadata')?.split(',') ?? [];
-    expect(known).toEqual(expect.arrayContaining([`key ${key}`, `message ${message}`]));
+    expect(known).toContain(`message ${message}`);
     expect(JSON.parse((await patch(path, 0, photo)).text)).toMatchObject({ text: 'Am Meer ' });
   });
 

@@ -9,6 +9,7 @@ import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { dumpRedis } from '@echodrop/testkit/servers/dump-redis';
 import { signEcho } from '@echodrop/testkit/sign-echo';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { createTus, patchTus, sendTus } from '@echodrop/testkit/tus-requests';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -181,6 +182,26 @@ test('successful uploads', async () => {
   expect(written.get('Redis')).not.toMatch(/mia@home|"mia"/);
   expect([...written.keys()].filter((place) => place.includes('/objects/records/')).length).toBeGreaterThan(5);
   expect(written.get(`/proc/${process.pid}/cmdline`)).toContain('node');
+});
+
+test('resumable uploads', async () => {
+  const encoded = (text: string) => Buffer.from(text).toString('base64');
+  const secrets = Object.fromEntries(secretFields().map(({ name, content }) => [name, `${content}`]));
+  for (const text of [apiKey, ...Object.values(secrets)]) markers.push(encoded(text).toLowerCase());
+  const headers = echoHeaders();
+  const metadata = { KEY: apiKey, key: apiKey, message: 'a caption', filename: 'sea.png', ...secrets };
+  const created = await createTus(stack, media.length, {
+    ...headers,
+    'Upload-Metadata': Object.entries(metadata)
+      .map(([name, text]) => `${name} ${encoded(text)}`)
+      .join(),
+  });
+  expect(created.status).toBe(201);
+  const path = created.headers.get('location') ?? '';
+  const { headers: known } = await sendTus(stack, 'HEAD', path, headers);
+  expect(known.get('upload-metadata')).toBe(`message ${encoded('a caption')},filename ${encoded('sea.png')}`);
+  await expectNoMarker();
+  expect((await patchTus(stack, path, 0, media, headers)).status).toBe(204);
 });
 
 test.each<[string, () => Sent, string]>([

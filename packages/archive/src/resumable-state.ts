@@ -22,7 +22,7 @@ const stateShape = z.object({
   application: z.string().max(maxTextLengths.application),
   message: z.string().max(maxTextLengths.text),
   alt: z.string().max(maxTextLengths.alt).optional(),
-  /** `Upload-Metadata` as the client sent it. */
+  /** `Upload-Metadata`, without API key and secrets. */
   metadata: z
     .string()
     .max(maxMetadataLength)

@@ -10,7 +10,7 @@ const location = {
 const offset = { description: 'Bytes that the server has.', schema: bytes };
 const expires = { description: 'When the upload expires.', schema: { type: 'string' } };
 const length = { description: 'Bytes of the whole file.', schema: bytes };
-const metadata = { description: 'As at the creation.', schema: { type: 'string' } };
+const metadata = { description: 'As at the creation, without API key and secrets.', schema: { type: 'string' } };
 const always = { ...requestIdHeader, ...tusHeader };
 const recordLocation = { description: 'The public page.', schema: { type: 'string', format: 'uri' } };
 const applied = { description: '`return=representation`.', schema: { type: 'string' } };

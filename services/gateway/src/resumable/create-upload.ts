@@ -8,7 +8,7 @@ import { ReceivedNames } from '../receive/received-names.ts';
 import type { ResumableDeps } from './resumable-deps.ts';
 import { spellMetadata } from './tus-headers.ts';
 import type { AdmittedRequest, LeasedRequest } from './tus-request.ts';
-import { namesOfMetadata, parametersOfMetadata } from './upload-metadata.ts';
+import { keptMetadata, namesOfMetadata, parametersOfMetadata } from './upload-metadata.ts';
 import { saveState } from './upload-state.ts';
 
 /**
@@ -36,7 +36,8 @@ export async function createUpload(
     expires: new Date(Date.now() + expiryMs),
     provider: caller.provider,
     subject: caller.subject,
-    ...{ application, message, alt, metadata, idempotencyKey, length, mediaKey },
+    metadata: keptMetadata(metadata),
+    ...{ application, message, alt, idempotencyKey, length, mediaKey },
     head: '',
     write: newStagedWrite(mediaObjectKey(mediaKey), 'application/octet-stream'),
     isPublished: false,

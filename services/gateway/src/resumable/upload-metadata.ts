@@ -1,5 +1,5 @@
 import { Metadata } from '@tus/utils';
-import { type FieldName, isFieldName } from '../receive/part-headers.ts';
+import { type FieldName, isFieldName, secretNames } from '../receive/part-headers.ts';
 import { Refusal } from '../response/refusal-error.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -10,6 +10,14 @@ export function namesOfMetadata(header: string): string[] {
     .split(',')
     .flatMap((pair) => pair.split(' ', 1))
     .filter(Boolean);
+}
+
+const unkept: readonly string[] = ['key', ...secretNames];
+
+/** `Upload-Metadata` as the store keeps it and HEAD returns it: without API key and secrets. */
+export function keptMetadata(header: string): string {
+  const isKept = (pair: string) => !unkept.includes(pair.split(' ', 1)[0]?.toLowerCase() ?? '');
+  return header.split(',').filter(isKept).join(',');
 }
 
 /**
