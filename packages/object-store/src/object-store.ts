@@ -154,8 +154,11 @@ export interface ObjectStore extends AsyncDisposable {
    */
   append(write: StagedWrite, source: Readable, options: AppendOptions): Promise<void>;
 
-  /** Makes the object of a staged write. It may be called again with the same state, also after it succeeded. @throws StagedWriteLost, StoreUnavailable */
-  completeWrite(write: StagedWrite): Promise<WrittenObject>;
+  /**
+   * Makes the object of a staged write. It may be called again with the same state, also after it succeeded. `sender`: see PutOptions.
+   * @throws StagedWriteLost, StoreUnavailable
+   */
+  completeWrite(write: StagedWrite, sender?: string): Promise<WrittenObject>;
 
   /** Removes what a staged write has stored; a finished object stays. */
   discardWrite(write: StagedWrite): Promise<void>;

@@ -37,7 +37,7 @@ export function observeStore(store: ObjectStore, metrics: Metrics): ObjectStore 
     rereadMs: store.rereadMs,
     put: (key, ...rest) => observe('put', key, () => store.put(key, ...rest)),
     append: (write, ...rest) => observe('append', write.key, () => store.append(write, ...rest)),
-    completeWrite: (write) => observe('complete', write.key, () => store.completeWrite(write)),
+    completeWrite: (write, sender) => observe('complete', write.key, () => store.completeWrite(write, sender)),
     discardWrite: (write) => observe('discard', write.key, () => store.discardWrite(write)),
     putIfAbsent: (key, bytes) => observe('put_if_absent', key, () => store.putIfAbsent(key, bytes)),
     async read(key, options) {

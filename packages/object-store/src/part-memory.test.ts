@@ -346,6 +346,28 @@ test.each([
   },
 );
 
+test.each([
+  ['mia', true],
+  ['noa', false],
+])(
+  'an upload of mia that waits for its next block, while %s holds most of the memory, is above its share: %j',
+  async (most, expected) => {
+    vi.useFakeTimers();
+    const memory = new PartMemory(2 * partBytes);
+    const fill = (sender: string, blocks: number) =>
+      partOf(memory, sender).fill(Buffer.alloc(blocks * blockBytes), signal);
+    const waiting = partOf(memory, 'mia');
+    await waiting.fill(Buffer.alloc(blockBytes), signal);
+    await fill('mia', 10);
+    await fill(most, partBytes / blockBytes - 11);
+    // The lane.
+    await fill(most, 1);
+    const reason = Promise.resolve(waiting.fill(Buffer.alloc(1), signal)).catch((error) => error.isOwnShare);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await reason).toBe(expected);
+  },
+);
+
 test('a sender without memory that waits for a minute is not above its share, and one alone is', async () => {
   vi.useFakeTimers();
   const memory = new PartMemory(partBytes);

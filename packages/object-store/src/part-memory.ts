@@ -129,12 +129,19 @@ export class PartMemory {
     return this.#granted.get(sender) ?? 0;
   }
 
-  /** Whether the sender's other uploads took the memory: they hold at least what the next one in line would hold with that of this upload. */
+  /**
+   * Whether the sender's other uploads took the memory: they hold at least what the next one in line of another sender would hold with that of
+   * this upload. If no other sender waits, at least what any other sender holds.
+   */
   #isOwnShare(holder: PartHolder): boolean {
+    const { sender } = holder;
     const blocks = blocksOf(this.#parts.get(holder));
-    const others = this.#grantedTo(holder.sender) - blocks;
-    const [, next] = this.#nextWaiting();
-    return others > 0 && others >= this.#grantedTo(next.holder.sender) + blocks;
+    const others = this.#grantedTo(sender) - blocks;
+    const ofRivals = [...this.#waiting.values()]
+      .filter((each) => each.holder.sender !== sender)
+      .map((each) => this.#grantedTo(each.holder.sender) + blocks);
+    const ofHolders = [...this.#granted].map(([each, granted]) => (each === sender ? 0 : granted));
+    return others > 0 && others >= (ofRivals.length > 0 ? Math.min(...ofRivals) : Math.max(...ofHolders));
   }
 
   #count(sender: string, change: number): void {

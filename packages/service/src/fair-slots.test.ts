@@ -69,8 +69,18 @@ test('waiting is limited in time, in all, and for each sender; who gave up has n
   const waiting = [request('b', 'b1'), request('b', 'b2')];
   expect(await request('b', 'too many of one')).toBe(false);
   waiting.push(request('c', 'c1'));
-  expect(await request('d', 'too many')).toBe(false);
+  expect(await request('c', 'too many of all')).toBe(false);
   for (let n = 0; n < 3; n += 1) await endFirst();
   expect(await Promise.all(waiting)).toEqual([true, true, true]);
   expect(admitted).toEqual(['a1', 'b1', 'c1', 'b2']);
+});
+
+test('if too many wait, the last one of the sender with most of them gives way to others', async () => {
+  const { request, admitted, endFirst } = recorded({ slots: 1, maxWaiting: 4, maxWaitingOfOne: 4 });
+  await request('a', 'a1');
+  const waiting = ['b1', 'b2', 'b3', 'b4'].map((name) => request('b', name));
+  waiting.push(request('c', 'c1'), request('d', 'd1'), request('e', 'e1'), request('f', 'too many'));
+  for (let n = 0; n < 4; n += 1) await endFirst();
+  expect(await Promise.all(waiting)).toEqual([true, false, false, false, true, true, true, false]);
+  expect(admitted).toEqual(['a1', 'b1', 'c1', 'd1', 'e1']);
 });

@@ -11,10 +11,13 @@ interface FairSlotsOptions {
 interface Waiter {
   /** Slots of the sender at once. */
   readonly limit: number;
-  readonly admit: (slot: SharedSlot) => void;
+  readonly end: (slot: SharedSlot | undefined) => void;
 }
 
-/** Slots that senders share (SharedSlots). A request that gets none waits: senders take turns, and the requests of each keep their order. */
+/**
+ * Slots that senders share (SharedSlots). A request that gets none waits: senders take turns, and the requests of each keep their order. If too
+ * many wait, the last one of the sender with most of them gives way.
+ */
 export class FairSlots {
   readonly #options: Omit<FairSlotsOptions, 'slots'>;
   readonly #slots: SharedSlots;
@@ -51,9 +54,10 @@ export class FairSlots {
   async #wait(sender: string, limit: number, waitMs: number): Promise<SharedSlot | undefined> {
     const waiters = this.#waiting.get(sender) ?? [];
     const { maxWaiting, maxWaitingOfOne } = this.#options;
-    if (this.#allWaiting >= maxWaiting || waiters.length >= maxWaitingOfOne) return undefined;
+    if (waiters.length >= maxWaitingOfOne) return undefined;
+    if (this.#allWaiting >= maxWaiting && !this.#refuseOneOfMost(waiters.length + 1)) return undefined;
     const { promise, resolve } = Promise.withResolvers<SharedSlot | undefined>();
-    const waiter = { limit, admit: resolve };
+    const waiter = { limit, end: resolve };
     this.#waiting.set(sender, waiters);
     waiters.push(waiter);
     this.#allWaiting += 1;
@@ -66,6 +70,16 @@ export class FairSlots {
     return await promise.finally(() => clearTimeout(timer));
   }
 
+  /** Ends the last wait of the sender with most waits, if these are more than `others`. */
+  #refuseOneOfMost(others: number): boolean {
+    let most: Waiter[] = [];
+    for (const waiters of this.#waiting.values()) if (waiters.length > most.length) most = waiters;
+    if (most.length <= others) return false;
+    most.pop()?.end(undefined);
+    this.#allWaiting -= 1;
+    return true;
+  }
+
   #admitNext(): boolean {
     for (const [sender, waiters] of this.#waiting) {
       const [next] = waiters;
@@ -76,7 +90,7 @@ export class FairSlots {
       // Behind the others.
       this.#waiting.delete(sender);
       if (waiters.length > 0) this.#waiting.set(sender, waiters);
-      next.admit(slot);
+      next.end(slot);
       return true;
     }
     return false;

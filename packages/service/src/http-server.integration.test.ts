@@ -244,6 +244,13 @@ test('a request with an unknown expectation is as any other', async () => {
   expect([statusCode, headers.connection, body]).toEqual([418, 'close', 'tea']);
 });
 
+test('a request for an upgrade is as any other, and the last of its connection', async () => {
+  await start(async (incoming, response) => response.end(await text(incoming)));
+  const request = send({ Connection: 'Upgrade', Upgrade: 'websocket' }).end('body');
+  const { statusCode, headers, body } = await received(request);
+  expect([statusCode, headers.connection, body]).toEqual([200, 'close', 'body']);
+});
+
 test('rejects an address in use', async () => {
   await start((_, response) => response.end());
   const second = listen(createServer(), { host: '127.0.0.1', port, stopping: stop.signal, graceSeconds: 0 });

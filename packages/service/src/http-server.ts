@@ -98,8 +98,9 @@ function trackConnections(server: Server, stopping: AbortSignal) {
     connections.set(socket, { responses: 0, readBytes: 0, acceptedAt: performance.now() });
     socket.once('close', () => connections.delete(socket));
   });
-  trackRequests(server, ({ socket }, response) => {
-    if (stopping.aborted) response.setHeader('Connection', 'close');
+  trackRequests(server, ({ socket, headers }, response) => {
+    // Node's parser drops what follows the request for an upgrade, which is handled as any other request.
+    if (stopping.aborted || headers.upgrade !== undefined) response.setHeader('Connection', 'close');
     const connection = connections.get(socket);
     running.add(response);
     if (connection) connection.responses += 1;

@@ -78,7 +78,7 @@ export function minioObjectStore(
     },
     remove: (key) => bucket.remove(key),
     append: (write, source, options) => appendToS3({ bucket, memory }, write, source, options),
-    completeWrite: (write) => completeOnS3({ bucket, memory }, write),
+    completeWrite: (write, sender) => completeOnS3({ bucket, memory }, write, sender),
     discardWrite: (write) => discardOnS3(bucket, write),
     listUnfinishedWrites: () => bucket.unfinishedUploads(),
     abortWrite: ({ id, key = '' }) => bucket.abortUpload(key, id),

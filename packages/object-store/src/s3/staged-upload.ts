@@ -105,8 +105,12 @@ export async function appendToS3(
 }
 
 /** `ObjectStore.completeWrite`: the tails are the last part, or the whole object. */
-export async function completeOnS3({ bucket, memory }: Staging, write: StagedWrite): Promise<WrittenObject> {
-  using part = new PartBuffer(memory, { sender: write.key, crowdOut() {} }, checksumBefore(write, write.tails));
+export async function completeOnS3(
+  { bucket, memory }: Staging,
+  write: StagedWrite,
+  sender = write.key,
+): Promise<WrittenObject> {
+  using part = new PartBuffer(memory, { sender, crowdOut() {} }, checksumBefore(write, write.tails));
   await readTails(bucket, write.tails, part, write);
   // MinIO's tag of a part is its MD5.
   const tailTag = () => hash('md5', Buffer.concat([...part.bytes()]));

@@ -30,7 +30,7 @@ export async function publishUpload(request: LeasedRequest, deps: ResumableDeps)
   const type = detectMediaType(head);
   await admitted.admitMedia(type);
   await admitted.admitApplication(application, false);
-  const stored = await endIfLost(request, deps, () => store.completeWrite(write));
+  const stored = await endIfLost(request, deps, () => store.completeWrite(write, ownerHash(caller)));
   let isCommitted = false;
   const commit = () => {
     isCommitted = true;
