@@ -1,5 +1,6 @@
 /** Lets V8 work, as a service does if its argument is `service`, and prints what it did. Run with `--allow-natives-syntax --trace-gc-nvp`. */
 import { setImmediate as turn } from 'node:timers/promises';
+import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 
 if (process.argv[2] === 'service') await import('./run-service.ts');
 
@@ -26,6 +27,13 @@ async function receiveChunks(): Promise<void> {
   }
 }
 
+/** Whether V8 already has this flag: the tag is derived from all flags. */
+function hasFlag(flag: string): boolean {
+  const before = cachedDataVersionTag();
+  setFlagsFromString(flag);
+  return cachedDataVersionTag() === before;
+}
+
 await receiveChunks();
 fillHeap();
-process.stdout.write(`isCompiled=${isCompiled()}\n`);
+process.stdout.write(`isCompiled=${isCompiled()}\nkeepsCode=${hasFlag('--no-memory-reducer-favors-memory')}\n`);

@@ -23,6 +23,12 @@ test('other threads do not collect the young generation', () => {
   expect(timesOf(traces.plain).some((ms) => ms > 0)).toBe(true);
 });
 
+// V8 collects an idle heap only after 100 s, so the bench `aged` shows the effect.
+test('a quiet time does not cost the optimized code', () => {
+  expect(traces.service).toContain('keepsCode=true');
+  expect(traces.plain).toContain('keepsCode=false');
+});
+
 test('short-lived body chunks seldom start a major collection', () => {
   const count = (trace: string) => [...trace.matchAll(/ gc=mc /g)].length;
   expect(count(traces.plain)).toBeGreaterThan(5);
