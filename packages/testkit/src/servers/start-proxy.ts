@@ -13,6 +13,8 @@ interface Proxy extends AsyncDisposable {
   readonly pid: number;
   /** The folder that is `/tmp` in its image. */
   readonly folder: string;
+  /** Its error log so far. The access log is `access.log` in the folder. */
+  readonly errors: string;
 }
 
 /** The proxy of Compose, with its own configuration, in front of a site. It trusts `X-Forwarded-For`. @throws Error if it does not start */
@@ -47,6 +49,9 @@ export async function startProxy(site: string): Promise<Proxy> {
     origin: `http://127.0.0.1:${port}`,
     pid: running.pid ?? 0,
     folder,
+    get errors() {
+      return running.output;
+    },
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   };
 }
