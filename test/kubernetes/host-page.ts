@@ -35,7 +35,7 @@ export async function followHostPage(
     ...placesIn(folder),
     'https://mastodon.example/api/v1/accounts/verify_credentials': advertised,
     'your-access-token': 'sandbox-bearer',
-    'curl -F': `curl --silent --show-error --cacert ${folder}/ca.crt ${hosts.map((host) => `--resolve ${host}:443:${ingress}`).join(' ')} -F`,
+    'curl -K': `curl --silent --show-error --cacert ${folder}/ca.crt ${hosts.map((host) => `--resolve ${host}:443:${ingress}`).join(' ')} -K`,
   });
   const { version: released } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const images = ownImages.map(
