@@ -29,8 +29,19 @@ test('localhost and 127.0.0.1 are the same host, but other ports are not', () =>
   expect(() => readMediaId(`http://127.0.0.1:8080/${id}`, local)).toThrow('not at http://127.0.0.1:8081');
 });
 
-test('without the public address of the site, any host will do', () => {
-  expect(readMediaId(`https://other.example/${id}`, {})).toBe(id);
+test.each([
+  [`https://media.example/${id}`, 'PUBLIC_SITE_URL', { PUBLIC_UPLOAD_URL: 'https://media.example' }],
+  [`media.example/${id}/full.jpg`, 'PUBLIC_SITE_URL', {}],
+  [`/oembed?url=${encodeURIComponent(`https://media.example/${id}`)}`, 'PUBLIC_SITE_URL', {}],
+  [`https://upload.example/2/media/${id}.json`, 'PUBLIC_UPLOAD_URL', { PUBLIC_SITE_URL: 'https://upload.example' }],
+])('%s is refused without %s, and the error names the id', (address, setting, set) => {
+  expect(() => readMediaId(address, set)).toThrow(
+    `${setting} is not set. If it is the right upload, pass its id: ${id}`,
+  );
+});
+
+test('a path needs no public address', () => {
+  for (const path of [`/${id}/full.jpg`, `/2/media/${id}.json`]) expect(readMediaId(path, {})).toBe(id);
 });
 
 test.each([

@@ -10,7 +10,7 @@ export interface PublicAddresses {
 
 /**
  * The id in any public address of an upload (page, picture, player, oEmbed, API), with or without scheme and host; or the id itself.
- * @throws CommandFailed if the text names no upload, or the host is another one than the settings say
+ * @throws CommandFailed if the text names no upload, or has a host that is not the one of the settings
  */
 export function readMediaId(idOrAddress: string, known: PublicAddresses): string {
   if (isMediaId(idOrAddress)) return idOrAddress;
@@ -20,8 +20,10 @@ export function readMediaId(idOrAddress: string, known: PublicAddresses): string
   const found = named && findId(named);
   if (!found) throw fault('neither a media id nor the address of an upload');
   const expected = known[found.setting];
-  if (named.host === noHost || expected === undefined || hostOf(new URL(expected)) === hostOf(named)) return found.id;
-  throw fault(`not at ${expected} (${found.setting}). If it is the right upload, pass its id: ${found.id}`);
+  if (named.host === noHost) return found.id;
+  if (expected !== undefined && hostOf(new URL(expected)) === hostOf(named)) return found.id;
+  const why = expected === undefined ? `${found.setting} is not set` : `not at ${expected} (${found.setting})`;
+  throw fault(`${why}. If it is the right upload, pass its id: ${found.id}`);
 }
 
 // The host of a path without one.
