@@ -12,6 +12,8 @@ import { describeUnreadable } from './describe-unreadable.ts';
 
 // Originals contain locations.
 const mode = 0o600;
+// Others may plant a file or link in a folder that they can write to.
+const flags = 'wx';
 
 /**
  * Writes a user's uploads into a new or empty folder: the originals as `<id>.<type>` and the stored records as `<id>.json`. Reads every record,
@@ -74,7 +76,7 @@ async function writeUpload(
   record: StoredRecord,
   folder: string,
 ): Promise<string | undefined> {
-  await writeFile(join(folder, `${id}.json`), encodeStoredRecord(record), { mode });
+  await writeFile(join(folder, `${id}.json`), encodeStoredRecord(record), { mode, flag: flags }).catch(failIfPlanted);
   const reading = await store.read(mediaObjectKey(record.mediaKey), { crc32: record.crc32 });
   if (!reading) return 'media missing from the store';
   if (reading.size !== record.size) {
@@ -83,9 +85,9 @@ async function writeUpload(
   }
   const path = join(folder, `${id}.${record.type}`);
   try {
-    await pipeline(reading.body, createWriteStream(`${path}.part`, { mode }));
+    await pipeline(reading.body, createWriteStream(`${path}.part`, { mode, flags }));
   } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
+    if (!(error instanceof StoreUnavailable)) return failIfPlanted(error);
     // If the store is ready, these bytes are unreadable.
     await store.ready();
     await rm(`${path}.part`, { force: true });
@@ -93,4 +95,10 @@ async function writeUpload(
   }
   await rename(`${path}.part`, path);
   return undefined;
+}
+
+function failIfPlanted(error: unknown): never {
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (code !== 'EEXIST') throw error;
+  throw new CommandFailed(`Another program created ${path}. Export into a folder that only you can write to.`);
 }
