@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { variableOf } from '@echodrop/client/local-system';
+import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readForgetConfig, readProviderTestConfig, readStoreConfig } from '../services/admin/src/config.ts';
@@ -182,6 +183,20 @@ test('only the owner can enter the folder of deploy/make-secrets', async () => {
   chmodSync(made.folder, 0o755);
   await made.makeAgain();
   expect(statSync(made.folder).mode & 0o777).toBe(0o700);
+});
+
+test('deploy/make-secrets makes no secrets in a folder that it cannot close to others', async () => {
+  // No user may change its mode, not even root.
+  const SECRETS_DIR = '/proc/self';
+  const { exitCode, stdout, stderr } = await execa(join(root, 'deploy/make-secrets'), {
+    env: { SECRETS_DIR },
+    reject: false,
+  });
+  expect([exitCode, stdout, stderr]).toEqual([
+    1,
+    '',
+    `deploy/make-secrets: no right to close ${SECRETS_DIR} to other users: make yourself its owner, or set SECRETS_DIR.`,
+  ]);
 });
 
 test('deploy/make-secrets refuses a Redis password that needs URL encoding', async () => {
