@@ -5,6 +5,8 @@ import { parse } from 'yaml';
 /** The fields of a service in docker-compose.yml that tests use. */
 export interface ComposeService {
   readonly image: string;
+  readonly entrypoint?: readonly string[];
+  readonly command?: string | readonly string[];
   readonly build?: { readonly args: Readonly<Record<string, string>> };
   readonly profiles?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;

@@ -108,6 +108,14 @@ test.each([
   expect(sharing.map(([each]) => each).sort()).toEqual([...others, name].sort());
 });
 
+test('each Redis runs the server itself, not the entrypoint of the image, which loads modules', () => {
+  const redis = services.filter(([, { image }]) => image.startsWith('redis:'));
+  expect(redis.map(([name, { entrypoint, command }]) => [name, entrypoint, String(command).split(' ')[0]])).toEqual(
+    ['queue-redis', 'cache-redis'].map((name) => [name, ['redis-server'], '--aclfile']),
+  );
+  expect(JSON.stringify(redis)).not.toContain('loadmodule');
+});
+
 test('the proxy has no secret', () => {
   expect(composeFile.services['proxy']?.secrets).toBeUndefined();
 });

@@ -72,8 +72,10 @@ export async function startRedis({
 
 async function startRedisContainer(settings: Record<string, string>): Promise<RunningRedis> {
   const { startContainer } = await import('./stoppable-container.ts');
-  const command = ['redis-server', ...asArguments(settings)];
-  const server = await startContainer({ image, command, port: 6379, isReady: (host, port) => pongs(port, host) });
+  const entrypoint = ['redis-server'];
+  const command = asArguments({ 'protected-mode': 'no', ...settings });
+  const isReady = (host: string, port: number) => pongs(port, host);
+  const server = await startContainer({ image, entrypoint, command, port: 6379, isReady });
   return {
     ...server,
     url: `redis://${server.host}:${server.port}`,

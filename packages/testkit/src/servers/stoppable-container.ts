@@ -7,6 +7,8 @@ const startMs = 120_000;
 
 interface Wanted {
   readonly image: string;
+  /** Default: that of the image. */
+  readonly entrypoint?: readonly string[];
   readonly command: readonly string[];
   readonly env?: Record<string, string>;
   /** The port of the server in the container. */
@@ -26,10 +28,12 @@ export interface StoppableContainer extends StoppableServer, AsyncDisposable {
 }
 
 /** Starts a server with Testcontainers and waits until it is ready. Disposing removes the container. */
-export async function startContainer({ image, command, env = {}, port, isReady }: Wanted): Promise<StoppableContainer> {
+export async function startContainer(wanted: Wanted): Promise<StoppableContainer> {
+  const { image, entrypoint, command, env = {}, port, isReady } = wanted;
   // Only an explicit host port stays the same after a restart.
   const hostPort = await freePort();
-  const started = await new GenericContainer(image)
+  const created = new GenericContainer(image);
+  const started = await (entrypoint ? created.withEntrypoint([...entrypoint]) : created)
     .withEnvironment(env)
     .withCommand([...command])
     .withExposedPorts({ container: port, host: hostPort })
