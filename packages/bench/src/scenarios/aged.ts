@@ -68,8 +68,8 @@ function addMemory({ figures }: Bench, { name, processes }: System, when: string
 
 async function spendDay(bench: Bench, system: System): Promise<void> {
   for (const [size, load] of day) {
-    await runBatch(bench, system, bench.samples[size], load);
     await sendHalves(bench, system);
+    await runBatch(bench, system, bench.samples[size], load);
   }
 }
 
