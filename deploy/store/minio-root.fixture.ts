@@ -15,6 +15,8 @@ type Minio = Pick<RunningMinio, 'endpoint' | 'region'>;
 interface Sent {
   readonly query?: string;
   readonly body?: string | Buffer;
+  /** Headers that are not signed. */
+  readonly more?: Record<string, string>;
 }
 
 /** Sends a signed request to MinIO, whichever API `path` belongs to. Returns the status. */
@@ -23,12 +25,16 @@ export async function statusOf(
   { accessKey, secretKey }: S3Keys,
   method: string,
   path: string,
-  { query = '', body }: Sent = {},
+  { query = '', body, more }: Sent = {},
 ): Promise<number> {
   const { host } = new URL(endpoint);
   const signer = new S3Signer({ host, region, accessKey: new Secret(accessKey), secretKey: new Secret(secretKey) });
   const { host: _, ...headers } = signer.sign(method, path, query);
-  const sent = { method, headers, ...(body !== undefined && { body: new Uint8Array(Buffer.from(body)) }) };
+  const sent = {
+    method,
+    headers: { ...headers, ...more },
+    ...(body !== undefined && { body: new Uint8Array(Buffer.from(body)) }),
+  };
   const response = await fetch(`${endpoint}${path}${query && `?${query}`}`, sent);
   await response.body?.cancel();
   return response.status;

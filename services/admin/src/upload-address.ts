@@ -20,19 +20,22 @@ export function readMediaId(idOrAddress: string, known: PublicAddresses): string
   const found = named && findId(named);
   if (!found) throw fault('neither a media id nor the address of an upload');
   const expected = known[found.setting];
-  if (named.host === noHost) return found.id;
-  if (expected !== undefined && hostOf(new URL(expected)) === hostOf(named)) return found.id;
+  // A path has no host, but what an oEmbed address names has one.
+  const hosts = [isPath(idOrAddress) ? undefined : address, named === address ? undefined : named];
+  const isOurs = (each: URL) => expected !== undefined && hostOf(new URL(expected)) === hostOf(each);
+  if (hosts.every((each) => !each || isOurs(each))) return found.id;
   const why = expected === undefined ? `${found.setting} is not set` : `not at ${expected} (${found.setting})`;
   throw fault(`${why}. If it is the right upload, pass its id: ${found.id}`);
 }
 
-// The host of a path without one.
-const noHost = 'path.invalid';
-
 function parseAddress(text: string): URL | undefined {
   if (/^https?:\/\//i.test(text)) return URL.parse(text) ?? undefined;
   if (!text.includes('/')) return undefined;
-  return URL.parse(text.startsWith('/') ? `https://${noHost}${text}` : `https://${text}`) ?? undefined;
+  return URL.parse(isPath(text) ? `https://path.invalid${text}` : `https://${text}`) ?? undefined;
+}
+
+function isPath(text: string): boolean {
+  return text.startsWith('/');
 }
 
 interface FoundId {
