@@ -1,3 +1,4 @@
+import { ownerHash } from '@echodrop/archive/owner';
 import { removeResumable } from '@echodrop/archive/resumable-uploads';
 import { isTemporary } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { detectMediaType } from '@echodrop/media/detect-media-type';
