@@ -111,11 +111,11 @@ test('every picture of a page exists', async () => {
 
 test('shows animations', async () => {
   const gif = await ready(await publishPhoto('gif'));
-  expect(await bodyOf(`/${gif}`)).toContain(`<img src="/${gif}.gif"`);
+  await pageWith(`<img src="/${gif}.gif"`, `/${gif}`);
   const frames = ['-f', 'lavfi', '-i', 'testsrc2=size=64x48:rate=5:duration=1'];
   const animation = await made([...frames, '-c:v', 'libwebp_anim', '-f', 'webp']);
   const webp = await ready(await publishSample(store, animation, { type: 'webp', ...size }), '.webp');
-  expect(await bodyOf(`/${webp}`)).toContain(`<img src="/${webp}.webp"`);
+  await pageWith(`<img src="/${webp}.webp"`, `/${webp}`);
 });
 
 test('lists the uploads of a user, newest first, 24 per page', async () => {
