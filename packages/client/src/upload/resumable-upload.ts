@@ -88,7 +88,8 @@ export class ResumableUpload {
   /** Whether an upload has this size and these texts, not those of other media that a program had before. */
   #isOf({ headers }: Response): boolean {
     const { content, metadata } = this.#upload;
-    return headers.get('upload-length') === String(content.size) && headers.get('upload-metadata') === metadata;
+    const isSameSize = headers.get('upload-length') === String(content.size);
+    return isSameSize && withoutKey(headers.get('upload-metadata') ?? '') === withoutKey(metadata);
   }
 
   /** @returns whether the service has resumable uploads */
@@ -166,6 +167,11 @@ export function metadataOf(fields: Readonly<Record<string, string>>): string {
   return Object.entries(fields)
     .map(([name, text]) => `${name} ${encode(text)}`.trim())
     .join(',');
+}
+
+// The service keeps no API key.
+function withoutKey(metadata: string): string {
+  return metadata.replace(/(^|,)key [^,]*(,|$)/, '$1');
 }
 
 /** Whether the upload has ended, expired or advanced since its offset was found. */
