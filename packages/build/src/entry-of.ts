@@ -17,6 +17,6 @@ export function nodeFlagsOf(name: string): string[] {
   // Commands end soon.
   if (name === 'admin') return [];
   // V8 collects the chunks of responses, which are outside its heap, in proportion to these limits too.
-  const [young, old] = name === 'site' ? [8, 256] : [32, 512];
+  const [young, old] = name === 'site' ? [8, 256] : [16, 512];
   return [`--max-semi-space-size=${young}`, `--max-old-space-size=${old}`];
 }
