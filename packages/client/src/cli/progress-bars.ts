@@ -30,23 +30,33 @@ export function createBars({ stdout, stderr, env }: CommandContext): Bars {
     },
     Presets.shades_classic,
   );
+  let isStopped = false;
   return {
     add(name) {
       let bar: SingleBar | undefined;
       return {
         onProgress(sent, total) {
+          if (isStopped) return;
           bar ??= bars.create(1, 0, { name: shorten(visible(name)) });
           bar.setTotal(total ?? sent);
           bar.update(sent, { sizes: `${formatSize(sent)} of ${formatSize(total ?? sent)}` });
         },
         done() {
-          if (bar) bars.remove(bar);
+          // This starts the timer again.
+          if (bar && !isStopped) bars.remove(bar);
         },
       };
     },
     pause: () => bars.stop(),
-    resume: () => bars.update(),
-    stop: () => bars.stop(),
+    resume() {
+      // Otherwise the next bar would start a second timer, which no `stop` ends: the process would not end.
+      bars.isActive = true;
+      bars.update();
+    },
+    stop() {
+      isStopped = true;
+      bars.stop();
+    },
   };
 }
 
