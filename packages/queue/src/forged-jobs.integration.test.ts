@@ -93,7 +93,7 @@ describe.concurrent('a queue', () => {
     const defa = 'job stalled more than allowable limit';
     await view.redis.hset(view.key(queue.name, 'dead'), { data, defa });
     const { handled, ends, ended } = recordingWorker(queue);
-    await expect.poll(() => ends.length, { timeout: patienceMs }).toBe(1);
+    await waitUntil('the job to end', async () => ends.length === 1);
     expect({ handled, ended, forged: queue.forged }).toEqual({ handled: [], ended: [undefined], forged });
   });
 
