@@ -5,12 +5,10 @@ import * as z from 'zod/mini';
 import { checkAddress, notFromService, RequestRefused } from './client-errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { parseXml } from './parse-xml.ts';
+import { plainAddress } from './service-address.ts';
 import { withoutJit } from './without-jit.ts';
 
 export type Format = 'xml' | 'json';
-
-// ASCII without blanks.
-const printable = /^[\x21-\x7e]{1,8192}$/;
 
 const { recordShape, pageShape, refusalShape } = withoutJit(() => {
   const wholeNumber = z.pipe(z.coerce.string().check(z.regex(/^\d{1,15}$/)), z.coerce.number());
@@ -20,8 +18,8 @@ const { recordShape, pageShape, refusalShape } = withoutJit(() => {
   const recordShape = z.object({
     id: someText,
     text: z.string(),
-    // Programs link to it: no `javascript:`. After blanks, text of the service could begin a row of a terminal.
-    url: z.url({ protocol: /^https?$/ }).check(z.regex(printable)),
+    // Programs link to it: no `javascript:`.
+    url: z.url({ protocol: /^https?$/ }).check(z.regex(plainAddress)),
     width: wholeNumber,
     height: wholeNumber,
     size: wholeNumber,
@@ -33,7 +31,7 @@ const { recordShape, pageShape, refusalShape } = withoutJit(() => {
   const mostRecords = z.array(z.unknown()).check(z.maxLength(100));
   const pageShape = z.object({
     media: z.pipe(mostRecords, z.array(recordShape)),
-    next: z.optional(z.string().check(z.regex(printable))),
+    next: z.optional(someText.check(z.regex(plainAddress))),
   });
   const refusalShape = z.object({
     errors: z.tuple([z.object({ reason: z.string(), message: z.string() })], z.unknown()),

@@ -2,6 +2,9 @@
 // `/1` and `/2` alone may be base paths; `/files` is none (config.ts of the gateway).
 const endpoint = /\/(?:[12]\/(?:upload|media)(?:\.(?:json|xml))?|files|openapi\.json)$/;
 
+/** ASCII without blanks. Others could look like another address, or begin a row of a terminal with text of the service. */
+export const plainAddress = /^[\x21-\x7e]*$/;
+
 /** The address of an upload service, without a slash at its end, repeated slashes and the path of an endpoint. @throws TypeError if it is no URL */
 export function serviceAddress(address: string | URL): string {
   const { origin, pathname } = new URL(address);

@@ -42,7 +42,7 @@ export function createBars({ stdout, stderr, env }: CommandContext): Bars {
           bar.update(sent, { sizes: `${formatSize(sent)} of ${formatSize(total ?? sent)}` });
         },
         done() {
-          // This starts the timer again.
+          // `remove` starts the timer again.
           if (bar && !isStopped) bars.remove(bar);
         },
       };

@@ -7,6 +7,7 @@ import type { MediaRequest, Platform } from '../platform/platform.ts';
 import { maxBodyBytes } from '../read-body.ts';
 import { readRecord, readRefusal } from '../read-response.ts';
 import { idempotencyHeader } from './idempotency-key.ts';
+import { withoutKey } from './upload-metadata.ts';
 
 interface Upload extends Pick<MediaRequest, 'signal' | 'onProgress' | 'fetch' | 'stallMs'> {
   /** The address of the upload service, without a final slash. */
@@ -158,20 +159,6 @@ export class ResumableUpload {
       send(service + path, { method, headers, redirect: 'error', signal: limited }),
     );
   }
-}
-
-/** The value of `Upload-Metadata` for texts (tus 1.0.0, "Creation"). */
-export function metadataOf(fields: Readonly<Record<string, string>>): string {
-  const encode = (text: string) =>
-    btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
-  return Object.entries(fields)
-    .map(([name, text]) => `${name} ${encode(text)}`.trim())
-    .join(',');
-}
-
-// The service keeps no API key.
-function withoutKey(metadata: string): string {
-  return metadata.replace(/(^|,)key [^,]*(,|$)/, '$1');
 }
 
 /** Whether the upload has ended, expired or advanced since its offset was found. */

@@ -8,7 +8,8 @@ import { maxBodyBytes } from '../read-body.ts';
 import { type Format, readRecord, readRefusal } from '../read-response.ts';
 import { type OnRetry, withRetries } from '../retry.ts';
 import { idempotencyHeader } from './idempotency-key.ts';
-import { maxMediaRequestMs, metadataOf, ResumableUpload } from './resumable-upload.ts';
+import { maxMediaRequestMs, ResumableUpload } from './resumable-upload.ts';
+import { metadataOf } from './upload-metadata.ts';
 
 interface Upload extends Pick<MediaRequest, 'media' | 'signal' | 'onProgress' | 'fetch' | 'stallMs'> {
   /** The address of the upload service, without a final slash. */

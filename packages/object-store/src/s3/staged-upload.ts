@@ -1,14 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
-import { findTwice } from '../find-twice.ts';
-import {
-  ChecksumMismatch,
-  CrowdedOut,
-  StagedWriteLost,
-  StoreUnavailable,
-  type WrittenObject,
-} from '../object-store.ts';
+import { CrowdedOut, StagedWriteLost, StoreUnavailable, type WrittenObject } from '../object-store.ts';
 import type { PartMemory } from '../part-memory.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fillParts } from './fill-parts.ts';
@@ -16,6 +9,7 @@ import type { MinioBucket } from './minio-bucket.ts';
 import { NotStored } from './object-requests.ts';
 import { PartBuffer } from './part-buffer.ts';
 import { PartsLost } from './store-response.ts';
+import { checksumBefore, readTails, sizeOf, type Tails, tailsOnlyIn } from './tails.ts';
 
 // S3 refuses smaller parts, except the last.
 const minPartBytes = 5 * 1024 * 1024;
@@ -26,8 +20,6 @@ interface Staging {
   readonly bucket: MinioBucket;
   readonly memory: PartMemory;
 }
-
-type Tails = StagedWrite['tails'];
 
 /**
  * `ObjectStore.append`: full parts of a multipart upload, and objects with the rest, the tails. Tails are read only when a part can be made of them,
@@ -163,35 +155,6 @@ async function requireStored(bucket: MinioBucket, key: string, etag: string): Pr
 function joinedTag({ parts }: StagedWrite, further: string[]): string {
   const tags = [...parts.map(({ etag }) => etag), ...further];
   return `${hash('md5', Buffer.from(tags.join(''), 'hex'))}-${tags.length}`;
-}
-
-/** Fills the last bytes of `write` into the buffer. */
-async function readTails(bucket: MinioBucket, tails: Tails, part: PartBuffer, { crc32 }: StagedWrite): Promise<void> {
-  if (tails.length === 0) return;
-  const sendFull = () => Promise.reject(new StagedWriteLost('a tail of this write has grown'));
-  let size = 0;
-  for (const { key } of tails) {
-    // Its owner ends the upload without it.
-    const reading = await findTwice(bucket, () => bucket.objects.get(key, {}));
-    if (reading === undefined || reading === 'beyond')
-      throw new StagedWriteLost('the store no longer has a tail of this write');
-    size += await fillParts(reading.body, part, { signal: undefined, sendFull });
-  }
-  if (size !== sizeOf(tails) || part.checksumOfAll.hex !== crc32)
-    throw new ChecksumMismatch('the tails of a write differ from its checksum');
-}
-
-function sizeOf(tails: Tails): number {
-  return tails.reduce((sum, { size }) => sum + size, 0);
-}
-
-function tailsOnlyIn({ tails }: StagedWrite, other: StagedWrite): Tails {
-  return tails.filter(({ key }) => !other.tails.some((each) => each.key === key));
-}
-
-/** Of the bytes before these tails, the last ones of `write`. */
-function checksumBefore({ crc32 }: StagedWrite, tails: Tails): Checksum {
-  return new Checksum(tails[0]?.before ?? crc32);
 }
 
 async function toLost<T>(request: Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { plainAddress } from '../../service-address.ts';
 import { quotedName } from '../../visible-text.ts';
 import { UsageError } from '../command-context.ts';
 import { fetchJson, StatusError } from './fetch-json.ts';
@@ -6,8 +7,8 @@ import { fetchJson, StatusError } from './fetch-json.ts';
 const shortText = z.string().check(z.maxLength(256));
 const address = z
   .url({ protocol: /^https?$/ })
-  // A user in front of the host looks like another host, as do letters of other scripts, and what follows a blank like another text.
-  .check(z.maxLength(2048), z.refine(isWithoutUser), z.regex(/^[\x21-\x7e]*$/));
+  // A user in front of the host looks like another host.
+  .check(z.maxLength(2048), z.refine(isWithoutUser), z.regex(plainAddress));
 const common = { name: shortText, provider: address, scope: z.optional(shortText) };
 const providerShape = z.discriminatedUnion('profile', [
   z.object({ ...common, profile: z.literal('mastodon') }),
