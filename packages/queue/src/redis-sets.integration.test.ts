@@ -85,7 +85,7 @@ test.concurrent.each([
     // Replies are published by the new master too.
     await it.waitUntilPublished();
 
-    // Each sentinel learns it in its own time.
+    // Each sentinel learns of the new master in its own time.
     await waitUntil('another master', async () => (await set.master()) !== first);
     const second = await set.master();
     await replicate(set, second);

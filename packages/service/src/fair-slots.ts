@@ -70,11 +70,11 @@ export class FairSlots {
     return await promise.finally(() => clearTimeout(timer));
   }
 
-  /** Ends the last wait of the sender with most waits, if these are more than `others`. */
-  #refuseOneOfMost(others: number): boolean {
+  /** Refuses the last waiter of the sender that has most, if it has more than `waiting`. */
+  #refuseOneOfMost(waiting: number): boolean {
     let most: Waiter[] = [];
     for (const waiters of this.#waiting.values()) if (waiters.length > most.length) most = waiters;
-    if (most.length <= others) return false;
+    if (most.length <= waiting) return false;
     most.pop()?.end(undefined);
     this.#allWaiting -= 1;
     return true;

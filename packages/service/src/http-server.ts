@@ -45,7 +45,7 @@ export async function listen(
   { host, port, stopping, graceSeconds }: ListenOptions,
 ): Promise<AsyncDisposable> {
   server.keepAliveTimeout = keepAliveMs;
-  // Node would respond itself, past every limit and log.
+  // Otherwise Node responds with 417 itself, and no limit or log sees the request.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   const { running, closeIdle } = trackConnections(server, stopping);
   server.listen(port, host);

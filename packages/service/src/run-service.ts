@@ -27,8 +27,8 @@ setFlagsFromString('--always-sparkplug');
 // Media passes through short-lived buffers. V8 would collect the whole heap after every 32 MiB of them; with this flag only if the
 // process grows (docs/decisions/028).
 setFlagsFromString('--external-memory-accounted-in-global-limit');
-// After two quiet minutes V8 collects the heap. To save memory it would also drop hidden classes that no object has then, and with them the code that
-// is optimized for them: later uploads cost a fifth more (docs/decisions/052).
+// After two quiet minutes V8 collects the heap. To save memory, it would also drop hidden classes without objects, and with them the code that is
+// optimized for them: later uploads would cost a fifth more (docs/decisions/052).
 setFlagsFromString('--no-memory-reducer-favors-memory');
 // Waking helper threads costs more than collecting the small young generation.
 setFlagsFromString('--no-parallel-scavenge');

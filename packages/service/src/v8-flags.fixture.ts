@@ -10,7 +10,7 @@ const isCompiled = new Function(`
   return %ActiveTierIsSparkplug(once);
 `);
 
-/** Creates objects, some of which survive collections of the young generation. */
+/** Allocates a million objects. Up to 100,000 survive a minor collection. */
 function fillHeap(): void {
   let survivors: object[] = [];
   for (let n = 0; n < 1_000_000; n += 1) {

@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 let traces: { readonly service: string; readonly plain: string };
 
 beforeAll(async () => {
-  const [service, plain] = await Promise.all(['service', 'plain'].map(traceOf));
+  const [service, plain] = await Promise.all(['service', 'plain'].map((kind) => traceOf(kind)));
   traces = { service: service ?? '', plain: plain ?? '' };
 });
 
@@ -29,15 +29,17 @@ test('a quiet time does not cost the optimized code', () => {
   expect(traces.plain).toContain('keepsCode=false');
 });
 
-test('short-lived body chunks seldom start a major collection', () => {
-  const count = (trace: string) => [...trace.matchAll(/ gc=mc /g)].length;
-  // On a busy machine it is half, else a fifth.
-  expect(count(traces.plain)).toBeGreaterThan(5);
-  expect(count(traces.service)).toBeLessThan(count(traces.plain) * 0.75);
+test('short-lived body chunks seldom start a major collection', async () => {
+  // When other threads collect, the number depends on the load of the machine.
+  const collections = async (kind: string) =>
+    [...(await traceOf(kind, '--single-threaded-gc')).matchAll(/ gc=mc /g)].length;
+  const [service = 0, plain = 0] = await Promise.all(['service', 'plain'].map(collections));
+  expect(plain).toBeGreaterThan(5);
+  expect(service).toBeLessThan(plain / 2);
 });
 
-async function traceOf(kind: string): Promise<string> {
-  const flags = ['--allow-natives-syntax', '--trace-gc-nvp'];
+async function traceOf(kind: string, ...more: string[]): Promise<string> {
+  const flags = ['--allow-natives-syntax', '--trace-gc-nvp', ...more];
   const { stdout } = await execa(process.execPath, [...flags, join(import.meta.dirname, 'v8-flags.fixture.ts'), kind]);
   return stdout;
 }
