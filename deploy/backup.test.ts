@@ -6,14 +6,11 @@ import { expect, test } from 'vitest';
 
 test('the container that copies objects gets no secrets, also of earlier copies', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-backup-'));
-  const [copy, secrets, calls] = ['copy', 'secrets', 'calls'].map((name) => join(folder.path, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const inFolder = (name: string) => join(folder.path, name);
+  const [copy, secrets, calls] = [inFolder('copy'), inFolder('secrets'), inFolder('calls')];
   await mkdir(secrets);
   await writeFile(join(secrets, 'S3_ROOT_PASSWORD'), 'secret');
-  await writeFile(join(folder.path, 'docker'), `#!/bin/sh\nprintf '%s\\n' "$@" >>${calls}\n`, { mode: 0o755 });
+  await writeFile(inFolder('docker'), `#!/bin/sh\nprintf '%s\\n' "$@" >>${calls}\n`, { mode: 0o755 });
   const env = { PATH: `${folder.path}:${process.env.PATH}`, SECRETS_DIR: secrets };
   for (const args of [[copy], [copy], ['--restore', copy]])
     await execa(join(import.meta.dirname, 'backup'), args, { env });
