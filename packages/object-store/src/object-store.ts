@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { SourceOptions } from './consume-source.ts';
 import type { AppendOptions, StagedWrite } from './staged-write.ts';
+import type { StoreCapabilities } from './store-capabilities.ts';
 
 export interface StoredObject {
   readonly key: string;
@@ -117,11 +118,13 @@ export interface ObjectStore extends AsyncDisposable {
   put(key: string, source: Readable, options?: PutOptions): Promise<WrittenObject>;
 
   /**
-   * Writes a small object unless the key exists (the commit point of a record). A rejection is ambiguous: the object may
-   * exist, or may still appear.
+   * Writes a small object unless the key exists. A rejection is ambiguous: the object may exist, or may still appear.
    * @returns `differs` if the store reports a tag other than that of `bytes`, which not every store does
    */
   putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome>;
+
+  /** As `putIfAbsent`, and proves that the store has the object: it may confirm what it loses. The commit point of a record. */
+  commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome>;
 
   /** Opens an object or a range of it; undefined if it does not exist. A range beyond the end has an empty body. */
   read(key: string, options?: ReadOptions): Promise<ObjectReading | undefined>;
@@ -129,8 +132,12 @@ export interface ObjectStore extends AsyncDisposable {
   /** Undefined if the object does not exist. */
   stat(key: string): Promise<StoredObject | undefined>;
 
-  /** Whether the store refuses bytes that changed on the way. Needs permission to write and remove media. */
-  supportsChecksums(): Promise<boolean>;
+  /**
+   * Finds out what the store does, with objects that it removes again, and writes accordingly from then on. Needs permission to write and remove
+   * media; what needs permission to read it is skipped without.
+   * @throws StoreUnavailable, with the reason if the store cannot be used
+   */
+  probe(): Promise<StoreCapabilities>;
 
   /** Whether an object exists. On S3 this needs only permission to list its key, not to read it. */
   exists(key: string): Promise<boolean>;

@@ -9,6 +9,7 @@ const operations = [
   'complete',
   'discard',
   'put_if_absent',
+  'commit',
   'read',
   'read_body',
   'stat',
@@ -40,6 +41,7 @@ export function observeStore(store: ObjectStore, metrics: Metrics): ObjectStore 
     completeWrite: (write, sender) => observe('complete', write.key, () => store.completeWrite(write, sender)),
     discardWrite: (write) => observe('discard', write.key, () => store.discardWrite(write)),
     putIfAbsent: (key, bytes) => observe('put_if_absent', key, () => store.putIfAbsent(key, bytes)),
+    commit: (key, bytes) => observe('commit', key, () => store.commit(key, bytes)),
     async read(key, options) {
       const reading = await observe('read', key, () => store.read(key, options));
       // The reader gets errors from the body itself.
@@ -52,7 +54,7 @@ export function observeStore(store: ObjectStore, metrics: Metrics): ObjectStore 
     listKeys: (prefix, page) => observe('list', prefix, () => store.listKeys(prefix, page)),
     remove: (key) => observe('remove', key, () => store.remove(key)),
     ready: () => observe('ready', undefined, () => store.ready()),
-    supportsChecksums: () => store.supportsChecksums(),
+    probe: () => store.probe(),
     listUnfinishedWrites: () => store.listUnfinishedWrites(),
     abortWrite: (write) => store.abortWrite(write),
     clock: () => store.clock(),

@@ -1,4 +1,5 @@
 import type { Probe } from '@echodrop/media/outcomes';
+import { limitationsOf, type StoreCapabilities } from '@echodrop/object-store/store-capabilities';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { type SlotLimit, slotLimits } from './admit/slots.ts';
@@ -62,12 +63,11 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
     'echodrop_listing_repairs_total',
     'Uploads that were missing from the listings and were added when a client repeated the upload.',
   );
-  const checksums = metrics.gauge(
-    'echodrop_store_verifies_checksums',
-    '1 if the object store verifies checksums of writes, 0 if not.',
+  const capabilities = metrics.gauge(
+    'echodrop_store_capability',
+    '1 if the object store has the capability, 0 if not (docs/why/reliability.md).',
+    ['capability'],
   );
-  // No series until it is known.
-  checksums.remove();
   const probeResults = metrics.counter(
     'echodrop_probe_results_total',
     'Media that this service probed, by type or, if unsupported, by reason.',
@@ -95,9 +95,19 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
       listingRepairs.inc();
       log.warn({ mediaId }, 'Added an earlier upload to the listings');
     },
-    storeChecked(verifiesChecksums: boolean): void {
-      checksums.set(verifiesChecksums ? 1 : 0);
-      if (!verifiesChecksums) log.warn('Object store does not verify checksums; corruption in transit goes undetected');
+    storeProbed(found: StoreCapabilities): void {
+      const { checksums } = found;
+      const has = {
+        conditional_writes: found.hasConditionalWrites,
+        verified_writes: checksums !== 'none',
+        repeated_writes: found.hasRepeatedWrites,
+        compared_parts: found.comparesParts || found.hasMd5OfParts,
+        final_tags: found.hasFinalTags,
+      };
+      for (const [capability, isThere] of Object.entries(has)) capabilities.set({ capability }, isThere ? 1 : 0);
+      const limitations = limitationsOf(found);
+      if (limitations.length === 0) log.info({ checksums }, 'Object store probed: it has all capabilities');
+      else log.warn({ checksums, limitations }, 'Object store probed: it lacks capabilities');
     },
     mediaOrphaned(mediaKey: string): void {
       orphans.inc();

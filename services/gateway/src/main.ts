@@ -36,9 +36,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   const events = createGatewayEvents(log, metrics);
   const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
-  const store = resources.use(
-    observeStore(await objectStoreFromSettings(config, { memory, requiresChecksums: true }), metrics),
-  );
+  const store = resources.use(observeStore(await objectStoreFromSettings(config, { memory, isStrict: true }), metrics));
   const limitsRedis = resources.use(
     connectRedis(
       cacheRedisUrl(config),
@@ -123,6 +121,6 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   registerBacklogMetrics(metrics, [probes, renditions]);
   registerQueueMemoryMetrics(metrics, claimsRedis);
   registerSweepMetrics(metrics, store);
-  await addReadinessChecks(health, { store, blocks, probes, verifier }, events.storeChecked);
+  await addReadinessChecks(health, { store, blocks, probes, verifier }, events.storeProbed);
   await serve(gatewayServer(limitResponses(traceRequests(app), metrics, log)), config.PORT);
 });

@@ -2,15 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
+import type { StoreCapabilities } from '@echodrop/object-store/store-capabilities';
 import type { Health } from '@echodrop/service/health';
 import type { BlockList } from './admit/block-list.ts';
-import { checksumCheck } from './publish/checksum-check.ts';
+import { storeProbe } from './store-probe.ts';
 
 // A start waits no longer for the store.
 const storeCheckMs = 2000;
 
 interface ReadinessDeps {
-  readonly store: Pick<ObjectStore, 'ready' | 'supportsChecksums'>;
+  readonly store: Pick<ObjectStore, 'ready' | 'probe'>;
   readonly blocks: Pick<BlockList, 'ready'>;
   readonly probes: Pick<ProbeClient, 'ready'>;
   readonly verifier: Pick<VerificationClient, 'ready'>;
@@ -19,15 +20,15 @@ interface ReadinessDeps {
 /**
  * Adds the readiness checks of the gateway: what most uploads need. Not the cache Redis: without it, every upload is verified again, and
  * rates per user and API key are not limited. Waits for the first check of the store, at most two seconds.
- * @param onStoreChecked gets whether the store verifies checksums, at first and after each change
+ * @param onProbed gets what the store does, at first and after each change
  */
 export async function addReadinessChecks(
   health: Health,
   { store, blocks, probes, verifier }: ReadinessDeps,
-  onStoreChecked: (supportsChecksums: boolean) => void,
+  onProbed: (found: StoreCapabilities) => void,
 ): Promise<void> {
-  const checkChecksums = checksumCheck(store, onStoreChecked);
-  const checkStore = () => store.ready().then(checkChecksums);
+  const probe = storeProbe(store, onProbed);
+  const checkStore = () => store.ready().then(probe);
   health.addCheck('store', checkStore);
   health.addCheck('blocks', () => blocks.ready());
   // The queue Redis.

@@ -140,7 +140,7 @@ export function stagedWritesContract(stores: () => OpenedStores): void {
       const earlier = staged.write;
       await staged.append(inChunks(Buffer.alloc(partBytes, 2)));
       const conflicts = { newTailKey: () => 'resumable/a/b', save: () => Promise.reject(new Error('conflict')) };
-      const late = stores().other.append(earlier, inChunks(Buffer.alloc(6 * MiB, 3)), conflicts);
+      const late = stores().other.append(earlier, inChunks(Buffer.alloc(partBytes, 3)), conflicts);
       await expect(late).rejects.toThrow('conflict');
       await expect(stores().store.completeWrite(staged.write)).rejects.toThrow(StagedWriteLost);
     });

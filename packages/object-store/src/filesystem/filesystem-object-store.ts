@@ -20,6 +20,7 @@ import {
 } from '../object-store.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fromStore, storeBody } from '../store-body.ts';
+import { fullCapabilities, type StoreCapabilities } from '../store-capabilities.ts';
 import { DirectoryLists } from './directory-lists.ts';
 import { syncNames, TemporaryFile } from './durable-file.ts';
 import { StagedFile, temporaryPath } from './staged-file.ts';
@@ -79,6 +80,11 @@ export class FilesystemObjectStore implements ObjectStore {
     return isLinked ? 'created' : 'exists';
   }
 
+  /** `putIfAbsent` has synced what it wrote. */
+  async commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+    return this.putIfAbsent(key, bytes);
+  }
+
   async read(key: string, { range, signal, crc32 }: ReadOptions = {}): Promise<ObjectReading | undefined> {
     const path = this.#pathOf(key);
     signal?.throwIfAborted();
@@ -93,8 +99,8 @@ export class FilesystemObjectStore implements ObjectStore {
     return stats?.isFile() ? storedObject(key, stats) : undefined;
   }
 
-  async supportsChecksums(): Promise<boolean> {
-    return true;
+  async probe(): Promise<StoreCapabilities> {
+    return fullCapabilities;
   }
 
   async exists(key: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { objectStoreContract } from '../contract/object-store.contract.ts';
 import { listObjects } from '../list-objects.ts';
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
+import { partBytes } from '../part-size.ts';
 import { failingAfter } from '../sources.fixture.ts';
 import { type AppendOptions, newStagedWrite, type StagedWrite } from '../staged-write.ts';
 import { minioStore } from './minio-store.fixture.ts';
@@ -55,8 +56,8 @@ describeWithMinio('the tails of a staged write', {}, (start) => {
     expect(sizes()).toEqual(Array.from({ length: 16 }, () => 300_000));
     await append(bytes(300_000));
     expect(sizes()).toEqual([17 * 300_000]);
-    await append(bytes(300_000));
-    expect([write.parts.length, ...sizes()]).toEqual([1]);
+    await append(bytes(3 * MiB));
+    expect([write.parts.length, ...sizes()]).toEqual([1, 17 * 300_000 + 3 * MiB - partBytes]);
   });
 
   test('so are those of broken sources', async () => {

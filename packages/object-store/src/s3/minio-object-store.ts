@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { assertObjectKey, assertPrefix, mediaObjectKey, newMediaKey } from '../object-keys.ts';
+import { assertObjectKey, assertPrefix } from '../object-keys.ts';
 import { maxListLength, type ObjectStore } from '../object-store.ts';
 import { PartMemory } from '../part-memory.ts';
 import { partBytes } from '../part-size.ts';
@@ -11,22 +11,18 @@ import { appendToS3, completeOnS3, discardOnS3 } from './staged-upload.ts';
 export interface StoreOptions {
   /** Shared by all uploads of the process; default: eight parts. */
   readonly memory?: PartMemory | undefined;
-  /** Whether an unconfirmed checksum fails a write until `supportsChecksums` finds that the store has none; default: no. */
-  readonly requiresChecksums?: boolean | undefined;
+  /** Whether an unconfirmed checksum fails a write until `probe` finds that the store has none; default: no. */
+  readonly isStrict?: boolean | undefined;
   readonly deadlines?: StoreDeadlines | undefined;
 }
 
 /** Stores objects in MinIO, or in any S3 store with conditional writes. */
 export function minioObjectStore(
   address: S3Address,
-  {
-    memory = new PartMemory(8 * partBytes),
-    requiresChecksums = false,
-    deadlines = defaultDeadlines,
-  }: StoreOptions = {},
+  { memory = new PartMemory(8 * partBytes), isStrict = false, deadlines = defaultDeadlines }: StoreOptions = {},
 ): ObjectStore {
-  const bucket = new MinioBucket(address, deadlines, requiresChecksums);
-  const { objects, lists } = bucket;
+  const bucket = new MinioBucket(address, deadlines, isStrict);
+  const { objects, conditional, lists } = bucket;
   const stat = async (key: string) => {
     assertObjectKey(key);
     const found = await objects.head(key);
@@ -44,7 +40,11 @@ export function minioObjectStore(
     },
     async putIfAbsent(key, bytes) {
       assertObjectKey(key);
-      return objects.putIfAbsent(key, bytes);
+      return conditional.putIfAbsent(key, bytes);
+    },
+    async commit(key, bytes) {
+      assertObjectKey(key);
+      return conditional.commit(key, bytes);
     },
     async read(key, { range, signal, crc32 } = {}) {
       assertObjectKey(key);
@@ -54,12 +54,7 @@ export function minioObjectStore(
       return found && { ...found, body: Readable.from([]) };
     },
     stat,
-    async supportsChecksums() {
-      const key = mediaObjectKey(newMediaKey());
-      const supports = await objects.supportsChecksums(key);
-      if (!supports) await bucket.remove(key);
-      return supports;
-    },
+    probe: () => bucket.probe(),
     // For MinIO, a list of one object by its whole key costs the same as a HEAD.
     async exists(key) {
       assertObjectKey(key);

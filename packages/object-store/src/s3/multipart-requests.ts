@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto';
 import { Checksum } from '../checksum.ts';
 import { StoreUnavailable } from '../object-store.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { readCompletion, readUploadId } from './response-xml.ts';
 import type { SignedRequests } from './signed-requests.ts';
-import { hasOtherPartCount, responseError } from './store-response.ts';
+import { hasOtherPartCount, isOtherTag, PartsLost, responseError } from './store-response.ts';
+import type { WriteRules } from './write-rules.ts';
 
 /** A part of a multipart upload: its tag, and its CRC-32 in Base64. */
 export interface WrittenPart {
@@ -15,22 +17,27 @@ export interface WrittenPart {
 export class MultipartRequests {
   readonly #requests: SignedRequests;
   readonly #deadlines: StoreDeadlines;
+  readonly #rules: WriteRules;
 
-  constructor(requests: SignedRequests, deadlines: StoreDeadlines) {
+  constructor(requests: SignedRequests, deadlines: StoreDeadlines, rules: WriteRules) {
     this.#requests = requests;
     this.#deadlines = deadlines;
+    this.#rules = rules;
   }
 
   /** Begins a multipart upload. @returns its id */
   async create(key: string, contentType: string): Promise<string> {
-    const request = {
-      query: { uploads: '' },
-      headers: { 'content-type': contentType },
-      // AWS refuses checksums of parts unless they are announced here.
-      signedHeaders: { 'x-amz-checksum-algorithm': 'CRC32' },
-      body: '',
+    const send = () => {
+      const request = {
+        query: { uploads: '' },
+        headers: { 'content-type': contentType },
+        // AWS refuses checksums of parts unless they are announced here.
+        ...(this.#rules.hasCrc32 && { signedHeaders: { 'x-amz-checksum-algorithm': 'CRC32' } }),
+        body: '',
+      };
+      return this.#requests.send('POST', key, request, this.#deadlines.writeMs);
     };
-    const response = await this.#requests.send('POST', key, request, this.#deadlines.writeMs);
+    const response = await this.#rules.sendAccepted(send);
     const uploadId = readUploadId(response.body);
     if (response.status !== 200 || uploadId === undefined) throw responseError(response.status, response.body);
     return uploadId;
@@ -39,13 +46,13 @@ export class MultipartRequests {
   /**
    * Joins the parts, in order, into one object. `crc32` is that of all bytes, in Base64.
    * @returns the object's tag
-   * @throws StoreUnavailable, also if the response describes an object of other parts
+   * @throws PartsLost if the tag is that of other parts; StoreUnavailable, also if the response describes otherwise an object of other parts
    */
   async complete(key: string, uploadId: string, parts: readonly WrittenPart[], crc32: string): Promise<string> {
     const request = {
       query: { uploadId },
       headers: { 'content-type': 'application/xml' },
-      body: completionXml(parts),
+      body: completionXml(parts, this.#rules.hasCrc32),
     };
     const response = await this.#requests.send('POST', key, request, this.#deadlines.writeMs);
     const joined = readCompletion(response.body);
@@ -55,6 +62,9 @@ export class MultipartRequests {
     const known = [undefined, `${partsChecksum}-${parts.length}`, partsChecksum, crc32];
     if (hasOtherPartCount(joined.etag, parts.length) || !known.includes(joined.crc32))
       throw new StoreUnavailable('object store assembled the wrong parts');
+    // SeaweedFS does so if a part was replaced meanwhile.
+    if (this.#rules.capabilities.hasMd5OfParts && isOtherTag(joined.etag, joinedTag(parts.map(({ etag }) => etag))))
+      throw new PartsLost('object store joined other parts than it was told');
     return joined.etag;
   }
 }
@@ -66,10 +76,15 @@ function checksumOfParts(parts: readonly WrittenPart[]): string {
   return checksum.base64;
 }
 
-function completionXml(parts: readonly WrittenPart[]): string {
-  const elements = parts.map(
-    ({ etag, crc32 }, index) =>
-      `<Part><PartNumber>${index + 1}</PartNumber><ETag>"${etag}"</ETag><ChecksumCRC32>${crc32}</ChecksumCRC32></Part>`,
-  );
+/** The tag that AWS gives an object of parts with these tags, if they are MD5s. */
+export function joinedTag(etags: readonly string[]): string {
+  return `${hash('md5', Buffer.from(etags.join(''), 'hex'))}-${etags.length}`;
+}
+
+function completionXml(parts: readonly WrittenPart[], hasCrc32: boolean): string {
+  const elements = parts.map(({ etag, crc32 }, index) => {
+    const checksum = hasCrc32 ? `<ChecksumCRC32>${crc32}</ChecksumCRC32>` : '';
+    return `<Part><PartNumber>${index + 1}</PartNumber><ETag>"${etag}"</ETag>${checksum}</Part>`;
+  });
   return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${elements.join('')}</CompleteMultipartUpload>`;
 }

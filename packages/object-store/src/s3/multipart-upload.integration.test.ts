@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type SeenRequest, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
+import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { withoutLastPart } from '@echodrop/testkit/without-last-part';
 import { Client } from 'minio';
@@ -182,16 +183,13 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await store.put('media/joined', inChunks(bytes))).toMatchObject({ size: bytes.length, crc32: checksum.hex });
   });
 
-  test('with requiresChecksums, a write needs a confirmed checksum unless the store is known to confirm none', async () => {
-    const unconfirmed = { status: 200, headers: { ETag: 'any' }, body: '' };
-    await using proxy = await startCountingProxy(minio.endpoint, ({ method }) =>
-      method === 'PUT' ? unconfirmed : 'passes',
-    );
-    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { requiresChecksums: true });
+  test('in a strict process, a write needs a confirmed checksum unless a probe has found that the store verifies none', async () => {
+    await using proxy = await startHabitProxy(minio, ['ignores checksums']);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
     const write = () => store.putIfAbsent('records/unconfirmed.json', Buffer.from('{}'));
     await expect(write()).rejects.toThrow('did not confirm the checksum');
-    expect(await store.supportsChecksums()).toBe(false);
-    expect(await write()).toBe('created');
+    expect((await store.probe()).checksums).toBe('tag');
+    expect(await write()).toBe('exists');
   });
 
   test('does not write a record whose bytes change in transit', async () => {
@@ -230,16 +228,6 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     await store.put('media/read', inChunks(randomBytes(100_000)));
     const reading = await store.read('media/read');
     await expect(buffer(reading?.body ?? Readable.from([]))).rejects.toThrow('differ from their checksum');
-  });
-
-  test('MinIO supports checksums, and the check leaves no object behind', async () => {
-    await using proxy = await startCountingProxy(minio.endpoint);
-    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
-    expect(await store.supportsChecksums()).toBe(true);
-    const [request, ...others] = proxy.seen;
-    expect(others).toEqual([]);
-    const key = request?.path.slice(`/${minio.bucket}/`.length) ?? '';
-    expect(await store.stat(key)).toBeUndefined();
   });
 
   test('that fails or is aborted leaves no incomplete multipart upload', async () => {

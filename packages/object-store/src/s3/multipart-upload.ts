@@ -30,9 +30,9 @@ export async function uploadToS3(
   const target = new S3Target(bucket, key, contentType);
   try {
     const size = await fillParts(source, part, { ...options, sendFull: () => target.sendPart(part) });
-    const etag = await target.finish(part);
+    const written = { size, etag: await target.finish(part) };
     // For a replacement this would find the earlier object.
-    if (!isReplacement) await bucket.objects.requireStored(key, etag);
+    const etag = isReplacement ? written.etag : await bucket.conditional.requireStored(key, written);
     options.signal?.throwIfAborted();
     return { key, size, etag, crc32: part.checksumOfAll.hex };
   } catch (error) {

@@ -25,13 +25,15 @@ interface SignedRequest {
 type Method = 'DELETE' | 'GET' | 'HEAD' | 'POST' | 'PUT';
 
 export interface StoreResponse extends HttpResponse {
-  /** Whether an earlier try had an unknown outcome. */
+  /** Whether an earlier try had an unknown outcome, or none. */
   readonly isRepeated: boolean;
+  /** Whether the store refused an earlier try because it got too many requests. */
+  readonly wasThrottled: boolean;
 }
 
 /**
- * Sends signed requests. Repeats one until its deadline if its connection breaks, the store responds with 499 or more, or it does not respond
- * within half of the time: a store of several nodes does all three for seconds after it lost one. @throws StoreUnavailable
+ * Sends signed requests. Repeats one until its deadline if its connection breaks, the store responds that it should be repeated, or it does not
+ * respond within half of the time: a store of several nodes does all three for seconds after it lost one. @throws StoreUnavailable
  */
 export class SignedRequests implements AsyncDisposable {
   readonly #signer: S3Signer;
@@ -54,14 +56,18 @@ export class SignedRequests implements AsyncDisposable {
     });
   }
 
-  /** Sends a request and reads the whole response, within `ms` over all tries. The response has no status from 499 on. */
+  /** Sends a request and reads the whole response, within `ms` over all tries. No response asks for a repeat. */
   async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<StoreResponse> {
+    let wasThrottled = false;
     try {
       return await this.#withRepeats(ms, async (isRepeated, tryMs) => {
         const signed = this.#sign(method, key, request);
         const response = await exchange(this.#pool, signed, { deadlineMs: tryMs, maxBytes: maxResponseBytes });
-        if (isTemporary(response.status)) throw responseError(response.status, response.body);
-        return { ...response, isRepeated };
+        wasThrottled ||= response.status === 429;
+        // Of a bucket, it says that the bucket exists.
+        const isConflict = response.status === 409 && key !== '';
+        if (isConflict || isTemporary(response.status)) throw responseError(response.status, response.body);
+        return { ...response, isRepeated, wasThrottled };
       });
     } catch (error) {
       throw toStoreUnavailable(error);
@@ -140,9 +146,9 @@ export class SignedRequests implements AsyncDisposable {
   }
 }
 
-// A MinIO that stops cancels its requests, with 499.
+// A MinIO that stops cancels its requests, with 499. 501 is final: the store cannot do this.
 function isTemporary(status: number): boolean {
-  return status >= 499;
+  return status === 429 || (status >= 499 && status !== 501);
 }
 
 // RFC 3986, as AWS requires; encodeURIComponent leaves more characters as they are.

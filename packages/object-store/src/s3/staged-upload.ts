@@ -1,18 +1,18 @@
-import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
 import { CrowdedOut, StagedWriteLost, StoreUnavailable, type WrittenObject } from '../object-store.ts';
 import type { PartMemory } from '../part-memory.ts';
+import { partBytes } from '../part-size.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
+import { type ConfirmedObject, NotStored } from './conditional-writes.ts';
 import { fillParts } from './fill-parts.ts';
 import type { MinioBucket } from './minio-bucket.ts';
-import { NotStored } from './object-requests.ts';
+import { joinedTag } from './multipart-requests.ts';
 import { PartBuffer } from './part-buffer.ts';
 import { PartsLost } from './store-response.ts';
 import { checksumBefore, readTails, sizeOf, type Tails, tailsOnlyIn } from './tails.ts';
+import { md5Of } from './write-rules.ts';
 
-// S3 refuses smaller parts, except the last.
-const minPartBytes = 5 * 1024 * 1024;
 // Each takes a request to read. Fewer would be rewritten more often by a client that sends little at a time.
 const maxTails = 16;
 
@@ -74,7 +74,8 @@ export async function appendToS3(
     await bucket.objects.put(tail.key, part);
     await advance({ parts: staged.parts }, [tail], part.size);
   };
-  const isWorthPart = () => sizeOf(staged.tails) - sizeOf(held) + part.size >= minPartBytes;
+  // Cloudflare R2 refuses parts of different sizes, except the last.
+  const isWholePart = () => sizeOf(staged.tails) - sizeOf(held) + part.size === partBytes;
   // What no state names. A further part of a saved upload is overwritten by the next one.
   const dropUnsaved = async () => {
     const { id } = staged;
@@ -83,7 +84,7 @@ export async function appendToS3(
   };
   try {
     await fillParts(source, part, { ...options, sendFull: sendPart });
-    if (hasRest()) await (isWorthPart() ? sendPart() : sendTail());
+    if (hasRest()) await (isWholePart() ? sendPart() : sendTail());
     verify?.();
   } catch (error) {
     // Of a lost connection, what has arrived. As a tail: another process may have continued, whose part it would overwrite.
@@ -105,19 +106,19 @@ export async function completeOnS3(
   using part = new PartBuffer(memory, { sender, crowdOut() {} }, checksumBefore(write, write.tails));
   await readTails(bucket, write.tails, part, write);
   // MinIO's tag of a part is its MD5.
-  const tailTag = () => hash('md5', Buffer.concat([...part.bytes()]));
+  const lastTags = () => (part.size > 0 ? [md5Of([...part.bytes()]).toString('hex')] : []);
   const complete = () =>
     write.id === undefined
       ? bucket.objects.put(write.key, part, { contentType: write.contentType })
       : completeParts(bucket, write, write.id, part);
   const etag = await complete().catch((error) => {
     // An earlier call may have completed it.
-    if (error instanceof PartsLost) return joinedTag(write, part.size > 0 ? [tailTag()] : []);
+    if (error instanceof PartsLost) return joinedTag([...write.parts.map(({ etag }) => etag), ...lastTags()]);
     part.empty({ hasFailed: true });
     throw error;
   });
-  await requireStored(bucket, write.key, etag);
-  return { key: write.key, size: write.size, etag, crc32: write.crc32 };
+  const { key, size, crc32 } = write;
+  return { key, size, etag: await requireStored(bucket, key, { etag, size }), crc32 };
 }
 
 /** `ObjectStore.discardWrite`. */
@@ -142,19 +143,13 @@ async function completeParts(
 }
 
 // The sweep removes the empty object that may remain.
-async function requireStored(bucket: MinioBucket, key: string, etag: string): Promise<void> {
+async function requireStored(bucket: MinioBucket, key: string, written: ConfirmedObject): Promise<string> {
   try {
-    await bucket.objects.requireStored(key, etag);
+    return await bucket.conditional.requireStored(key, written);
   } catch (error) {
     if (!(error instanceof NotStored)) throw error;
     throw new StagedWriteLost('the store no longer has the parts of this write', { cause: error });
   }
-}
-
-/** The tag that S3 and MinIO give an object of these parts, if their tags are MD5. */
-function joinedTag({ parts }: StagedWrite, further: string[]): string {
-  const tags = [...parts.map(({ etag }) => etag), ...further];
-  return `${hash('md5', Buffer.from(tags.join(''), 'hex'))}-${tags.length}`;
 }
 
 async function toLost<T>(request: Promise<T>): Promise<T> {

@@ -3,8 +3,11 @@ import type { Readable } from 'node:stream';
 import { type ByteRange, StoreUnavailable } from '../object-store.ts';
 import { readErrorCode } from './response-xml.ts';
 
+/** The store responded with a status that is no success, and asks for no repeat. */
+export class StoreRefused extends StoreUnavailable {}
+
 /** The multipart upload was completed or aborted, or one of its parts was replaced. */
-export class PartsLost extends StoreUnavailable {}
+export class PartsLost extends StoreRefused {}
 
 /** S3 verifies the bytes against this request header and repeats it in the response. */
 export const checksumHeader = 'x-amz-checksum-crc32';
@@ -43,9 +46,13 @@ export function readChecksumHex(headers: IncomingHttpHeaders): string | undefine
   return checksum && Buffer.from(checksum, 'base64').toString('hex');
 }
 
-/** Whether the tag differs from `expected`. A tag that is no MD5, such as that of an encrypted object, proves nothing. */
+/** Whether the tag of a response differs from `expected`. */
 export function hasOtherTag({ etag }: IncomingHttpHeaders, expected: string): boolean {
-  const found = etag?.replaceAll('"', '') ?? '';
+  return isOtherTag(etag?.replaceAll('"', '') ?? '', expected);
+}
+
+/** Whether a tag differs from `expected`. A tag that is no MD5, such as that of an encrypted object, proves nothing. */
+export function isOtherTag(found: string, expected: string): boolean {
   return md5Tag.test(found) && found !== expected;
 }
 
@@ -75,9 +82,9 @@ export async function readErrorBody(body: Readable): Promise<Buffer> {
 }
 
 /** The error for a response with `status` and the body `xml`. */
-export function responseError(status: number, xml: Buffer): StoreUnavailable {
+export function responseError(status: number, xml: Buffer): StoreRefused {
   const code = readErrorCode(xml);
   const message = `object store responded with ${status} ${code ?? ''}`.trim();
   const isLost = ['NoSuchUpload', 'InvalidPart', 'InvalidPartOrder'].includes(code ?? '');
-  return isLost ? new PartsLost(message) : new StoreUnavailable(message);
+  return isLost ? new PartsLost(message) : new StoreRefused(message);
 }

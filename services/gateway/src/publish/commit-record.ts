@@ -40,7 +40,7 @@ export async function commitRecord(
   const bytes = encodeStoredRecord(record);
   return retry(async () => {
     beforeTry();
-    if (await writeTwice(store, record.id, bytes)) return record;
+    if ((await store.commit(recordKey(record.id), bytes)) === 'created') return record;
     const found = await findRecord(store, record.id);
     // As a node of the store may that has just come back.
     if (!found) throw new StoreUnavailable('record not found although the store reports that it exists');
@@ -61,17 +61,6 @@ export type Payload = Pick<StoredRecord, 'text' | 'size' | 'crc32'>;
 export function requireSamePayload(record: StoredRecord, { text, size, crc32 }: Payload): void {
   const hasSameBytes = record.size === size && (record.crc32 ?? crc32) === crc32;
   if (record.text !== text || !hasSameBytes) throw new StoreUnavailable('stored record differs from the one written');
-}
-
-/** Writes a record twice: one write must find the other, since a store may confirm what it loses. False if another record may exist. */
-async function writeTwice(store: ObjectStore, id: string, bytes: Buffer): Promise<boolean> {
-  const put = () => store.putIfAbsent(recordKey(id), bytes);
-  const writes = await Promise.allSettled([put(), put()]);
-  const outcomes = writes.map((write) => (write.status === 'fulfilled' ? write.value : write.reason));
-  if (outcomes.includes('exists')) return outcomes.includes('created');
-  if (outcomes.includes('differs')) return false;
-  const failure = outcomes.find((outcome) => outcome !== 'created');
-  throw failure ?? new StoreUnavailable('record missing after a confirmed write');
 }
 
 /** The record if it belongs to this user and application. @throws Refusal `removed` for a tombstone of this user */

@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto';
+import { Checksum } from '../checksum.ts';
+import { type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
+import type { ObjectRequests } from './object-requests.ts';
+import type { StoreResponse } from './signed-requests.ts';
+import { hasOtherTag, isOtherTag, readTag, responseError } from './store-response.ts';
+import type { WriteRules } from './write-rules.ts';
+
+/** There is no such object. */
+export class NotStored extends StoreUnavailable {
+  constructor() {
+    super('object missing after a confirmed write');
+  }
+}
+
+/** An object that a response has confirmed. */
+export interface ConfirmedObject {
+  readonly etag: string;
+  readonly size: number;
+}
+
+/**
+ * Writes that must not replace an object, and proofs that an object exists. If the store cannot do both by conditional writes
+ * (`WriteRules.confirmsByWrite`), objects are looked up instead, which needs permission to read them. @throws StoreUnavailable
+ */
+export class ConditionalWrites {
+  readonly #objects: ObjectRequests;
+  readonly #rules: WriteRules;
+
+  constructor(objects: ObjectRequests, rules: WriteRules) {
+    this.#objects = objects;
+    this.#rules = rules;
+  }
+
+  /** `ObjectStore.putIfAbsent`. */
+  async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+    if (!this.#rules.capabilities.hasConditionalWrites) return this.#putIfMissing(key, bytes);
+    const response = await this.#put(key, bytes, { 'if-none-match': '*' });
+    // Other processes than the gateway do not probe.
+    if (response.status === 501 && !this.#rules.isStrict) {
+      const outcome = await this.#putIfMissing(key, bytes);
+      this.#rules.giveUpConditions();
+      return outcome;
+    }
+    if (response.status === 412) return hasOtherTag(response.headers, md5Of(bytes)) ? 'differs' : 'exists';
+    if (response.status !== 200) throw responseError(response.status, response.body);
+    return 'created';
+  }
+
+  /** `ObjectStore.commit`: of two conditional writes at once, one must find the other. Else the written object is looked up. */
+  async commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+    if (!this.#rules.confirmsByWrite) {
+      const outcome = await this.putIfAbsent(key, bytes);
+      const found = await this.#objects.head(key);
+      if (!found || found.size !== bytes.length) throw new NotStored();
+      return isOtherTag(found.etag, md5Of(bytes)) ? 'differs' : outcome;
+    }
+    const put = () => this.putIfAbsent(key, bytes);
+    const writes = await Promise.allSettled([put(), put()]);
+    const outcomes = writes.map((write) => (write.status === 'fulfilled' ? write.value : write.reason));
+    if (outcomes.includes('exists')) return outcomes.includes('created') ? 'created' : 'exists';
+    if (outcomes.includes('differs')) return 'differs';
+    throw outcomes.find((outcome) => outcome !== 'created') ?? new NotStored();
+  }
+
+  /**
+   * Proves that an object exists, with permission to write alone: a conditional write of nothing must conflict. MinIO reports the
+   * tag of the existing object, which must be that of `written`; AWS does not.
+   * @returns the object's tag
+   * @throws NotStored if the object is missing. The caller then removes the empty object that may exist.
+   */
+  async requireStored(key: string, written: ConfirmedObject): Promise<string> {
+    if (!this.#rules.confirmsByWrite) return this.#findStored(key, written);
+    const { status, headers, body, isRepeated } = await this.#put(key, Buffer.alloc(0), { 'if-none-match': '*' });
+    if (status !== 200 && status !== 412) throw responseError(status, body);
+    // A repeated request may conflict with its own first try, so only the tag proves the object.
+    const isOther = isRepeated ? readTag(headers) !== written.etag : hasOtherTag(headers, written.etag);
+    if (status === 200 || isOther) throw new NotStored();
+    return written.etag;
+  }
+
+  async #findStored(key: string, { etag, size }: ConfirmedObject): Promise<string> {
+    const found = await this.#objects.head(key);
+    const isOther = this.#rules.capabilities.hasFinalTags && found && isOtherTag(found.etag, etag);
+    if (found?.size !== size || isOther) throw new NotStored();
+    return found.etag;
+  }
+
+  /** Two processes may find the object missing, and both write it: their callers keep apart what must not be written twice. */
+  async #putIfMissing(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+    const found = await this.#objects.head(key);
+    if (found) return isOtherTag(found.etag, md5Of(bytes)) ? 'differs' : 'exists';
+    const { status, body } = await this.#put(key, bytes, {});
+    if (status !== 200) throw responseError(status, body);
+    return 'created';
+  }
+
+  #put(key: string, bytes: Buffer, headers: Record<string, string>): Promise<StoreResponse> {
+    const checksum = new Checksum();
+    checksum.add(bytes);
+    return this.#objects.write(key, { size: bytes.length, checksum, bytes: () => [bytes] }, headers);
+  }
+}
+
+function md5Of(bytes: Buffer): string {
+  return hash('md5', bytes);
+}

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
+import { type Habit, habits, leastCapable, startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
+import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listObjects } from '../list-objects.ts';
+import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
+import type { ObjectStore } from '../object-store.ts';
+import { partBytes } from '../part-size.ts';
+import { newStagedWrite, type StagedWrite } from '../staged-write.ts';
+import { fullCapabilities, limitationsOf, type StoreCapabilities } from '../store-capabilities.ts';
+import { minioStore } from './minio-store.fixture.ts';
+
+const onMinio = { ...fullCapabilities, hasMd5OfParts: true };
+
+const found: Record<Habit, Partial<StoreCapabilities>> = {
+  'ignores conditions': { hasConditionalWrites: false },
+  'refuses conditions': { hasConditionalWrites: false },
+  conflicts: {},
+  'refuses second writes': { hasRepeatedWrites: false },
+  'refuses checksums': { checksums: 'md5' },
+  'ignores checksums': { checksums: 'tag' },
+  'calls a wrong checksum a bad request': {},
+  'wants equal parts': {},
+  'changes tags': { hasFinalTags: false, hasMd5OfParts: false },
+  'has no empty lists': {},
+  'joins replaced parts': { comparesParts: false },
+};
+
+const combinations: [string, readonly Habit[]][] = [
+  ['no habit', []],
+  ...habits.map((habit): [string, readonly Habit[]] => [habit, [habit]]),
+  ['the least capable', leastCapable],
+];
+
+describeWithMinio('a store that', {}, (start) => {
+  const parts = new AsyncDisposableStack();
+  let minio: RunningMinio;
+  beforeAll(async () => {
+    minio = parts.use(await start());
+    await using store = minioStore(minio);
+    await store.ready();
+  });
+  afterAll(() => parts.disposeAsync());
+
+  describe.each(combinations)('%s', (_, has) => {
+    const opened = new AsyncDisposableStack();
+    let store: ObjectStore;
+    beforeAll(async () => {
+      const { endpoint } = opened.use(await startHabitProxy(minio, has));
+      store = opened.use(minioStore({ ...minio, endpoint }, { isStrict: true }));
+      await store.ready();
+      await store.probe();
+    });
+    afterAll(() => opened.disposeAsync());
+
+    test('is found out, and no object of the probe remains', async () => {
+      const before = await keptBy(store);
+      const capabilities = Object.assign({}, onMinio, ...has.map((habit) => found[habit]));
+      expect(await store.probe()).toEqual(capabilities);
+      expect(await keptBy(store)).toEqual(before);
+    });
+
+    test('stores and returns objects of one and of several parts', async () => {
+      for (const size of [1, 2 * partBytes + 1]) {
+        const bytes = randomBytes(size);
+        const key = mediaObjectKey(newMediaKey());
+        const written = await store.put(key, Readable.from([bytes]));
+        expect((await readAll(store, key)).equals(bytes)).toBe(true);
+        expect(await store.stat(key)).toEqual({ key, size, etag: written.etag });
+      }
+    });
+
+    test('keeps the first of two records', async () => {
+      const key = `records/${newMediaKey()}.json`;
+      expect(await store.commit(key, Buffer.from('{"a":1}'))).toBe('created');
+      expect(await store.commit(key, Buffer.from('{"a":1}'))).toBe('exists');
+      expect(await store.commit(key, Buffer.from('{"a":2}'))).not.toBe('created');
+      expect((await readAll(store, key)).toString()).toBe('{"a":1}');
+    });
+
+    test('keeps the first of two small objects', async () => {
+      const key = `by-time/${newMediaKey()}`;
+      expect(await store.putIfAbsent(key, Buffer.alloc(0))).toBe('created');
+      expect(await store.putIfAbsent(key, Buffer.alloc(0))).toBe('exists');
+    });
+
+    test('takes a staged write of uneven pieces', async () => {
+      const pieces = [6_500_000, 9_000_000, 2_400_000, 1, partBytes].map((size) => randomBytes(size));
+      const write = await appendAll(store, pieces);
+      expect((await store.completeWrite(write)).size).toBe(Buffer.concat(pieces).length);
+      expect((await readAll(store, write.key)).equals(Buffer.concat(pieces))).toBe(true);
+    });
+
+    test('loses a staged write whose bytes a suspended process has overwritten', async () => {
+      const write = await appendAll(store, [randomBytes(partBytes + 1)]);
+      const before = { ...write, ...{ parts: [], tails: [], size: 0, crc32: '00000000' } };
+      await appendAll(store, [randomBytes(partBytes + 1)], before);
+      await expect(store.completeWrite(write)).rejects.toThrow();
+    });
+  });
+
+  test.each(['refuses checksums', 'refuses conditions'] as const)(
+    '%s takes what a process writes that does not probe',
+    async (habit) => {
+      await using proxy = await startHabitProxy(minio, [habit]);
+      await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+      const bytes = randomBytes(partBytes + 1);
+      const keys = ['a', 'b'].map((name) => `renditions/${newMediaKey()}/${name}`);
+      for (const key of keys) {
+        await store.put(key, Readable.from([bytes]), { isReplacement: true });
+        expect((await readAll(store, key)).equals(bytes)).toBe(true);
+      }
+      expect(await store.putIfAbsent(keys[0] ?? '', Buffer.alloc(0))).not.toBe('created');
+      expect(await store.putIfAbsent(`by-time/${newMediaKey()}`, Buffer.alloc(0))).toBe('created');
+    },
+  );
+});
+
+test('limitations are sentences for operators', () => {
+  expect(limitationsOf(onMinio)).toEqual([]);
+  const least = { hasConditionalWrites: false, checksums: 'none', hasRepeatedWrites: false } as const;
+  expect(limitationsOf({ ...least, comparesParts: false, hasMd5OfParts: false, hasFinalTags: false })).toHaveLength(5);
+});
+
+async function appendAll(
+  store: ObjectStore,
+  pieces: readonly Buffer[],
+  before = newStagedWrite(mediaObjectKey(newMediaKey()), 'application/octet-stream'),
+): Promise<StagedWrite> {
+  let write = before;
+  const options = {
+    newTailKey: () => `resumable/${newMediaKey()}/tail`,
+    save: async (next: StagedWrite) => {
+      write = next;
+    },
+  };
+  for (const piece of pieces) await store.append(write, Readable.from([piece]), options);
+  return write;
+}
+
+async function readAll(store: ObjectStore, key: string): Promise<Buffer> {
+  const reading = await store.read(key);
+  return buffer(reading?.body ?? expect.fail('nothing stored'));
+}
+
+async function keptBy(store: ObjectStore) {
+  const keys = await Array.fromAsync(listObjects(store, 'media/'), ({ key }) => key);
+  return { keys, unfinished: await Array.fromAsync(store.listUnfinishedWrites(), ({ id }) => id) };
+}

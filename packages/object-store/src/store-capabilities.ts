@@ -1,0 +1,47 @@
+/** What a store does, as its probe has found. */
+export interface StoreCapabilities {
+  /** Whether a write with `If-None-Match: *` fails if the object exists, also when two race. */
+  readonly hasConditionalWrites: boolean;
+  /** What the store verifies the bytes of each write against. `tag`: nothing, but its tags are MD5s, which the service compares. */
+  readonly checksums: 'crc32' | 'md5' | 'tag' | 'none';
+  /** Whether an object may be written twice within a second. */
+  readonly hasRepeatedWrites: boolean;
+  /** Whether a multipart upload cannot be completed with a part that was replaced. */
+  readonly comparesParts: boolean;
+  /** Whether the tag of joined parts is the MD5 of their MD5s, so that it shows other parts. */
+  readonly hasMd5OfParts: boolean;
+  /** Whether the tag of a completed multipart upload is the tag of its object. */
+  readonly hasFinalTags: boolean;
+}
+
+/** What AWS and MinIO do. */
+export const fullCapabilities: StoreCapabilities = {
+  hasConditionalWrites: true,
+  checksums: 'crc32',
+  hasRepeatedWrites: true,
+  comparesParts: true,
+  hasMd5OfParts: false,
+  hasFinalTags: true,
+};
+
+const ofChecksums: Record<StoreCapabilities['checksums'], string | undefined> = {
+  crc32: undefined,
+  md5: 'The store refuses CRC-32 checksums, or does not verify them: writes carry an MD5, which it verifies.',
+  tag: 'The store verifies no checksums: the tag of each write is compared with the MD5 of its bytes.',
+  none: 'The store verifies no checksums, and its tags are no MD5s: bytes that change on the way to it are not noticed.',
+};
+
+/** What the store lacks, and what follows, in a sentence each (docs/why/reliability.md). None if it lacks nothing. */
+export function limitationsOf(found: StoreCapabilities): string[] {
+  return [
+    !found.hasConditionalWrites &&
+      'The store ignores or refuses conditional writes: a write looks first whether the object exists, and is confirmed by reading it back.',
+    ofChecksums[found.checksums],
+    !found.hasRepeatedWrites &&
+      'The store refuses a second write of an object within a second: writes are confirmed by reading them back.',
+    !found.comparesParts &&
+      !found.hasMd5OfParts &&
+      'The store completes a multipart upload although a part was replaced: a gateway that was suspended may change a resumable upload before it is published.',
+    !found.hasFinalTags && 'The store changes the tags of multipart uploads after completion: each is read once more.',
+  ].filter((sentence) => typeof sentence === 'string');
+}

@@ -1,0 +1,240 @@
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+  request as send,
+} from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { S3Signer } from '@echodrop/object-store/s3/sign-s3';
+import { Secret } from '@echodrop/service/secret';
+import { listen } from './listen.ts';
+import type { RunningMinio } from './start-minio.ts';
+
+/** What other S3 stores do otherwise than AWS and MinIO (docs/host/stores.md). */
+export type Habit =
+  /** Garage. */
+  | 'ignores conditions'
+  /** StorageGRID, and stores of before 2024. */
+  | 'refuses conditions'
+  /** AWS: a conditional write while another one of the same object runs. */
+  | 'conflicts'
+  /** Cloudflare R2: two writes of an object within a second. */
+  | 'refuses second writes'
+  /** Backblaze B2. */
+  | 'refuses checksums'
+  /** moto, gofakes3. */
+  | 'ignores checksums'
+  /** Adobe S3Mock. */
+  | 'calls a wrong checksum a bad request'
+  /** Cloudflare R2, Mega S4. */
+  | 'wants equal parts'
+  /** gofakes3: the tag of a completed upload is not that of its object. */
+  | 'changes tags'
+  /** gofakes3: an empty list of multipart uploads is an error. */
+  | 'has no empty lists'
+  /** SeaweedFS: completes an upload whose part was replaced. */
+  | 'joins replaced parts';
+
+export const habits: readonly Habit[] = [
+  'ignores conditions',
+  'refuses conditions',
+  'conflicts',
+  'refuses second writes',
+  'refuses checksums',
+  'ignores checksums',
+  'calls a wrong checksum a bad request',
+  'wants equal parts',
+  'changes tags',
+  'has no empty lists',
+  'joins replaced parts',
+];
+
+/** What makes a store the least capable one that can be used. */
+export const leastCapable: readonly Habit[] = [
+  'ignores conditions',
+  'refuses second writes',
+  'refuses checksums',
+  'wants equal parts',
+  'has no empty lists',
+];
+
+interface S3Request {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+}
+
+type Answer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
+
+/** A proxy in front of a MinIO that has habits of other stores. It signs requests anew, since it changes them. */
+export async function startHabitProxy(
+  minio: RunningMinio,
+  has: readonly Habit[],
+): Promise<AsyncDisposable & { readonly endpoint: string }> {
+  const { hostname, port, host } = new URL(minio.endpoint);
+  const keys = { accessKey: new Secret(minio.accessKey), secretKey: new Secret(minio.secretKey) };
+  const signer = new S3Signer({ host, region: minio.region, ...keys });
+  const state = new HabitState(has);
+  const forward = async ({ method, url, headers, body }: S3Request): Promise<Answer> => {
+    const signed = Object.fromEntries(
+      Object.entries(headers).filter(([name]) => name.startsWith('x-amz-checksum') || name === 'x-amz-copy-source'),
+    ) as Record<string, string>;
+    const plain = Object.fromEntries(
+      Object.entries(headers).filter(([name]) => !name.startsWith('x-amz-') && !ownHeaders.includes(name)),
+    );
+    const search = url.search
+      .slice(1)
+      .split('&')
+      .sort()
+      .map((pair) => (pair === '' || pair.includes('=') ? pair : `${pair}=`));
+    const path = `${url.pathname}${search[0] ? `?${search.join('&')}` : ''}`;
+    const all = {
+      ...plain,
+      ...signer.sign(method, url.pathname, search.join('&'), signed),
+      'content-length': body.length,
+    };
+    return new Promise((resolve, reject) => {
+      const onward = send({ hostname, port, method, path, headers: all }, async (response) => {
+        resolve({ status: response.statusCode ?? 502, headers: response.headers, body: await buffer(response) });
+      });
+      onward.on('error', reject).end(body);
+    });
+  };
+  const respond = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const body = await buffer(incoming);
+    const url = new URL(incoming.url ?? '/', minio.endpoint);
+    const request = { method: incoming.method ?? 'GET', url, headers: { ...incoming.headers }, body };
+    const { status, headers, body: content } = await state.pass(request, forward);
+    const { 'transfer-encoding': _, connection: __, ...others } = headers;
+    response.writeHead(status, { ...others, ...(incoming.method !== 'HEAD' && { 'content-length': content.length }) });
+    response.end(incoming.method === 'HEAD' ? undefined : content);
+  };
+  const server = createServer((incoming, response) => {
+    respond(incoming, response).catch(() => response.destroy());
+  });
+  const { origin: endpoint, [Symbol.asyncDispose]: dispose } = await listen(server);
+  return { endpoint, [Symbol.asyncDispose]: dispose };
+}
+
+const ownHeaders = ['host', 'authorization', 'connection', 'transfer-encoding', 'content-length', 'expect'];
+const secondMs = 1000;
+
+/** What the proxy remembers, and what it makes of a request. */
+class HabitState {
+  readonly #has: readonly Habit[];
+  readonly #running = new Set<string>();
+  readonly #writtenAt = new Map<string, number>();
+  /** Sizes, tags and checksums of the parts of each multipart upload, by number. */
+  readonly #parts = new Map<string, Map<number, { size: number; etag: string; crc32: string }>>();
+
+  constructor(has: readonly Habit[]) {
+    this.#has = has;
+  }
+
+  async pass(request: S3Request, forward: (request: S3Request) => Promise<Answer>): Promise<Answer> {
+    const refusal = this.#refuse(request);
+    if (refusal) return refused(refusal);
+    const { url, method, headers } = request;
+    const isConditional = method === 'PUT' && headers['if-none-match'] !== undefined;
+    if (isConditional) this.#running.add(url.pathname);
+    try {
+      return this.#answer(request, await forward(this.#change(request)));
+    } finally {
+      if (isConditional) this.#running.delete(url.pathname);
+    }
+  }
+
+  #refuse({ method, url, headers, body }: S3Request): Refusal | undefined {
+    const isConditional = method === 'PUT' && headers['if-none-match'] !== undefined;
+    const hasChecksums = Object.keys(headers).some((name) => /^x-amz-(sdk-)?checksum/.test(name));
+    if (this.#hasHabit('refuses checksums') && hasChecksums) return { status: 400, code: 'InvalidArgument' };
+    if (this.#hasHabit('refuses conditions') && isConditional) return { status: 501, code: 'NotImplemented' };
+    if (this.#hasHabit('conflicts') && isConditional && this.#running.has(url.pathname))
+      return { status: 409, code: 'ConditionalRequestConflict' };
+    if (method === 'PUT' && this.#isSecondWrite(url)) return { status: 429, code: 'TooManyRequests' };
+    if (method === 'POST' && this.#hasUnequalParts(url, body)) return { status: 400, code: 'InvalidPart' };
+    return undefined;
+  }
+
+  #isSecondWrite({ pathname, searchParams }: URL): boolean {
+    if (!this.#hasHabit('refuses second writes') || searchParams.has('uploadId')) return false;
+    const now = performance.now();
+    const before = this.#writtenAt.get(pathname) ?? Number.NEGATIVE_INFINITY;
+    this.#writtenAt.set(pathname, now);
+    return now - before < secondMs;
+  }
+
+  #hasUnequalParts({ searchParams }: URL, completion: Buffer): boolean {
+    const parts = this.#parts.get(searchParams.get('uploadId') ?? '');
+    if (!this.#hasHabit('wants equal parts') || !parts) return false;
+    const numbers = [...completion.toString().matchAll(/<PartNumber>(\d+)/g)].map(([, number]) => Number(number));
+    const sizes = numbers.map((number) => parts.get(number)?.size ?? 0);
+    const last = sizes.pop() ?? 0;
+    return new Set(sizes).size > 1 || last > (sizes[0] ?? last);
+  }
+
+  #change(request: S3Request): S3Request {
+    const headers = { ...request.headers };
+    if (this.#hasHabit('ignores conditions')) delete headers['if-none-match'];
+    if (this.#hasHabit('ignores checksums')) {
+      for (const name of Object.keys(headers)) if (/^x-amz-checksum|^content-md5$/.test(name)) delete headers[name];
+    }
+    let { body } = request;
+    const parts = this.#parts.get(request.url.searchParams.get('uploadId') ?? '');
+    if (request.method === 'POST' && parts) {
+      let xml = body.toString();
+      if (this.#hasHabit('ignores checksums')) xml = xml.replaceAll(/<ChecksumCRC32>[^<]*<\/ChecksumCRC32>/g, '');
+      if (this.#hasHabit('joins replaced parts'))
+        xml = xml.replaceAll(/<PartNumber>(\d+).*?<\/Part>/g, (_, n: string) => {
+          const { etag = '', crc32 = '' } = parts.get(Number(n)) ?? {};
+          const checksum = crc32 && `<ChecksumCRC32>${crc32}</ChecksumCRC32>`;
+          return `<PartNumber>${n}</PartNumber><ETag>${etag}</ETag>${checksum}</Part>`;
+        });
+      body = Buffer.from(xml);
+    }
+    return { ...request, headers, body };
+  }
+
+  #answer({ method, url, headers: sent, body: written }: S3Request, answer: Answer): Answer {
+    const uploadId = url.searchParams.get('uploadId') ?? '';
+    if (method === 'PUT' && uploadId && answer.status === 200) this.#keepPart(url, written, answer.headers);
+    const { status } = answer;
+    let { headers, body } = answer;
+    if (this.#hasHabit('ignores checksums') || this.#hasHabit('refuses checksums'))
+      headers = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('x-amz-checksum')));
+    if (this.#hasHabit('ignores checksums'))
+      body = Buffer.from(body.toString('latin1').replace(/<ChecksumCRC32>[^<]*<\/ChecksumCRC32>/, ''), 'latin1');
+    const isRefusedChecksum = status === 400 && sent['x-amz-checksum-crc32'] !== undefined && method === 'PUT';
+    if (this.#hasHabit('calls a wrong checksum a bad request') && isRefusedChecksum)
+      return refused({ status: 400, code: 'BadRequest' });
+    if (this.#hasHabit('changes tags') && method === 'POST' && uploadId)
+      body = Buffer.from(body.toString().replace(/[0-9a-f]{32}(?=-\d)/, 'd41d8cd98f00b204e9800998ecf8427e'));
+    if (this.#hasHabit('has no empty lists') && url.searchParams.has('uploads') && method === 'GET')
+      if (!body.includes('<Upload>')) return refused({ status: 404, code: 'NoSuchUpload' });
+    return { status, headers, body };
+  }
+
+  #keepPart({ searchParams }: URL, { length: size }: Buffer, headers: IncomingHttpHeaders): void {
+    const uploadId = searchParams.get('uploadId') ?? '';
+    const parts = this.#parts.get(uploadId) ?? new Map();
+    this.#parts.set(uploadId, parts);
+    const crc32 = `${headers['x-amz-checksum-crc32'] ?? ''}`;
+    parts.set(Number(searchParams.get('partNumber')), { size, etag: `${headers.etag}`, crc32 });
+  }
+
+  #hasHabit(habit: Habit): boolean {
+    return this.#has.includes(habit);
+  }
+}
+
+function refused({ status, code }: Refusal): Answer {
+  const body = Buffer.from(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`);
+  return { status, headers: { 'content-type': 'application/xml' }, body };
+}

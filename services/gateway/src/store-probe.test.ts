@@ -1,0 +1,32 @@
+import { fullCapabilities } from '@echodrop/object-store/store-capabilities';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { storeProbe } from './store-probe.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+
+test('a store that lacks something is probed again after five minutes, one that lacks nothing never', async () => {
+  const lacking = { ...fullCapabilities, hasConditionalWrites: false };
+  const probe = vi.fn(async () => lacking);
+  const onProbed = vi.fn();
+  const probeOnce = storeProbe({ probe }, onProbed);
+  await Promise.all([probeOnce(), probeOnce()]);
+  await probeOnce();
+  expect(probe).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(5 * 60_000);
+  await probeOnce();
+  vi.advanceTimersByTime(5 * 60_000);
+  probe.mockResolvedValue(fullCapabilities);
+  await probeOnce();
+  vi.advanceTimersByTime(5 * 60_000);
+  await probeOnce();
+  expect(probe).toHaveBeenCalledTimes(3);
+  expect(onProbed.mock.calls).toEqual([[lacking], [fullCapabilities]]);
+});
+
+test('an unavailable store is probed again at once', async () => {
+  const probe = vi.fn(async () => fullCapabilities).mockRejectedValueOnce(new Error('away'));
+  const probeOnce = storeProbe({ probe }, () => {});
+  await expect(probeOnce()).rejects.toThrow('away');
+  await probeOnce();
+  expect(probe).toHaveBeenCalledTimes(2);
+});
