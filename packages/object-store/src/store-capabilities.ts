@@ -6,7 +6,7 @@ export interface StoreCapabilities {
   readonly checksums: 'crc32' | 'md5' | 'tag' | 'none';
   /** Whether an object may be written twice within a second. */
   readonly hasRepeatedWrites: boolean;
-  /** Whether a multipart upload cannot be completed with a part that was replaced. */
+  /** Whether it is noticed if a multipart upload is completed with a part that was replaced. */
   readonly comparesParts: boolean;
   /** Whether the tag of joined parts is the MD5 of their MD5s, so that it shows other parts. */
   readonly hasMd5OfParts: boolean;
@@ -40,7 +40,6 @@ export function limitationsOf(found: StoreCapabilities): string[] {
     !found.hasRepeatedWrites &&
       'The store refuses a second write of an object within a second: writes are confirmed by reading them back.',
     !found.comparesParts &&
-      !found.hasMd5OfParts &&
       'The store completes a multipart upload although a part was replaced: a gateway that was suspended may change a resumable upload before it is published.',
     !found.hasFinalTags && 'The store changes the tags of multipart uploads after completion: each is read once more.',
   ].filter((sentence) => typeof sentence === 'string');

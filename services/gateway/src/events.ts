@@ -101,7 +101,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
         conditional_writes: found.hasConditionalWrites,
         verified_writes: checksums !== 'none',
         repeated_writes: found.hasRepeatedWrites,
-        compared_parts: found.comparesParts || found.hasMd5OfParts,
+        compared_parts: found.comparesParts,
         final_tags: found.hasFinalTags,
       };
       for (const [capability, isThere] of Object.entries(has)) capabilities.set({ capability }, isThere ? 1 : 0);

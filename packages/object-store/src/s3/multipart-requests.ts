@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { Checksum } from '../checksum.ts';
-import { StoreUnavailable } from '../object-store.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { readCompletion, readUploadId } from './response-xml.ts';
 import type { SignedRequests } from './signed-requests.ts';
-import { hasOtherPartCount, isOtherTag, PartsLost, responseError } from './store-response.ts';
+import { hasOtherPartCount, isOtherTag, OtherPartsJoined, responseError } from './store-response.ts';
 import type { WriteRules } from './write-rules.ts';
 
 /** A part of a multipart upload: its tag, and its CRC-32 in Base64. */
@@ -46,7 +45,7 @@ export class MultipartRequests {
   /**
    * Joins the parts, in order, into one object. `crc32` is that of all bytes, in Base64.
    * @returns the object's tag
-   * @throws PartsLost if the tag is that of other parts; StoreUnavailable, also if the response describes otherwise an object of other parts
+   * @throws StoreUnavailable; OtherPartsJoined if the response describes an object of other parts
    */
   async complete(key: string, uploadId: string, parts: readonly WrittenPart[], crc32: string): Promise<string> {
     const request = {
@@ -60,11 +59,10 @@ export class MultipartRequests {
     if (response.status !== 200 || joined === undefined) throw responseError(response.status, response.body);
     const partsChecksum = checksumOfParts(parts);
     const known = [undefined, `${partsChecksum}-${parts.length}`, partsChecksum, crc32];
-    if (hasOtherPartCount(joined.etag, parts.length) || !known.includes(joined.crc32))
-      throw new StoreUnavailable('object store assembled the wrong parts');
-    // SeaweedFS does so if a part was replaced meanwhile.
-    if (this.#rules.capabilities.hasMd5OfParts && isOtherTag(joined.etag, joinedTag(parts.map(({ etag }) => etag))))
-      throw new PartsLost('object store joined other parts than it was told');
+    const expected = joinedTag(parts.map(({ etag }) => etag));
+    const hasOtherTag = this.#rules.capabilities.hasMd5OfParts && isOtherTag(joined.etag, expected);
+    if (hasOtherPartCount(joined.etag, parts.length) || hasOtherTag || !known.includes(joined.crc32))
+      throw new OtherPartsJoined('object store assembled the wrong parts');
     return joined.etag;
   }
 }

@@ -5,7 +5,14 @@ import { fullCapabilities, type StoreCapabilities } from '../store-capabilities.
 import type { StoreDeadlines } from './deadlines.ts';
 import { joinedTag, MultipartRequests } from './multipart-requests.ts';
 import type { SignedRequests, StoreResponse } from './signed-requests.ts';
-import { checksumHeader, readChecksum, readTag, responseError, StoreRefused } from './store-response.ts';
+import {
+  checksumHeader,
+  OtherPartsJoined,
+  readChecksum,
+  readTag,
+  responseError,
+  StoreRefused,
+} from './store-response.ts';
 import { isRefusal, md5Of, WriteRules } from './write-rules.ts';
 
 interface ProbeOptions {
@@ -113,6 +120,8 @@ class Probe implements AsyncDisposable {
     const part = await upload.put(bytes);
     const tag = await upload.complete(part);
     const found = await this.#head(key);
+    const hasMd5OfParts = tag === joinedTag([part.etag]);
+    rules.adopt({ ...fullCapabilities, checksums, hasMd5OfParts });
     const late = await begin(replaced);
     const first = await late.put(bytes);
     await late.put(other);
@@ -120,10 +129,10 @@ class Probe implements AsyncDisposable {
       () => undefined,
       (error: unknown) => error,
     );
-    if (refusal && !(refusal instanceof StoreRefused)) throw refusal;
+    if (refusal && !(refusal instanceof StoreRefused) && !(refusal instanceof OtherPartsJoined)) throw refusal;
     return {
       comparesParts: refusal !== undefined,
-      hasMd5OfParts: tag === joinedTag([part.etag]),
+      hasMd5OfParts,
       hasFinalTags: found === 'unknown' || found === tag,
     };
   }

@@ -9,7 +9,7 @@ import { fillParts } from './fill-parts.ts';
 import type { MinioBucket } from './minio-bucket.ts';
 import { joinedTag } from './multipart-requests.ts';
 import { PartBuffer } from './part-buffer.ts';
-import { PartsLost } from './store-response.ts';
+import { OtherPartsJoined, PartsLost } from './store-response.ts';
 import { checksumBefore, readTails, sizeOf, type Tails, tailsOnlyIn } from './tails.ts';
 import { md5Of } from './write-rules.ts';
 
@@ -115,7 +115,7 @@ export async function completeOnS3(
     // An earlier call may have completed it.
     if (error instanceof PartsLost) return joinedTag([...write.parts.map(({ etag }) => etag), ...lastTags()]);
     part.empty({ hasFailed: true });
-    throw error;
+    throw error instanceof OtherPartsJoined ? new StagedWriteLost('a part was replaced', { cause: error }) : error;
   });
   const { key, size, crc32 } = write;
   return { key, size, etag: await requireStored(bucket, key, { etag, size }), crc32 };

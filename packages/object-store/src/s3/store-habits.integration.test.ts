@@ -7,7 +7,7 @@ import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listObjects } from '../list-objects.ts';
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
-import type { ObjectStore } from '../object-store.ts';
+import { type ObjectStore, StagedWriteLost } from '../object-store.ts';
 import { partBytes } from '../part-size.ts';
 import { newStagedWrite, type StagedWrite } from '../staged-write.ts';
 import { fullCapabilities, limitationsOf, type StoreCapabilities } from '../store-capabilities.ts';
@@ -26,13 +26,14 @@ const found: Record<Habit, Partial<StoreCapabilities>> = {
   'wants equal parts': {},
   'changes tags': { hasFinalTags: false, hasMd5OfParts: false },
   'has no empty lists': {},
-  'joins replaced parts': { comparesParts: false },
+  'joins replaced parts': {},
 };
 
 const combinations: [string, readonly Habit[]][] = [
   ['no habit', []],
   ...habits.map((habit): [string, readonly Habit[]] => [habit, [habit]]),
   ['the least capable', leastCapable],
+  ['joins replaced parts and ignores checksums', ['joins replaced parts', 'ignores checksums']],
 ];
 
 describeWithMinio('a store that', {}, (start) => {
@@ -98,7 +99,7 @@ describeWithMinio('a store that', {}, (start) => {
       const write = await appendAll(store, [randomBytes(partBytes + 1)]);
       const before = { ...write, ...{ parts: [], tails: [], size: 0, crc32: '00000000' } };
       await appendAll(store, [randomBytes(partBytes + 1)], before);
-      await expect(store.completeWrite(write)).rejects.toThrow();
+      await expect(store.completeWrite(write)).rejects.toThrow(StagedWriteLost);
     });
   });
 
@@ -122,7 +123,7 @@ describeWithMinio('a store that', {}, (start) => {
 test('limitations are sentences for operators', () => {
   expect(limitationsOf(onMinio)).toEqual([]);
   const least = { hasConditionalWrites: false, checksums: 'none', hasRepeatedWrites: false } as const;
-  expect(limitationsOf({ ...least, comparesParts: false, hasMd5OfParts: false, hasFinalTags: false })).toHaveLength(5);
+  expect(limitationsOf({ ...onMinio, ...least, comparesParts: false, hasFinalTags: false })).toHaveLength(5);
 });
 
 async function appendAll(

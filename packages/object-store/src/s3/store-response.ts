@@ -9,6 +9,9 @@ export class StoreRefused extends StoreUnavailable {}
 /** The multipart upload was completed or aborted, or one of its parts was replaced. */
 export class PartsLost extends StoreRefused {}
 
+/** The store has joined other parts than it was told: one of them was replaced. The object is there. */
+export class OtherPartsJoined extends StoreUnavailable {}
+
 /** S3 verifies the bytes against this request header and repeats it in the response. */
 export const checksumHeader = 'x-amz-checksum-crc32';
 
