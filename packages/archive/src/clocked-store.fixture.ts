@@ -66,7 +66,7 @@ export function clockedStore(store: ObjectStore, clock: TestClock, turn = async 
     read: (...args) => inTurn(() => store.read(...args)),
     stat: (...args) => inTurn(() => store.stat(...args)),
     commit: (...args) => inTurn(() => store.commit(...args)),
-    probe: () => store.probe(),
+    probe: (options) => store.probe(options),
     exists: (...args) => inTurn(() => store.exists(...args)),
     list: (...args) => inTurn(async () => (await store.list(...args)).map(convert)),
     listKeys: (...args) => inTurn(() => store.listKeys(...args)),

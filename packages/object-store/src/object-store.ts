@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { SourceOptions } from './consume-source.ts';
 import type { AppendOptions, StagedWrite } from './staged-write.ts';
-import type { StoreCapabilities } from './store-capabilities.ts';
+import type { ProbeOptions, StoreCapabilities } from './store-capabilities.ts';
 
 export interface StoredObject {
   readonly key: string;
@@ -137,7 +137,7 @@ export interface ObjectStore extends AsyncDisposable {
    * media; what needs permission to read it is skipped without.
    * @throws StoreUnavailable, with the reason if the store cannot be used
    */
-  probe(): Promise<StoreCapabilities>;
+  probe(options?: ProbeOptions): Promise<StoreCapabilities>;
 
   /** Whether an object exists. On S3 this needs only permission to list its key, not to read it. */
   exists(key: string): Promise<boolean>;

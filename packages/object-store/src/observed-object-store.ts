@@ -54,7 +54,7 @@ export function observeStore(store: ObjectStore, metrics: Metrics): ObjectStore 
     listKeys: (prefix, page) => observe('list', prefix, () => store.listKeys(prefix, page)),
     remove: (key) => observe('remove', key, () => store.remove(key)),
     ready: () => observe('ready', undefined, () => store.ready()),
-    probe: () => store.probe(),
+    probe: (options) => store.probe(options),
     listUnfinishedWrites: () => store.listUnfinishedWrites(),
     abortWrite: (write) => store.abortWrite(write),
     clock: () => store.clock(),

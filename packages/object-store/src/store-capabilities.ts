@@ -12,6 +12,13 @@ export interface StoreCapabilities {
   readonly hasMd5OfParts: boolean;
   /** Whether the tag of a completed multipart upload is the tag of its object. */
   readonly hasFinalTags: boolean;
+  /** What it does otherwise than AWS and MinIO, and needs nothing else, in a sentence each. */
+  readonly harmless: readonly string[];
+}
+
+export interface ProbeOptions {
+  /** Also tests what takes large requests, many, or permission to list multipart uploads. */
+  readonly isThorough?: boolean;
 }
 
 /** What AWS and MinIO do. */
@@ -22,6 +29,7 @@ export const fullCapabilities: StoreCapabilities = {
   comparesParts: true,
   hasMd5OfParts: false,
   hasFinalTags: true,
+  harmless: [],
 };
 
 const ofChecksums: Record<StoreCapabilities['checksums'], string | undefined> = {

@@ -10,7 +10,7 @@ import { addUploadCommands } from './upload-commands.ts';
 const help = `
 Exit status:
   0    success
-  1    the command failed, or verify-store or provider-test found faults
+  1    the command failed, or verify-store, store-test or provider-test found faults
   2    invalid options, number of arguments, or settings
   141  the program that reads the output exited, as with \`| head -1\`
 `;

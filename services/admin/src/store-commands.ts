@@ -1,12 +1,32 @@
 import { isCheckCursor } from '@echodrop/archive/verify-store';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkStore } from './check-store.ts';
-import { type CommandContext, parseUpTo, printFromStore } from './command-context.ts';
+import { type CommandContext, CommandFailed, parseUpTo, printFromStore } from './command-context.ts';
 import { readSweepConfig } from './config.ts';
+import { examineStore } from './examine-store.ts';
 import { sweepOnce, sweepPeriodically } from './sweep-store.ts';
 
-/** Adds the commands for the whole store: sweep, verify-store. */
+async function* testStore(store: ObjectStore): AsyncGenerator<string> {
+  let isUsable = true;
+  for await (const { weight, sentence } of examineStore(store)) {
+    yield `${weight.padEnd(5)}  ${sentence}`;
+    isUsable &&= weight !== 'wrong';
+  }
+  if (!isUsable) throw new CommandFailed('The store test found faults.');
+}
+
+/** Adds the commands for the whole store: store-test, sweep, verify-store. */
 export function addStoreCommands(admin: Command, context: CommandContext): void {
+  admin
+    .command('store-test')
+    .summary('test an object store and explain what follows')
+    .description(
+      'Test whether Echodrop can use the object store of the settings, and report one finding per line: what it does, what it lacks and what follows, and ' +
+        'why it cannot be used. Writes a few objects of its own, about 30 MB, and removes them. Needs no running system. Use the keys of admin, or the only ones.',
+    )
+    .action(() => printFromStore(context, testStore));
+
   admin
     .command('sweep')
     .summary('find orphans and incomplete multipart uploads; delete them with --yes')

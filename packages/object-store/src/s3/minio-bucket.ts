@@ -1,6 +1,6 @@
 import type { Secret } from '@echodrop/service/secret';
 import type { UnfinishedWrite } from '../object-store.ts';
-import type { StoreCapabilities } from '../store-capabilities.ts';
+import type { ProbeOptions, StoreCapabilities } from '../store-capabilities.ts';
 import { ConditionalWrites } from './conditional-writes.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { MultipartRequests } from './multipart-requests.ts';
@@ -65,8 +65,8 @@ export class MinioBucket implements AsyncDisposable {
   }
 
   /** `ObjectStore.probe`. */
-  async probe(): Promise<StoreCapabilities> {
-    const found = await probeStore(this.#requests, this.#deadlines);
+  async probe(options?: ProbeOptions): Promise<StoreCapabilities> {
+    const found = await probeStore(this.#requests, this.#deadlines, options);
     this.#rules.adopt(found);
     return found;
   }

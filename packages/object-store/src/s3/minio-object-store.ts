@@ -54,7 +54,7 @@ export function minioObjectStore(
       return found && { ...found, body: Readable.from([]) };
     },
     stat,
-    probe: () => bucket.probe(),
+    probe: (options) => bucket.probe(options),
     // For MinIO, a list of one object by its whole key costs the same as a HEAD.
     async exists(key) {
       assertObjectKey(key);

@@ -43,11 +43,16 @@ export class MultipartRequests {
   }
 
   /**
-   * Joins the parts, in order, into one object. `crc32` is that of all bytes, in Base64.
+   * Joins the parts, in order, into one object. `crc32` is that of all bytes, in Base64, if known.
    * @returns the object's tag
    * @throws StoreUnavailable; OtherPartsJoined if the response describes an object of other parts
    */
-  async complete(key: string, uploadId: string, parts: readonly WrittenPart[], crc32: string): Promise<string> {
+  async complete(
+    key: string,
+    uploadId: string,
+    parts: readonly WrittenPart[],
+    crc32: string | undefined,
+  ): Promise<string> {
     const request = {
       query: { uploadId },
       headers: { 'content-type': 'application/xml' },

@@ -27,8 +27,8 @@ type Method = 'DELETE' | 'GET' | 'HEAD' | 'POST' | 'PUT';
 export interface StoreResponse extends HttpResponse {
   /** Whether an earlier try had an unknown outcome, or none. */
   readonly isRepeated: boolean;
-  /** Whether the store refused an earlier try because it got too many requests. */
-  readonly wasThrottled: boolean;
+  /** Statuses of the responses to earlier tries. */
+  readonly earlier: readonly number[];
 }
 
 /**
@@ -58,16 +58,16 @@ export class SignedRequests implements AsyncDisposable {
 
   /** Sends a request and reads the whole response, within `ms` over all tries. No response asks for a repeat. */
   async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<StoreResponse> {
-    let wasThrottled = false;
+    const earlier: number[] = [];
     try {
       return await this.#withRepeats(ms, async (isRepeated, tryMs) => {
         const signed = this.#sign(method, key, request);
         const response = await exchange(this.#pool, signed, { deadlineMs: tryMs, maxBytes: maxResponseBytes });
-        wasThrottled ||= response.status === 429;
-        // Of a bucket, it says that the bucket exists.
+        // Of a bucket, a conflict says that the bucket exists.
         const isConflict = response.status === 409 && key !== '';
-        if (isConflict || isTemporary(response.status)) throw responseError(response.status, response.body);
-        return { ...response, isRepeated, wasThrottled };
+        if (!isConflict && !isTemporary(response.status)) return { ...response, isRepeated, earlier };
+        earlier.push(response.status);
+        throw responseError(response.status, response.body);
       });
     } catch (error) {
       throw toStoreUnavailable(error);
