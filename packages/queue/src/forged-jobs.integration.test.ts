@@ -4,9 +4,8 @@ import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-r
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Queue, Worker } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RedisView, readyClient, type TestQueue, testQueue } from './queue.fixture.ts';
+import { queuePrefix, RedisView, readyClient, type TestQueue, testQueue } from './queue.fixture.ts';
 import { QueueUnavailable } from './queue-client.ts';
-import { queuePrefix } from './queue-connection.ts';
 
 // `view` is an attacker with write access to Redis, who must not be able to add jobs or forge replies.
 let redis: RunningRedis;

@@ -8,8 +8,8 @@ import { lockLost } from './job-outcome.ts';
 import { JobProducer } from './job-producer.ts';
 import type { SealedReply } from './job-seals.ts';
 import { type JobState, JobWait } from './job-wait.ts';
-import { type JobData, openQueue, queuePrefix, waitAtMost } from './queue-connection.ts';
-import { type End, sharedChannel, type WireEnd } from './replies.ts';
+import { type JobData, openQueue, requireQueues, waitAtMost } from './queue-connection.ts';
+import type { End, WireEnd } from './replies.ts';
 
 const keptSeconds = 60;
 
@@ -73,7 +73,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
 
   /** Adds a job without waiting for it, unless the queue has it or keeps its end. @throws QueueUnavailable */
   async enqueue(request: Q, { jobId: id, ...options }: JobOptions): Promise<void> {
-    const reply = sharedChannel(this.#queue.name, id);
+    const reply = this.#connection.replies.sharedChannel(this.#queue.name, id);
     try {
       await inSpan(`enqueue ${this.#queue.name}`, 'producer', this.#span, () =>
         this.#producer.addUnattended({ id, request, reply, ...options }),
@@ -105,9 +105,9 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     return finishedOn === null && share >= 0 && share <= 1 ? share : undefined;
   }
 
-  /** Resolves if Redis responds. */
-  async ready(): Promise<void> {
-    await this.#connection.redis.exists(queuePrefix);
+  /** Resolves if Redis responds. @throws Error that says why not */
+  ready(): Promise<void> {
+    return requireQueues(this.#connection.redis);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -140,7 +140,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     };
     // Before the job is added, so that no reply is missed.
     using subscription = isShared
-      ? this.#connection.replies.receiveShared(sharedChannel(this.#queue.name, id), receive)
+      ? this.#connection.replies.receiveShared(this.#queue.name, id, receive)
       : this.#connection.replies.receiveOwn(id, receive);
     const addOnce = async () => {
       if (isShared && (await this.#hasJob(id, owner))) return;

@@ -9,18 +9,24 @@ const freshMs = 1000;
 /** Clients of several queues on one connection, by the names of the queues. */
 export class QueueClients<N extends string, Q, R> implements AsyncDisposable {
   protected readonly clients: Readonly<Record<N, QueueClient<Q, R>>>;
+  readonly #connection: ClientConnection;
   readonly #resources = new AsyncDisposableStack();
   readonly #backlogs: LRUCache<N, Backlog | 'unknown'>;
 
   constructor(names: readonly N[], options: QueueOptions, reuse?: EndReuse<R>) {
-    const connection = this.#resources.use(new ClientConnection(options));
-    const open = (name: N) => [name, this.#resources.use(new QueueClient<Q, R>(name, connection, reuse))];
+    this.#connection = this.#resources.use(new ClientConnection(options));
+    const open = (name: N) => [name, this.#resources.use(new QueueClient<Q, R>(name, this.#connection, reuse))];
     this.clients = Object.fromEntries(names.map(open));
     this.#backlogs = new LRUCache({
       max: names.length,
       ttl: freshMs,
       fetchMethod: (name) => this.clients[name].backlog().catch(() => 'unknown' as const),
     });
+  }
+
+  /** Accepts an outage. @throws Error if Redis has refused the database of the address */
+  requireDatabase(): Promise<void> {
+    return this.#connection.redis.requireDatabase();
   }
 
   /** The backlogs that can be read, by the names of the queues. */

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RotatedSecret } from '@echodrop/service/env';
 import type { Log } from '@echodrop/service/log';
 import { keepConnected } from '@echodrop/service/redis/keep-connected';
-import { connectRedis, retryForever } from '@echodrop/service/redis/redis';
+import { connectRedis, type RedisConnection, type RedisPlace, retryForever } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import type { Forgeries } from '@echodrop/service/seals/forgeries';
-import type { Secret } from '@echodrop/service/secret';
 import { Queue } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
 
@@ -22,16 +21,13 @@ export interface QueueLimits {
 export const defaultLimits: QueueLimits = { pollMs: 2000, closeMs: 2000, redis: {} };
 
 export interface QueueOptions {
-  readonly url: Secret;
+  readonly redis: RedisPlace;
   /** Seals jobs and replies; known to the clients and workers of these queues alone. */
   readonly secret: RotatedSecret;
   readonly forgeries: Pick<Forgeries, 'report'>;
   readonly log: Log;
   readonly limits?: QueueLimits;
 }
-
-// The braces put all keys on one node of a Redis Cluster.
-export const queuePrefix = '{echodrop}';
 
 /** The payload version; also in the ids of shared jobs, so that versions do not collide. Version 1 had no seals. */
 export const jobVersion = 2;
@@ -54,8 +50,8 @@ export interface JobData<Q> {
  * A connection that waits for Redis as long as it takes. BullMQ duplicates it for blocking commands, but does not end a duplicate
  * while Redis is out of reach, nor revive one that ioredis gave up. This does both.
  */
-export function connectWorkerRedis({ url, log, limits = defaultLimits }: QueueOptions): RedisClient & AsyncDisposable {
-  const redis = connectRedis(url, { ...retryForever, ...limits.redis }, log.child({ redis: 'queue' }));
+export function connectWorkerRedis({ redis: place, log, limits = defaultLimits }: QueueOptions): RedisConnection {
+  const redis = connectRedis(place, { ...retryForever, ...limits.redis }, log.child({ redis: 'queue' }));
   const copies = new DisposableStack();
   const duplicate: (...overrides: never[]) => RedisClient = redis.duplicate.bind(redis);
   const dispose = redis[Symbol.asyncDispose];
@@ -76,9 +72,25 @@ export function connectWorkerRedis({ url, log, limits = defaultLimits }: QueueOp
 }
 
 /** A queue on a connection, which reports its own failures. */
-export function openQueue<Q, R>(name: string, connection: RedisClient): Queue<JobData<Q>, R, string> {
+export function openQueue<Q, R>(name: string, connection: RedisConnection): Queue<JobData<Q>, R, string> {
   // BullMQ checks the version once; if that failed, it would refuse every later job.
-  return new Queue(name, { connection, prefix: queuePrefix, skipVersionCheck: true }).on('error', () => {});
+  return new Queue(name, { connection, prefix: connection.names.queues, skipVersionCheck: true }).on('error', () => {});
+}
+
+/** Resolves if Redis responds and the queues' keys may be used. @throws Error that says why not */
+export async function requireQueues(redis: RedisConnection): Promise<void> {
+  redis.requireConnected();
+  const { prefix, queues } = redis.names;
+  try {
+    await redis.exists(queues);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith('NOPERM'))) throw error;
+    throw new Error(
+      `Redis does not let this user use names that begin with ${queues} (${error.message}). ` +
+        `Run deploy/make-secrets with REDIS_PREFIX=${prefix}, and load the users that it writes`,
+      { cause: error },
+    );
+  }
 }
 
 /** The longest wait of a blocking command: less than the connection's socket timeout. */

@@ -1,4 +1,4 @@
-import type { RedisClient } from '@echodrop/service/redis/redis-client';
+import type { RedisConnection } from '@echodrop/service/redis/redis';
 import { continueTrace, inSpan } from '@echodrop/service/tracing/trace';
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { BullmqWorker } from './bullmq-worker.ts';
@@ -12,7 +12,7 @@ import {
   type JobData,
   jobVersion,
   type QueueOptions,
-  queuePrefix,
+  requireQueues,
   waitAtMost,
 } from './queue-connection.ts';
 import { encodeReply, type WireEnd } from './replies.ts';
@@ -51,7 +51,7 @@ const maxDelayMs = 30_000;
 /** Takes jobs from a queue and sends replies. Disposing lets jobs finish within the grace; others return to the front of the queue. */
 export class QueueWorker<Q, R> implements AsyncDisposable {
   readonly #resources = new AsyncDisposableStack();
-  readonly #redis: RedisClient;
+  readonly #redis: RedisConnection;
   readonly #seals: JobSeals;
   readonly #options: WorkerOptions<Q, R>;
   readonly #runs = new Set<JobRun<R>>();
@@ -71,7 +71,9 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     const process = (job: WorkerJob<Q, R>, token = '') => this.#processInTrace(job, token);
     const worker = new BullmqWorker<JobData<Q>, SealedReply<R>>(name, process, {
       connection: this.#redis,
-      prefix: queuePrefix,
+      prefix: this.#redis.names.queues,
+      // It would print its own warning about eviction, on each connection.
+      skipVersionCheck: true,
       concurrency,
       drainDelay: blockingSeconds,
       ...recovery,
@@ -100,9 +102,9 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     });
   }
 
-  /** Resolves if Redis responds. */
-  async ready(): Promise<void> {
-    await this.#redis.exists(queuePrefix);
+  /** Resolves if Redis responds. @throws Error that says why not */
+  ready(): Promise<void> {
+    return requireQueues(this.#redis);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createLog } from '@echodrop/service/log';
+import { redisAt } from '@echodrop/service/redis/redis-at.fixture';
 import type { SealedKind } from '@echodrop/service/seals/forgeries';
 import { Secret } from '@echodrop/service/secret';
 import { patienceMs } from '@echodrop/testkit/patience';
@@ -9,8 +10,11 @@ import { ClientConnection } from './client-connection.ts';
 import type { JobEnd } from './job-outcome.ts';
 import { isUnattended } from './owner-round-robin.ts';
 import { QueueClient } from './queue-client.ts';
-import { defaultLimits, type QueueLimits, type QueueOptions, queuePrefix } from './queue-connection.ts';
+import { defaultLimits, type QueueLimits, type QueueOptions } from './queue-connection.ts';
 import { QueueWorker } from './queue-worker.ts';
+
+/** How the names of queues begin without REDIS_PREFIX. */
+export const queuePrefix = '{echodrop}';
 
 /** For a Redis that responds. */
 export const patientLimits: QueueLimits = {
@@ -23,11 +27,16 @@ export const patientLimits: QueueLimits = {
  * Options with `secret`, or two separated by a comma; `forged` collects the forgeries that were found. `limits` should be `defaultLimits` for a
  * Redis that hangs, or is down at the end.
  */
-export function queueOptionsFor(url: string, secret = 'a secret of these queues', limits = patientLimits) {
+export function queueOptionsFor(
+  url: string,
+  secret = 'a secret of these queues',
+  limits = patientLimits,
+  prefix?: string,
+) {
   const [inUse = '', other] = secret.split(',');
   const forged: SealedKind[] = [];
   return {
-    url: new Secret(url),
+    redis: redisAt(url, prefix),
     secret: other === undefined ? ([new Secret(inUse)] as const) : ([new Secret(inUse), new Secret(other)] as const),
     log: createLog('queue', 'silent'),
     forgeries: { report: (kind) => void forged.push(kind) },
@@ -58,6 +67,7 @@ interface Choices {
   readonly name?: string;
   readonly secret?: string;
   readonly limits?: QueueLimits;
+  readonly prefix?: string;
 }
 
 interface WorkerOptions {
@@ -68,9 +78,9 @@ interface WorkerOptions {
 }
 
 /** A queue in the Redis at `url`. Disposing disposes of its clients and workers. */
-export function testQueue(url: string, { name = randomUUID(), secret, limits }: Choices = {}): TestQueue {
+export function testQueue(url: string, { name = randomUUID(), secret, limits, prefix }: Choices = {}): TestQueue {
   const parts = new AsyncDisposableStack();
-  const options = queueOptionsFor(url, secret, limits);
+  const options = queueOptionsFor(url, secret, limits, prefix);
   const clientWithConnection = (changes: Partial<QueueLimits> = {}) => {
     const connection = parts.use(new ClientConnection({ ...options, limits: { ...options.limits, ...changes } }));
     return { client: parts.use(new QueueClient<string, string>(name, connection)), connection };

@@ -6,9 +6,8 @@ import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-r
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { msUntilSettled, RedisView, readyClient, type TestQueue, testQueue } from './queue.fixture.ts';
+import { msUntilSettled, queuePrefix, RedisView, readyClient, type TestQueue, testQueue } from './queue.fixture.ts';
 import { QueueUnavailable } from './queue-client.ts';
-import { sharedChannel } from './replies.ts';
 
 let redis: RunningRedis;
 let view: RedisView;
@@ -299,7 +298,8 @@ describe.concurrent('a queue', () => {
     const waiting = { deadlineMs: patienceMs, jobId: 'shared' };
     const reply = [...sites, ...sites].map((site) => site.request('q', waiting));
     await jobsReach(queue, 'active', 1);
-    const subscribed = async () => (await view.redis.pubsub('SHARDNUMSUB', sharedChannel(queue.name, 'shared')))[1];
+    const subscribed = async () =>
+      (await view.redis.pubsub('SHARDNUMSUB', `${queuePrefix}:${queue.name}:ended:shared`))[1];
     await waitUntil('both subscriptions', async () => (await subscribed()) === 2);
     release();
     expect(await Promise.all(reply)).toEqual(['Q', 'Q', 'Q', 'Q']);

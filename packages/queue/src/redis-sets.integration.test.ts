@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '@echodrop/service/log';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
-import { Secret } from '@echodrop/service/secret';
+import { redisAt } from '@echodrop/service/redis/redis-at.fixture';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { replicate, startClusterSet, startSentinelSet } from '@echodrop/testkit/servers/start-redis-set';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
-import { msUntilSettled, testQueue } from './queue.fixture.ts';
+import { msUntilSettled, queuePrefix, testQueue } from './queue.fixture.ts';
 import { QueueClient } from './queue-client.ts';
-import { defaultLimits, queuePrefix } from './queue-connection.ts';
+import { defaultLimits } from './queue-connection.ts';
 
 // Far above the time limits of a command (2 s) and of a request (3 s): without them, a call would wait until its server responds.
 const bounded = 30_000;
@@ -31,7 +31,7 @@ function start(url: string) {
     return request.toUpperCase();
   };
   const { worker } = queue.worker({ concurrency: 2, handle });
-  const connection = parts.use(connectRedis(new Secret(url), failFast, createLog('queue', 'silent')));
+  const connection = parts.use(connectRedis(redisAt(url), failFast, createLog('queue', 'silent')));
   const request = () => client.request('q', { deadlineMs: 3000 });
   return {
     name: queue.name,

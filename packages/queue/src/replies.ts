@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { nodesOf, onEachNode, type RedisClient, type RedisNode } from '@echodrop/service/redis/redis-client';
-import { queuePrefix } from './queue-connection.ts';
+import type { RedisConnection } from '@echodrop/service/redis/redis';
+import { nodesOf, onEachNode, type RedisNode } from '@echodrop/service/redis/redis-client';
 
 /** The end of a job: its reply, or the message of its error. */
 export type End<R> = { readonly reply: R } | { readonly failure: string };
@@ -24,22 +24,23 @@ export function encodeReply(jobId: string, end: WireEnd<unknown>): string {
   return JSON.stringify({ jobId, ...end } satisfies ReplyMessage);
 }
 
-/** The channel for the end of a shared job. */
-export function sharedChannel(queue: string, jobId: string): string {
-  return `${queuePrefix}:${queue}:ended:${jobId}`;
-}
-
 /** Receives the ends of the jobs that this process waits for. A lost connection loses replies; clients poll the job too. */
 export class Replies {
-  readonly #ownChannel = `${queuePrefix}:replies:${randomUUID()}`;
-  readonly #redis: RedisClient;
+  readonly #ownChannel: string;
+  readonly #redis: RedisConnection;
   readonly #own = new Map<string, Listener>();
   readonly #shared = new Map<string, Set<Listener>>();
 
   /** Subscribes on the connections of `redis`, which also take commands (RESP3). */
-  constructor(redis: RedisClient) {
+  constructor(redis: RedisConnection) {
     this.#redis = redis;
+    this.#ownChannel = `${redis.names.queues}:replies:${randomUUID()}`;
     onEachNode(redis, (node) => this.#listen(node));
+  }
+
+  /** The channel for the end of a shared job. */
+  sharedChannel(queue: string, jobId: string): string {
+    return `${this.#redis.names.queues}:${queue}:ended:${jobId}`;
   }
 
   receiveOwn<R>(jobId: string, listener: (end: WireEnd<R>) => void): Subscription {
@@ -47,7 +48,8 @@ export class Replies {
     return { channel: this.#ownChannel, established: undefined, [Symbol.dispose]: () => this.#own.delete(jobId) };
   }
 
-  receiveShared<R>(channel: string, listener: (end: WireEnd<R>) => void): Subscription {
+  receiveShared<R>(queue: string, jobId: string, listener: (end: WireEnd<R>) => void): Subscription {
+    const channel = this.sharedChannel(queue, jobId);
     const listeners = this.#shared.get(channel) ?? new Set();
     this.#shared.set(channel, listeners.add(listener));
     const established = this.#onNodes((node) => node.ssubscribe(channel));

@@ -1,4 +1,4 @@
-import type { RedisClient } from '@echodrop/service/redis/redis-client';
+import type { RedisConnection } from '@echodrop/service/redis/redis';
 import type { Job, Queue } from 'bullmq';
 import type { JobSeals } from './job-seals.ts';
 import { OwnerRoundRobin } from './owner-round-robin.ts';
@@ -25,14 +25,14 @@ export interface SlowerLaneOptions<Q> {
 export class SlowerLane<Q> implements AsyncDisposable {
   readonly #queue: Queue<JobData<Q>, unknown, string>;
   readonly #turns: OwnerRoundRobin;
-  readonly #redis: RedisClient;
+  readonly #redis: RedisConnection;
   readonly #seals: JobSeals;
   readonly #ownerOf: SlowerLaneOptions<Q>['ownerOf'];
   readonly #closeMs: number;
 
   constructor(
     { name, ownerOf }: SlowerLaneOptions<Q>,
-    { redis, seals, closeMs }: { redis: RedisClient; seals: JobSeals; closeMs: number },
+    { redis, seals, closeMs }: { redis: RedisConnection; seals: JobSeals; closeMs: number },
   ) {
     this.#redis = redis;
     this.#closeMs = closeMs;

@@ -49,6 +49,13 @@ test.each(Object.entries(owners))('%s is imported by %s only', (name, owner) => 
   expect([...new Set(importers.map(({ file }) => file.split('/', 2).join('/')))]).toEqual([owner].flat());
 });
 
+test('only redis-names.ts makes names of keys and channels in Redis', () => {
+  const makers = sources.filter(
+    ({ file, code }) => /^(packages|services)\//.test(file) && /['"`]\{?echodrop[:}]/.test(code),
+  );
+  expect(makers.map(({ file }) => file)).toEqual([]);
+});
+
 // Each of them escapes what it writes, or writes text of our own.
 test('only files that escape foreign text write to the standard streams', () => {
   const writers = sources.filter(

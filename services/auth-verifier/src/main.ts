@@ -1,6 +1,6 @@
 import { verificationRoute } from '@echodrop/contracts/verification';
 import { verificationServer } from '@echodrop/contracts/verification-server';
-import { awaitFirstAttempt, cacheRedisUrl, connectRedis, failFast } from '@echodrop/service/redis/redis';
+import { awaitFirstAttempt, cacheRedis, connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { cacheTimeoutMs, queryWaitMs, readConfig } from './config.ts';
@@ -15,14 +15,14 @@ const refusedSeconds = 10;
 // For the work besides the provider request.
 const leaseMarginMs = 500;
 
-await runService('auth-verifier', readConfig, async ({ config, log, metrics, resources, serve }) => {
+await runService('auth-verifier', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
   const events = createVerifierEvents(log, metrics);
   const redis = resources.use(
-    connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log.child({ redis: 'cache' })),
+    connectRedis(cacheRedis(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log.child({ redis: 'cache' })),
   );
   const { IDENTITY_PROVIDERS: known, PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
   const waitMs = queryWaitMs(timeoutMs);
-  const keys = new CacheKeys(config.CACHE_KEY_SECRET);
+  const keys = new CacheKeys(config.CACHE_KEY_SECRET, redis.names);
   const codec = new VerdictCodec(config.CACHE_KEY_SECRET, new Forgeries(log, metrics));
   const cache = new VerdictCache({
     redis,
@@ -43,6 +43,8 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, res
     forget: (user) => verifier.forget(user),
     log,
   });
+  // It needs no cache, but a wrong address must not look like an outage.
+  health.addCheck('cache', () => redis.requireDatabase());
   // Without its cache, it would accept a replay.
   await awaitFirstAttempt(redis);
   await serve(server, config.PORT, ({ url }) => verificationRoute(url));

@@ -5,6 +5,7 @@ import type { RotatedSecret } from '@echodrop/service/env';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
+import { redisAt } from '@echodrop/service/redis/redis-at.fixture';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { Secret } from '@echodrop/service/secret';
@@ -52,12 +53,12 @@ export class Replica implements AsyncDisposable {
     const log = createLog('auth-verifier', 'silent');
     const patient = { ...failFast, connectTimeout: patienceMs, socketTimeout: patienceMs };
     this.redis = this.#resources.use(
-      connectRedis(new Secret(redisUrl), { ...patient, commandTimeout: cacheTimeoutMs }, log),
+      connectRedis(redisAt(redisUrl), { ...patient, commandTimeout: cacheTimeoutMs }, log),
     );
     // A cluster's first connection and response, which otherwise have a second.
     Object.assign(this.redis.options, { slotsRefreshTimeout: patienceMs });
     const secret = settings.keySecret ?? [new Secret('a secret of this test')];
-    const keys = new CacheKeys(secret);
+    const keys = new CacheKeys(secret, this.redis.names);
     const codec = new VerdictCodec(secret, new Forgeries(log, this.metrics));
     const events = createVerifierEvents(log, this.metrics);
     const identityProviders = this.#resources.use(

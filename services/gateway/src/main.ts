@@ -7,8 +7,9 @@ import { PartMemory } from '@echodrop/object-store/part-memory';
 import { registerBacklogMetrics } from '@echodrop/queue/queue-clients';
 import { limitResponses } from '@echodrop/service/limit-responses';
 import { failoverMsOf } from '@echodrop/service/redis/failover';
-import { cacheRedisUrl, connectRedis, failFast, queueRedisUrl } from '@echodrop/service/redis/redis';
+import { cacheRedis, connectRedis, failFast, queueRedis } from '@echodrop/service/redis/redis';
 import { registerQueueMemoryMetrics } from '@echodrop/service/redis/redis-memory';
+import { watchEviction } from '@echodrop/service/redis/watch-eviction';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { traceRequests } from '@echodrop/service/tracing/trace';
@@ -38,14 +39,11 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
   const store = resources.use(observeStore(await objectStoreFromSettings(config, { memory, isStrict: true }), metrics));
   const limitsRedis = resources.use(
-    connectRedis(
-      cacheRedisUrl(config),
-      { ...failFast, commandTimeout: limitsTimeoutMs },
-      log.child({ redis: 'cache' }),
-    ),
+    connectRedis(cacheRedis(config), { ...failFast, commandTimeout: limitsTimeoutMs }, log.child({ redis: 'cache' })),
   );
-  const claimsRedis = resources.use(connectRedis(queueRedisUrl(config), failFast, log.child({ redis: 'queue' })));
-  const queues = { url: queueRedisUrl(config), log, forgeries };
+  const redis = resources.use(watchEviction(queueRedis(config), log));
+  const claimsRedis = resources.use(connectRedis(redis, failFast, log.child({ redis: 'queue' })));
+  const queues = { redis, log, forgeries };
   const probes = resources.use(new ProbeClient({ ...queues, secret: config.PROBE_QUEUE_SECRET }));
   const verifier = resources.use(
     new VerificationClient({
@@ -70,7 +68,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   const publisher = new Publisher({ store, probes, probeTimeoutMs, mediaLimits, renditions, blocks, events });
   const claims = new IdempotencyClaims(claimsRedis, {
     maxHoldMs: publisher.maxMs,
-    failoverMs: failoverMsOf(queueRedisUrl(config)),
+    failoverMs: failoverMsOf(redis.url),
     secret: config.VERIFIER_SECRET,
     forgeries,
   });
@@ -103,7 +101,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
       records: publisher,
       expiryMs: config.RESUMABLE_EXPIRY_HOURS * hourMs,
       lastStates: new LRUCache({ max: 10_000 }),
-      leases: new WriterLeases(claimsRedis, failoverMsOf(queueRedisUrl(config))),
+      leases: new WriterLeases(claimsRedis, failoverMsOf(redis.url)),
       publicSite: config.PUBLIC_SITE_URL,
       publicUpload: config.PUBLIC_UPLOAD_URL,
     },
@@ -121,6 +119,6 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   registerBacklogMetrics(metrics, [probes, renditions]);
   registerQueueMemoryMetrics(metrics, claimsRedis);
   registerSweepMetrics(metrics, store);
-  await addReadinessChecks(health, { store, blocks, probes, verifier }, events.storeProbed);
+  await addReadinessChecks(health, { store, blocks, probes, verifier, limitsRedis }, events.storeProbed);
   await serve(gatewayServer(limitResponses(traceRequests(app), metrics, log)), config.PORT);
 });

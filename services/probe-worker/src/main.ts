@@ -2,7 +2,8 @@ import { startProbeWorkers } from '@echodrop/contracts/probe';
 import { prepareTools } from '@echodrop/media/sandbox/prepare-tools';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { observeStore } from '@echodrop/object-store/observed-object-store';
-import { queueRedisUrl } from '@echodrop/service/redis/redis';
+import { queueRedis } from '@echodrop/service/redis/redis';
+import { watchEviction } from '@echodrop/service/redis/watch-eviction';
 import { runService } from '@echodrop/service/run-service';
 import { createScratchFolder } from '@echodrop/service/scratch-folder';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
@@ -19,6 +20,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
   await prepareTools({ config, log, metrics, health });
   const scratch = resources.use(await createScratchFolder(config.SCRATCH_DIR, 'probe-worker'));
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
+  const redis = resources.use(watchEviction(queueRedis(config), log));
   const queues = startProbeWorkers(
     {
       photoConcurrency: config.CONCURRENCY,
@@ -27,7 +29,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
       probe: (request, signal) => probe(request, signal, deps),
       onEnd: events.jobEnded,
     },
-    { url: queueRedisUrl(config), secret: config.PROBE_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
+    { redis, secret: config.PROBE_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
   // In parallel, so that no queue takes jobs while another stops.
   resources.defer(() => Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]())).then(() => {}));

@@ -2,7 +2,8 @@ import { startRenditionWorkers } from '@echodrop/contracts/rendition';
 import { prepareTools } from '@echodrop/media/sandbox/prepare-tools';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { observeStore } from '@echodrop/object-store/observed-object-store';
-import { queueRedisUrl } from '@echodrop/service/redis/redis';
+import { queueRedis } from '@echodrop/service/redis/redis';
+import { watchEviction } from '@echodrop/service/redis/watch-eviction';
 import { runService } from '@echodrop/service/run-service';
 import { createScratchFolder } from '@echodrop/service/scratch-folder';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
@@ -24,6 +25,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const tools = toolsHash(await prepareTools({ config, log, metrics, health }), maxPixels);
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
   const overruns = { quick: new Overruns(), medium: new Overruns(), slow: new Overruns() };
+  const redis = resources.use(watchEviction(queueRedis(config), log));
   const queues = startRenditionWorkers(
     {
       pictureConcurrency: config.CONCURRENCY,
@@ -43,7 +45,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
           .catch((error: unknown) => events.noteFailed(request, error));
       },
     },
-    { url: queueRedisUrl(config), secret: config.RENDITION_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
+    { redis, secret: config.RENDITION_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
   // In parallel, so that no queue takes jobs while another stops.
   resources.defer(() => Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]())).then(() => {}));

@@ -3,7 +3,8 @@ import { RenditionClient } from '@echodrop/contracts/rendition';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { limitResponses } from '@echodrop/service/limit-responses';
-import { queueRedisUrl } from '@echodrop/service/redis/redis';
+import { queueRedis } from '@echodrop/service/redis/redis';
+import { watchEviction } from '@echodrop/service/redis/watch-eviction';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { traceRequests } from '@echodrop/service/tracing/trace';
@@ -20,12 +21,15 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
   health.addCheck('store', () => store.ready());
 
   const queue = {
-    url: queueRedisUrl(config),
+    redis: resources.use(watchEviction(queueRedis(config), log)),
     secret: config.RENDITION_QUEUE_SECRET,
     log,
     forgeries: new Forgeries(log, metrics),
   };
-  const renditions = new SharedRenditions(resources.use(new RenditionClient(queue)));
+  const client = resources.use(new RenditionClient(queue));
+  // A wrong address must not look like an outage.
+  health.addCheck('queue', () => client.requireDatabase());
+  const renditions = new SharedRenditions(client);
   const events = createSiteEvents(log, metrics);
   if (!isTrustworthy(config.PUBLIC_SITE_URL)) events.publicSiteUnencrypted(config.PUBLIC_SITE_URL);
   const app = siteApp({

@@ -25,9 +25,30 @@ export function onEachNode(client: RedisClient, onNode: (node: RedisNode) => voi
 
 /** A client for `address` that reconnects by itself. `options` apply to each connection. */
 export function createRedisClient(address: RedisAddress, options: RedisOptions): RedisClient {
-  if (address.kind === 'server') return new Redis(address.url, { ...options, ...serverOptions });
   if (address.kind === 'cluster') return new Cluster([...address.hosts], clusterOptions(address, options));
-  return new Redis({ ...options, ...serverOptions, ...sentinelOptions(address, options) });
+  if (address.kind === 'server') return requireDatabase(new Redis(address.url, { ...options, ...serverOptions }));
+  return requireDatabase(new Redis({ ...options, ...serverOptions, ...sentinelOptions(address, options) }));
+}
+
+/** If an error says that the server refused the database of the address: an Error that says what to do. */
+export function databaseRefusal(error: Error & { command?: { name: string; args: unknown[] } }): Error | undefined {
+  if (error.command?.name !== 'select') return undefined;
+  return new Error(
+    `Redis refused database ${error.command.args[0]} of the address (${error.message}). Use a number that this server has, ` +
+      'or database 0 with a REDIS_PREFIX of its own',
+    { cause: error },
+  );
+}
+
+/** Disconnects a client, and its duplicates, whose database the server refuses, to try again later: ioredis would go on in database 0. */
+function requireDatabase(client: Redis): Redis {
+  const duplicate = client.duplicate.bind(client);
+  client.on('error', (error) => {
+    if (databaseRefusal(error)) client.disconnect(true);
+  });
+  return Object.assign(client, {
+    duplicate: (...overrides: Parameters<Redis['duplicate']>) => requireDatabase(duplicate(...overrides)),
+  });
 }
 
 const serverOptions: RedisOptions = {

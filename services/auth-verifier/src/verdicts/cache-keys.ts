@@ -1,10 +1,9 @@
 import type { RotatedSecret } from '@echodrop/service/env';
+import type { RedisNames } from '@echodrop/service/redis/redis-names';
 import { KeyedHash } from '@echodrop/service/seals/keyed-hash';
 
 // Format of the entries: releases with different formats do not share entries.
 const version = 3;
-// A hash tag: the scripts use several keys, which Redis Cluster allows within one slot only (docs/decisions/026).
-const prefix = `{echodrop:${version}}`;
 
 /** Hashed values: a proof, a use of a signed header, the client that used it, a user of a provider. */
 type Thing = 'proof' | 'use' | 'client' | 'user';
@@ -15,10 +14,14 @@ type Kind = 'verdict' | 'question' | 'unanswered' | 'use' | 'forgotten';
 /** Keys in the cache are HMACs, which reveal no credentials and cannot be guessed. */
 export class CacheKeys {
   /** Counts how often any user was forgotten. */
-  readonly forgets = `${prefix}:forgets`;
+  readonly forgets: string;
+  readonly #prefix: string;
   readonly #secrets: readonly KeyedHash[];
 
-  constructor(secret: RotatedSecret) {
+  constructor(secret: RotatedSecret, names: RedisNames) {
+    // A hash tag: the scripts use several keys, which Redis Cluster allows within one slot only (docs/decisions/026).
+    this.#prefix = names.versioned(version);
+    this.forgets = `${this.#prefix}:forgets`;
     const known = secret.flatMap((each) => (each ? [each.reveal()] : [])).sort();
     this.#secrets = known.map((each) => new KeyedHash(each));
   }
@@ -38,6 +41,6 @@ export class CacheKeys {
   }
 
   name(kind: Kind, hash: string): string {
-    return `${prefix}:${kind}:${hash}`;
+    return `${this.#prefix}:${kind}:${hash}`;
   }
 }

@@ -1,7 +1,7 @@
 import type { ProbeKind } from '@echodrop/contracts/probe';
 import { createLog } from '@echodrop/service/log';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
-import { Secret } from '@echodrop/service/secret';
+import { redisAt } from '@echodrop/service/redis/redis-at.fixture';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -47,7 +47,7 @@ interface Limits {
 async function admission(limits: Partial<Limits> = {}, blocks = noBlocks): Promise<{ admit: () => AdmittedUpload }> {
   const { slots = 10, perUser = 10, userRate = 0, keyRate = 0, commandTimeout = patienceMs } = limits;
   const options = { ...failFast, connectTimeout: patienceMs, socketTimeout: patienceMs, commandTimeout };
-  const connection = parts.use(connectRedis(new Secret(redis.url), options, createLog('test', 'silent')));
+  const connection = parts.use(connectRedis(redisAt(redis.url), options, createLog('test', 'silent')));
   await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
   const rates = new UploadRates(connection, { perUser: userRate, perKey: keyRate }, (error) => bypasses.push(error));
   const probes = { backlog: async (kind: ProbeKind) => ({ ...backlogs[kind], unsupported: 0 }) };

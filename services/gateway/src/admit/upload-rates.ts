@@ -1,6 +1,6 @@
 import { ownerHash } from '@echodrop/archive/owner';
 import type { Caller } from '@echodrop/contracts/verification';
-import type { connectRedis } from '@echodrop/service/redis/redis';
+import type { RedisConnection } from '@echodrop/service/redis/redis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { Refusal } from '../response/refusal-error.ts';
 
@@ -18,16 +18,12 @@ export class UploadRates {
   readonly #keys: RateLimiterRedis | undefined;
   readonly #onBypass: (error: unknown) => void;
 
-  constructor(
-    redis: ReturnType<typeof connectRedis>,
-    { perUser, perKey }: PerMinute,
-    onBypass: (error: unknown) => void,
-  ) {
+  constructor(redis: RedisConnection, { perUser, perKey }: PerMinute, onBypass: (error: unknown) => void) {
     const options = { storeClient: redis, rejectIfRedisNotReady: true, duration: windowSeconds };
     const limiter = (points: number, keyPrefix: string) =>
       points > 0 ? new RateLimiterRedis({ ...options, keyPrefix, points }) : undefined;
-    this.#users = limiter(perUser, 'echodrop:uploads-of-user');
-    this.#keys = limiter(perKey, 'echodrop:uploads-of-key');
+    this.#users = limiter(perUser, redis.names.nameOf('uploads-of-user'));
+    this.#keys = limiter(perKey, redis.names.nameOf('uploads-of-key'));
     this.#onBypass = onBypass;
   }
 

@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { newMediaId } from '@echodrop/record';
 import type { RotatedSecret } from '@echodrop/service/env';
 import { mayEndWithFailover } from '@echodrop/service/redis/failover';
-import type { connectRedis } from '@echodrop/service/redis/redis';
+import type { RedisConnection } from '@echodrop/service/redis/redis';
 import { retryFor } from '@echodrop/service/retry-for';
 import type { Forgeries } from '@echodrop/service/seals/forgeries';
 import { Sealer } from '@echodrop/service/seals/sealer';
@@ -55,13 +55,13 @@ interface ClaimsOptions {
 
 /** Claims on idempotency keys in Redis, shared by all gateways, sealed for their key, kept for 24 hours. Errors of Redis reject. */
 export class IdempotencyClaims {
-  readonly #redis: ReturnType<typeof connectRedis>;
+  readonly #redis: RedisConnection;
   readonly #maxHoldMs: number;
   readonly #failoverMs: number;
   readonly #sealer: Sealer;
   readonly #forgeries: Pick<Forgeries, 'report'>;
 
-  constructor(redis: ReturnType<typeof connectRedis>, { maxHoldMs, failoverMs, secret, forgeries }: ClaimsOptions) {
+  constructor(redis: RedisConnection, { maxHoldMs, failoverMs, secret, forgeries }: ClaimsOptions) {
     this.#redis = redis;
     this.#maxHoldMs = maxHoldMs;
     this.#failoverMs = failoverMs;
@@ -75,7 +75,7 @@ export class IdempotencyClaims {
     fingerprint: string,
     mediaId = newMediaId(),
   ): Promise<{ readonly isNew: boolean; readonly claim: Claim }> {
-    const name = nameOf(scope);
+    const name = this.#nameOf(scope);
     const claim = this.#seal(name, { fingerprint, mediaId, holder: randomUUID(), takenOver: false });
     const earlier = await this.#repeat(() => this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET'));
     if (earlier === null) return { isNew: true, claim };
@@ -90,7 +90,7 @@ export class IdempotencyClaims {
 
   /** Takes over a claim once no attempt can be at work on it, by Redis's clock; undefined before that, or if another attempt was first. */
   async takeOver(scope: KeyScope, claim: Claim): Promise<Claim | undefined> {
-    const name = nameOf(scope);
+    const name = this.#nameOf(scope);
     const { text, ...known } = claim;
     const taken = this.#seal(name, { ...known, holder: randomUUID(), takenOver: true });
     return (await this.#replace(name, text, taken, keptMs - this.#maxHoldMs)) ? taken : undefined;
@@ -98,7 +98,7 @@ export class IdempotencyClaims {
 
   /** Seconds until a repeat should try again: the age of the claim, but no longer than until it can be taken over. */
   async retryAfterSeconds(scope: KeyScope): Promise<number> {
-    const leftMs = (await this.#repeat(() => this.#redis.pttl(nameOf(scope)))) - (keptMs - this.#maxHoldMs);
+    const leftMs = (await this.#repeat(() => this.#redis.pttl(this.#nameOf(scope)))) - (keptMs - this.#maxHoldMs);
     const ageMs = this.#maxHoldMs - leftMs;
     return Math.max(2, Math.ceil(Math.min(ageMs, leftMs) / 1000));
   }
@@ -106,7 +106,7 @@ export class IdempotencyClaims {
   /** Ends an attempt. Frees the key, or, if the record may exist, lets the claim be taken over at once. */
   async release(scope: KeyScope, claim: Claim, mayExist: boolean): Promise<void> {
     const ms = mayExist ? keptMs - this.#maxHoldMs : 0;
-    await this.#redis.eval(expireScript, 1, nameOf(scope), claim.text, ms);
+    await this.#redis.eval(expireScript, 1, this.#nameOf(scope), claim.text, ms);
   }
 
   async #replace(name: string, text: string, claim: Claim, maxMs: number): Promise<boolean> {
@@ -124,9 +124,10 @@ export class IdempotencyClaims {
   #seal(name: string, claim: z.infer<typeof claimShape>): Claim {
     return { ...claim, text: this.#sealer.wrap([name], JSON.stringify(claim)) };
   }
-}
 
-function nameOf({ provider, subject, application, key }: KeyScope): string {
-  // Version 1 had no seals.
-  return `echodrop:idempotency:2:${hash('sha256', JSON.stringify([provider, subject, application, key]))}`;
+  #nameOf({ provider, subject, application, key }: KeyScope): string {
+    // Version 1 had no seals.
+    const scopeHash = hash('sha256', JSON.stringify([provider, subject, application, key]));
+    return this.#redis.names.nameOf('idempotency', 2, scopeHash);
+  }
 }

@@ -15,6 +15,7 @@ import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { decodeStoredRecord, encodeStoredRecord, isTombstone, type StoredRecord } from '@echodrop/record';
 import { createLog } from '@echodrop/service/log';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
+import { redisAt } from '@echodrop/service/redis/redis-at.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
@@ -89,7 +90,7 @@ let repaired = 0;
 
 /** The publisher of a gateway, with separate connections. */
 async function gateway(to = store): Promise<OncePublisher> {
-  const connection = parts.use(connectRedis(new Secret(redis.url), patient, log));
+  const connection = parts.use(connectRedis(redisAt(redis.url), patient, log));
   await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
   const publisher = new Publisher({
     store: to,
@@ -346,7 +347,7 @@ test("another user's record under the claimed id is never returned", async () =>
 });
 
 test('only the attempt with the current value of a claim can take it over or release it', async () => {
-  const connection = parts.use(connectRedis(new Secret(redis.url), patient, log));
+  const connection = parts.use(connectRedis(redisAt(redis.url), patient, log));
   await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
   const claims = claimsIn(connection, 1000);
   const scope = { provider: 'p', subject: 's', application: 'a', key: randomUUID() };
@@ -361,7 +362,7 @@ test('only the attempt with the current value of a claim can take it over or rel
 });
 
 test('a claim whose reply was lost in a failover belongs to its attempt', async () => {
-  const connection = parts.use(connectRedis(new Secret(redis.url), patient, log));
+  const connection = parts.use(connectRedis(redisAt(redis.url), patient, log));
   await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
   const lost = new Set<string>();
   const lossy = new Proxy(connection, {

@@ -1,3 +1,4 @@
+import { RedisNames } from '@echodrop/service/redis/redis-names';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WriterLeases } from './writer-leases.ts';
 
@@ -13,7 +14,7 @@ test.each([
   ['keeps its lease if its client is silent', true, renewed, false],
 ])('a writer %s', async (_, isIdle, renewal, isAborted) => {
   const run = vi.fn().mockResolvedValue(renewal).mockResolvedValueOnce(acquired);
-  const leases = new WriterLeases({ eval: run } as never, 0);
+  const leases = new WriterLeases({ eval: run, names: new RedisNames('echodrop') } as never, 0);
   await using lease = await leases.acquire('id', 'owner', new AbortController().signal);
   lease.isIdle = () => isIdle;
   await vi.advanceTimersByTimeAsync(10_000);

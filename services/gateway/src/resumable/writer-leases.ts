@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mayEndWithFailover } from '@echodrop/service/redis/failover';
-import type { connectRedis } from '@echodrop/service/redis/redis';
+import type { RedisConnection } from '@echodrop/service/redis/redis';
 import { retryFor } from '@echodrop/service/retry-for';
 import { Refusal } from '../response/refusal-error.ts';
 
@@ -47,11 +47,11 @@ export interface WriterLease extends AsyncDisposable {
  * the numbers of the states (packages/archive/src/resumable-uploads.ts).
  */
 export class WriterLeases {
-  readonly #redis: ReturnType<typeof connectRedis>;
+  readonly #redis: RedisConnection;
   readonly #failoverMs: number;
 
   /** `failoverMs`: how long a failed command is repeated. */
-  constructor(redis: ReturnType<typeof connectRedis>, failoverMs: number) {
+  constructor(redis: RedisConnection, failoverMs: number) {
     this.#redis = redis;
     this.#failoverMs = failoverMs;
   }
@@ -61,7 +61,7 @@ export class WriterLeases {
     const holder = randomUUID();
     const end = performance.now() + waitMs;
     // Braces: a Redis Cluster keeps both keys in one slot.
-    const key = `echodrop:resumable:{${id}}:${owner}`;
+    const key = this.#redis.names.nameOf('resumable', `{${id}}`, owner);
     const acquire = () => this.#run(acquireScript, key, holder, leaseMs, wantedMs);
     while ((await retryFor(this.#failoverMs, acquire, mayEndWithFailover)) === 0) {
       if (performance.now() >= end) throw new Refusal('upload_locked');

@@ -1,0 +1,104 @@
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { createTus, patchTus } from '@echodrop/testkit/tus-requests';
+import { upload } from '@echodrop/testkit/upload';
+import { expect, test } from 'vitest';
+
+// One is the beginning of the other.
+const prefixes = ['harbour', 'harbour-2'] as const;
+
+/** A community with its own secrets and a Redis user that may use its names alone. */
+async function startCommunity(redis: RunningRedis, prefix: string): Promise<Stack> {
+  const rights = [`~${prefix}:*`, `~{${prefix}}`, `~{${prefix}}:*`, `~{${prefix}:*`, `&{${prefix}}:*`];
+  await redis.command('ACL', 'SETUSER', prefix, 'on', '>password', 'resetchannels', ...rights, '+@all');
+  return startStack({
+    settings: {
+      REDIS_URL: redis.url.replace('//', `//${prefix}:password@`),
+      REDIS_PREFIX: prefix,
+      PROBE_QUEUE_SECRET: `the secret of probes of ${prefix}`,
+      RENDITION_QUEUE_SECRET: `the secret of renditions of ${prefix}`,
+      CACHE_KEY_SECRET: `the secret of verdicts of ${prefix}`,
+      VERIFIER_SECRET: `the secret of the verifier of ${prefix}`,
+      UPLOADS_PER_MINUTE_PER_USER: '1000',
+      UPLOADS_PER_MINUTE_PER_KEY: '1000',
+      VERDICT_REUSE: 'retry',
+    },
+  });
+}
+
+test('two communities with different prefixes share one Redis, and neither uses a key or takes a job of the other', async () => {
+  await using parts = new AsyncDisposableStack();
+  const redis = parts.use(await startRedis());
+  const stacks = await Promise.all(prefixes.map(async (prefix) => parts.use(await startCommunity(redis, prefix))));
+  const photo = await samplePhoto('png', { width: 64, height: 48 });
+  const video = await sampleVideo('mp4', { width: 64, height: 48 });
+  const urls = await Promise.all(
+    stacks.map(async (stack) => {
+      const each = [...Array.from({ length: 10 }, () => photo), video];
+      const uploads = each.map((media, n) => upload(stack, { media, headers: { 'Idempotency-Key': `"${n}"` } }));
+      const texts = (await Promise.all(uploads)).map(({ status, text }) =>
+        status === 200 ? text : `${status} ${text}`,
+      );
+      return texts.map((text) => JSON.parse(text).url as string);
+    }),
+  );
+  for (const stack of stacks) {
+    const path = `${(await createTus(stack, photo.length)).headers.get('location')}`;
+    expect((await patchTus(stack, path, 0, photo)).status).toBe(204);
+  }
+  for (const url of urls.flat())
+    await expect.poll(async () => (await fetch(`${url}/large.jpg`)).status, { timeout: 60_000 }).toBe(200);
+  for (const stack of stacks) expect(await forgedEntries(stack)).toBe(0);
+
+  const keys = (await redis.command('KEYS', '*')).split('\n');
+  const channels = (await redis.command('PUBSUB', 'SHARDCHANNELS')).split('\n').filter(Boolean);
+  const isOf = (prefix: string) => (name: string) => new RegExp(`^(${prefix}:|\\{${prefix}[:}])`).test(name);
+  for (const prefix of prefixes) {
+    const own = keys.filter(isOf(prefix)).map((key) => key.replaceAll(/[{}]/g, '').split(':').slice(1, 3).join(':'));
+    expect(own.join(' ')).toMatch(/idempotency:2/);
+    for (const kind of ['probe-photos:meta', 'probe-films:meta', 'rendition-films:meta', '3:verdict', '3:use'])
+      expect(own).toContain(kind);
+    expect(own.some((name) => name.startsWith('uploads-of-user'))).toBe(true);
+    expect(channels.filter(isOf(prefix))).not.toEqual([]);
+  }
+  expect([...keys, ...channels].filter((name) => !prefixes.some((prefix) => isOf(prefix)(name)))).toEqual([]);
+  // Redis would also note names that have expired since.
+  expect(await redis.command('ACL', 'LOG')).toBe('');
+});
+
+test('every service is not ready while Redis refuses its database, also after a reconnect', async () => {
+  await using redis = await startRedis();
+  await using stack = await startStack({ settings: { REDIS_URL: `${redis.url}/15` } });
+  const parts = {
+    gateway: { queue: 'down', cache: 'down' },
+    site: { queue: 'down' },
+    'auth-verifier': { cache: 'down' },
+    'probe-worker': { queue: 'down' },
+    'rendition-worker': { queue: 'down' },
+  } as const;
+  const services = Object.keys(parts) as (keyof typeof parts)[];
+  const reports = () =>
+    Promise.all(
+      services.map(async (name) => {
+        const response = await fetch(`${stack.ops(name)}/readyz`);
+        return [name, { status: response.status, report: await response.json() }] as const;
+      }),
+    ).then(Object.fromEntries);
+  await redis.command('ACL', 'SETUSER', 'default', '-select');
+  await redis.command('CLIENT', 'KILL', 'TYPE', 'normal');
+  await redis.command('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  const refused = services.map((name) => [name, { status: 503, report: { parts: parts[name] } }]);
+  await expect.poll(reports, { timeout: 60_000 }).toMatchObject(Object.fromEntries(refused));
+  await redis.command('ACL', 'SETUSER', 'default', '+select');
+  const ready = services.map((name) => [name, { status: 200 }]);
+  await expect.poll(reports, { timeout: 60_000 }).toMatchObject(Object.fromEntries(ready));
+  expect((await redis.command('INFO', 'keyspace')).match(/^db\d+/gm)).toEqual(['db15']);
+});
+
+async function forgedEntries(stack: Stack): Promise<number> {
+  const names = ['gateway', 'probe-worker', 'rendition-worker', 'site', 'auth-verifier'] as const;
+  const texts = await Promise.all(names.map((name) => stack.metrics(name)));
+  const counts = texts.join('\n').matchAll(/^echodrop_forged_entries_total\{.*\} (\d+)/gm);
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}
