@@ -2,7 +2,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLog } from '@echodrop/service/log';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
-import { Secret } from '@echodrop/service/secret';
+import { redisAt } from '@echodrop/service/redis/redis-at.fixture';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -161,7 +161,7 @@ test('a password rotates while its service is connected: first both are valid, t
   const address = () => {
     const url = new URL(secrets.read(name));
     url.host = `127.0.0.1:${of('QUEUE').port}`;
-    return new Secret(url.href);
+    return redisAt(url.href);
   };
   const passwordIn = ({ password }: URL) => password;
   const old = passwordIn(new URL(secrets.read(name)));
@@ -220,6 +220,38 @@ test.each(['rediss:', 'redis+sentinel:', 'rediss+cluster:'])(
     expect(user()).toBe(before);
   },
 );
+
+test('with REDIS_PREFIX, every user may use only names with that prefix, instead of the default', async () => {
+  await using own = await makeSecrets({ REDIS_PREFIX: 'harbour' });
+  const rights = (name: string) => {
+    const lines = own.read(name).matchAll(/^user (\S+) .*?((?:[~&][^ ]+ )+)\+?/gm);
+    return Object.fromEntries(lines.map(([, user, names = '']) => [user, names.trim().split(' ')]));
+  };
+  const { operator: _, ...queue } = rights('QUEUE_REDIS_ACL');
+  const { operator: __, ...cache } = rights('CACHE_REDIS_ACL');
+  expect(queue['probe-worker']).toEqual(['~{harbour}', '~{harbour}:probe-*', '&{harbour}:replies:*']);
+  expect(cache).toEqual({ gateway: ['~harbour:*'], 'auth-verifier': ['~{harbour:*'] });
+  const all = Object.values({ ...queue, 'cache gateway': cache['gateway'] }).flat();
+  expect(all.filter((name) => !/^[~&](\{harbour\}|harbour:)/.test(`${name}`))).toEqual([]);
+});
+
+test('a user is named as in its address, so that communities can share one Redis', async () => {
+  await using own = await makeSecrets({ REDIS_PREFIX: 'harbour' });
+  const name = 'SITE_QUEUE_REDIS_URL';
+  const address = own.read(name).replace('//site:', '//harbour-site:');
+  await rm(join(own.folder, name));
+  await writeFile(join(own.folder, name), address);
+  await own.makeAgain();
+  const users = own.read('QUEUE_REDIS_ACL').matchAll(/^user (\S+)/gm);
+  expect([...users.map(([, user]) => user)]).toEqual([
+    ...['default', 'health', 'operator'],
+    ...['gateway', 'harbour-site', 'probe-worker', 'rendition-worker'],
+  ]);
+});
+
+test.each(['a:b', '*', '{a}', '-a'])('refuses REDIS_PREFIX=%s, which would mean other rights', async (prefix) => {
+  await expect(makeSecrets({ REDIS_PREFIX: prefix })).rejects.toThrow(/REDIS_PREFIX must have letters/);
+});
 
 test('the ACL files contain only hashes of passwords', () => {
   const files = ['QUEUE_REDIS_ACL', 'CACHE_REDIS_ACL'].map((name) => secrets.read(name)).join('\n');
