@@ -3,7 +3,7 @@ import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-r
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { createTus, patchTus } from '@echodrop/testkit/tus-requests';
 import { upload } from '@echodrop/testkit/upload';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 // One is the beginning of the other.
 const prefixes = ['harbour', 'harbour-2'] as const;
@@ -27,10 +27,17 @@ async function startCommunity(redis: RunningRedis, prefix: string): Promise<Stac
   });
 }
 
+const parts = new AsyncDisposableStack();
+let redis: RunningRedis;
+let stacks: readonly Stack[];
+
+beforeAll(async () => {
+  redis = parts.use(await startRedis());
+  stacks = await Promise.all(prefixes.map(async (prefix) => parts.use(await startCommunity(redis, prefix))));
+});
+afterAll(() => parts.disposeAsync());
+
 test('two communities with different prefixes share one Redis, and neither uses a key or takes a job of the other', async () => {
-  await using parts = new AsyncDisposableStack();
-  const redis = parts.use(await startRedis());
-  const stacks = await Promise.all(prefixes.map(async (prefix) => parts.use(await startCommunity(redis, prefix))));
   const photo = await samplePhoto('png', { width: 64, height: 48 });
   const video = await sampleVideo('mp4', { width: 64, height: 48 });
   const urls = await Promise.all(
@@ -70,14 +77,14 @@ test('two communities with different prefixes share one Redis, and neither uses 
 test('every service is not ready while Redis refuses its database, also after a reconnect', async () => {
   await using redis = await startRedis();
   await using stack = await startStack({ settings: { REDIS_URL: `${redis.url}/15` } });
-  const parts = {
+  const refusedParts = {
     gateway: { queue: 'down', cache: 'down' },
     site: { queue: 'down' },
     'auth-verifier': { cache: 'down' },
     'probe-worker': { queue: 'down' },
     'rendition-worker': { queue: 'down' },
   } as const;
-  const services = Object.keys(parts) as (keyof typeof parts)[];
+  const services = Object.keys(refusedParts) as (keyof typeof refusedParts)[];
   const reports = () =>
     Promise.all(
       services.map(async (name) => {
@@ -88,7 +95,7 @@ test('every service is not ready while Redis refuses its database, also after a 
   await redis.command('ACL', 'SETUSER', 'default', '-select');
   await redis.command('CLIENT', 'KILL', 'TYPE', 'normal');
   await redis.command('CLIENT', 'KILL', 'TYPE', 'pubsub');
-  const refused = services.map((name) => [name, { status: 503, report: { parts: parts[name] } }]);
+  const refused = services.map((name) => [name, { status: 503, report: { parts: refusedParts[name] } }]);
   await expect.poll(reports, { timeout: 60_000 }).toMatchObject(Object.fromEntries(refused));
   await redis.command('ACL', 'SETUSER', 'default', '+select');
   const ready = services.map((name) => [name, { status: 200 }]);

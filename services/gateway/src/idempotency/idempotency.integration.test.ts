@@ -366,14 +366,15 @@ test('a claim whose reply was lost in a failover belongs to its attempt', async 
   await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
   const lost = new Set<string>();
   const lossy = new Proxy(connection, {
-    get:
-      (_, name: 'set' | 'eval') =>
-      async (...parameters: Parameters<typeof connection.set>) => {
+    get(_, name: 'set' | 'eval' | 'names') {
+      if (name === 'names') return connection.names;
+      return async (...parameters: Parameters<typeof connection.set>) => {
         const reply = await Reflect.apply(connection[name], connection, parameters);
         if (lost.has(name)) return reply;
         lost.add(name);
         throw new Error('connection lost');
-      },
+      };
+    },
   });
   const claims = claimsIn(lossy, 1000, patienceMs);
   const scope = { provider: 'p', subject: 's', application: 'a', key: randomUUID() };
