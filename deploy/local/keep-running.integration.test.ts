@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidSettings } from '@echodrop/service/env';
@@ -98,4 +98,24 @@ test('retries a program that fails to start', async () => {
   );
   await writeFile(program, `#!/bin/sh\n: > '${ran}'\nexec sleep 60\n`, { mode: 0o755 });
   await waitUntil('the program to run', async () => (await readFile(ran)).length === 0);
+});
+
+test('bounds the log of a program that writes much, and keeps its last lines', async () => {
+  const script = "head -c 25000000 /dev/zero | tr '\\0' x | fold -w 1000; echo; echo last; exec sleep 60";
+  const { kept, lines } = keep('chatty', script);
+  await using _ = kept;
+  await waitUntil('the last line', async () => (await lines()).at(-1) === 'last');
+  const names = (await readdir(directory)).filter((name) => name.startsWith('chatty.')).sort();
+  expect(names).toEqual(['chatty.log', 'chatty.log.1']);
+  for (const name of names) expect((await stat(join(directory, name))).size).toBeLessThanOrEqual(10 * 2 ** 20);
+});
+
+test('keeps a program running whose log cannot be written, and says so once', async () => {
+  const said = vi.spyOn(process.stdout, 'write');
+  await symlink('/dev/full', join(directory, 'full.log'));
+  const { kept } = keep('full', 'echo a; echo b; echo c >&2; exec sleep 60');
+  await using _ = kept;
+  await waitUntil('the third line', async () => said.mock.calls.some(([text]) => /^full +c\n$/.test(`${text}`)));
+  const complaints = said.mock.calls.filter(([text]) => /^full +cannot write its log: ENOSPC/.test(`${text}`));
+  expect(complaints).toHaveLength(1);
 });

@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
 import { execa, type Result } from 'execa';
 import pRetry, { AbortError } from 'p-retry';
 import { killSession } from './kill-session.ts';
+import { LogFile } from './log-file.ts';
 import { say, terminalLine } from './terminal.ts';
 
 /** A process of the system. */
@@ -30,19 +30,18 @@ const steadyMs = 30_000;
 const usualPauses = { minTimeout: 500, factor: 2, maxTimeout: 30_000 };
 
 /**
- * Starts `program`, and restarts it if it ends, with growing pauses if it ends soon. Its output goes to `<logDir>/<name>.log`, which is emptied
- * first; warnings and errors also go to the terminal.
+ * Starts `program`, and restarts it if it ends, with growing pauses if it ends soon. Its output goes to the log file `<logDir>/<name>.log`;
+ * warnings and errors also go to the terminal.
  */
 export function keepRunning(program: Program, logDir: string, pauses = usualPauses): Kept {
   const { name } = program;
-  const logFile = join(logDir, `${name}.log`);
-  writeFileSync(logFile, '');
+  const log = new LogFile(join(logDir, `${name}.log`));
   const stop = new AbortController();
   let running: Running | undefined;
 
   const runOnce = async () => {
     const startedAt = performance.now();
-    running = start(program, logFile);
+    running = start(program, writerOf(log, name));
     const result = await running.ended;
     if (stop.signal.aborted) return;
     if (result.exitCode === invalidSettingsStatus)
@@ -69,7 +68,22 @@ export function keepRunning(program: Program, logDir: string, pauses = usualPaus
       stop.abort();
       await running?.stop();
       await kept;
+      log[Symbol.dispose]();
     },
+  };
+}
+
+/** Writes lines to a log. If that fails, as on a full disk, the program goes on, and the terminal says so once. */
+function writerOf(log: LogFile, name: string): (line: string) => void {
+  let hasFailed = false;
+  return (line) => {
+    try {
+      log.write(line);
+      hasFailed = false;
+    } catch (error) {
+      if (!hasFailed) say(name, `cannot write its log: ${error instanceof Error ? error.message : error}`);
+      hasFailed = true;
+    }
   };
 }
 
@@ -79,16 +93,18 @@ type Running = ReturnType<typeof start>;
  * One run, in a new session: Ctrl-C in the terminal reaches only the supervisor, which stops its programs in order. If the program or this
  * process ends, all processes of the session are killed.
  */
-function start({ name, command: [file = '', ...args], env, stopWithinMs, showAll }: Program, logFile: string) {
-  const log = { file: logFile, append: true } as const;
+function start(
+  { name, command: [file = '', ...args], env, stopWithinMs, showAll }: Program,
+  log: (line: string) => void,
+) {
   const child = execa(file, args, {
     env,
     extendEnv: false,
     detached: true,
     cleanup: false,
     stdin: 'ignore',
-    stdout: ['pipe', log],
-    stderr: ['pipe', log],
+    stdout: 'pipe',
+    stderr: 'pipe',
     buffer: false,
     reject: false,
     forceKillAfterDelay: stopWithinMs,
@@ -101,6 +117,7 @@ function start({ name, command: [file = '', ...args], env, stopWithinMs, showAll
   });
   const show = async (from: 'stdout' | 'stderr') => {
     for await (const line of child.iterable({ from })) {
+      log(line);
       const shown = terminalLine(line, from, showAll);
       if (shown !== undefined) say(name, shown);
     }
