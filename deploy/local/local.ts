@@ -43,7 +43,7 @@ async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise
   const dataDir = resolve(env['DATA_DIR'] || 'data');
   using _held = await holdDataDir(dataDir, stopping);
   const planned = await planSystem(env, dataDir);
-  await requireSystemTools(planned.redis !== undefined, stopping);
+  await requireSystemTools(planned.redis !== undefined, stopping, env);
   const plan = { ...planned, environments: await withSandboxMode(planned.environments) };
   await requireFree(portsOf(plan.configs), env, stopping);
 
