@@ -4,7 +4,7 @@ import { variableOf } from '@echodrop/client/local-system';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readForgetConfig, readProviderTestConfig, readStoreConfig } from '../services/admin/src/config.ts';
+import { readProviderTestConfig, readStoreConfig, readVerifierConfig } from '../services/admin/src/config.ts';
 import { type ComposeService, composeFile, composeText, ownServices, root } from './compose-file.fixture.ts';
 import { serviceConfigs, serviceNames } from './local/services.ts';
 import { makeSecrets } from './made-secrets.fixture.ts';
@@ -43,7 +43,7 @@ test('every service accepts the settings of .env.example', () => {
     expect(() => serviceConfigs[name].readConfig(environmentOf(composeFile.services[name]))).not.toThrow();
   }
   const admin = environmentOf(composeFile.services['admin']);
-  for (const read of [readStoreConfig, readForgetConfig, readProviderTestConfig])
+  for (const read of [readStoreConfig, readVerifierConfig, readProviderTestConfig])
     expect(() => read(admin)).not.toThrow();
   expect(() => readStoreConfig(environmentOf(composeFile.services['sweeper']))).not.toThrow();
 });

@@ -19,10 +19,11 @@ export interface CommandContext {
 
 /** Logs an action on the uploads of a user or application, before it happens. */
 export type Audit = (action: {
-  readonly action: 'remove' | 'block' | 'unblock' | 'export';
+  readonly action: 'remove' | 'block' | 'unblock' | 'export' | 'hand-over';
   readonly mediaId?: string;
   readonly mediaKey?: string;
   readonly provider?: string;
+  readonly newProvider?: string;
   readonly subject?: string;
   readonly application?: string;
 }) => void;

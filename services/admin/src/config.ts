@@ -7,7 +7,7 @@ import { storeSettings } from '@echodrop/object-store/object-store-from-settings
 import type { TestUser } from '@echodrop/provider-doctor/test-user';
 import { httpAddress, httpOrigin, InvalidSettings, readSettings, secret, wholeNumber } from '@echodrop/service/env';
 
-const forgetSettings = { VERIFIER_URL: httpAddress(), ...verifierSecret };
+const verifierSettings = { VERIFIER_URL: httpAddress(), ...verifierSecret };
 
 /** The gateway's: where an address of an upload must be. Without one, any host will do. */
 const addressSettings = { PUBLIC_SITE_URL: httpOrigin().optional(), PUBLIC_UPLOAD_URL: httpAddress().optional() };
@@ -43,7 +43,7 @@ function providerTestSettings(hasSigning: boolean) {
 }
 
 // These functions throw InvalidSettings.
-export const readForgetConfig = readerOf(forgetSettings);
+export const readVerifierConfig = readerOf(verifierSettings);
 export const readSweepConfig = readerOf(sweepSettings);
 export const readAddressConfig = readerOf(addressSettings);
 

@@ -9,7 +9,7 @@ import { freePorts } from '@echodrop/testkit/free-ports';
 import { patienceMs, patientSettings, patientSignal } from '@echodrop/testkit/patience';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { localEnvironments } from '../../../deploy/local/default-settings.ts';
 import { generateSecrets } from '../../../deploy/local/plan-system.ts';
 import { runCommand, runCommandProcess } from './admin.fixture.ts';
@@ -142,4 +142,40 @@ test.each([
   const { exitCode, stderr } = await runCommand(['forget', ...args], settings);
   expect(exitCode).toBe(2);
   expect(stderr).toMatch(expected);
+});
+
+describe('hand-over asks the verifier', () => {
+  const old = 'https://old.example/verify';
+  const run = (args: readonly string[], more: Record<string, string> = {}) =>
+    runCommand(['hand-over', ...args], {
+      ...{ ...env, OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: join(env['DATA_DIR'] ?? '', 'other-store') },
+      ...more,
+    });
+
+  test('and refuses while users of the old address can sign in', async () => {
+    const ran = await run([provider, old, '--yes']);
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toContain(`Users of ${provider} can still sign in. Remove it from IDENTITY_PROVIDERS`);
+  });
+
+  test('and refuses a new address that no user can sign in at', async () => {
+    const ran = await run([old, `${provider}/`, '--yes']);
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toContain(`Unknown provider ${provider}/. Add it to IDENTITY_PROVIDERS`);
+  });
+
+  test('and runs if the new address is in place of the old one', async () => {
+    expect(await run([old, provider, '--yes'])).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('Handed over 0 uploads'),
+    });
+  });
+
+  test('and refuses without it, unless the whole system is stopped', async () => {
+    const unreachable = { VERIFIER_URL: 'http://127.0.0.1:9', AUTH_VERIFIER_PORT: '9' };
+    const ran = await run([provider, old, '--yes'], unreachable);
+    expect(ran).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(ran.stderr).toContain('If the whole system is stopped, add --stopped.');
+    expect(await run([provider, old, '--yes', '--stopped'], unreachable)).toMatchObject({ exitCode: 0 });
+  });
 });

@@ -4,14 +4,17 @@ import { type Provider, readProvider } from '@echodrop/identity-provider/provide
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import { examineProvider, titleOf } from '@echodrop/provider-doctor/examine-provider';
 import type { Command } from 'commander';
-import { type CommandContext, CommandFailed } from './command-context.ts';
-import { readForgetConfig, readProviderTestConfig } from './config.ts';
+import { type CommandContext, CommandFailed, printFromStore } from './command-context.ts';
+import { readProviderTestConfig, readVerifierConfig } from './config.ts';
+import { handOverAndReport, requireMoved } from './hand-over.ts';
 import { providerArgument, quoteName, subjectArgument } from './name-arguments.ts';
 
-const forgetMs = 5000;
+const verifierMs = 5000;
+const [, , readAddress] = providerArgument;
 
-/** Adds the commands for identity providers: provider-test, forget. */
-export function addProviderCommands(admin: Command, { env, print }: CommandContext): void {
+/** Adds the commands for identity providers: provider-test, forget, hand-over. */
+export function addProviderCommands(admin: Command, context: CommandContext): void {
+  const { env, print, audit } = context;
   admin
     .command('provider-test')
     .summary('test an identity provider and explain what is wrong')
@@ -56,10 +59,38 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     .argument(...providerArgument)
     .argument(...subjectArgument)
     .action(async (provider: string, subject: string) => {
-      const { VERIFIER_URL: address, VERIFIER_SECRET: secret } = readForgetConfig(env);
-      await using verifier = new VerificationClient({ address, secret, deadlineMs: forgetMs });
+      await using verifier = verifierOf(env);
       print(await forget(verifier, { provider, subject }));
     });
+
+  admin
+    .command('hand-over')
+    .summary('give the uploads of a provider that moved to its new address')
+    .description(
+      'Give all uploads, unfinished uploads and blocks of a provider to its new address, if every user keeps the id there. First put the new address in ' +
+        'place of the old one in IDENTITY_PROVIDERS and restart the auth-verifier. Safe while the services run, but not beside remove, purge or another ' +
+        'hand-over. If it is interrupted, run it again. Pages and media keep their addresses; lists of users get new ones.',
+    )
+    .argument('<from>', 'the old address, as `list` prints it', readAddress)
+    .argument('<to>', 'the new address, as in IDENTITY_PROVIDERS', readAddress)
+    .option('--yes', 'hand them over (default: dry run)')
+    .option('--stopped', 'the whole system is stopped: do not ask the auth-verifier which providers it knows')
+    .action(async (from: string, to: string, { yes = false, stopped = false }, command: Command) => {
+      const entry = readProvider(to);
+      if (from === to) command.error('The addresses are the same.');
+      if (typeof entry === 'string' || entry.advertised !== to)
+        command.error('The new address must be an http(s) address, without profile and upstream.');
+      if (yes && !stopped) {
+        await using verifier = verifierOf(env);
+        await requireMoved(verifier, { from, to });
+      }
+      await printFromStore(context, (store) => handOverAndReport(store, { from, to, dryRun: !yes, audit }));
+    });
+}
+
+function verifierOf(env: CommandContext['env']): VerificationClient {
+  const { VERIFIER_URL: address, VERIFIER_SECRET: secret } = readVerifierConfig(env);
+  return new VerificationClient({ address, secret, deadlineMs: verifierMs });
 }
 
 function findProviders(entry: string, configured: readonly Provider[], command: Command): readonly Provider[] {
