@@ -64,7 +64,8 @@ export function renditionKey(
   return `${renditionsPrefixOf(mediaKey)}${name}-${version}.${extension}`;
 }
 
-const ownFolders = ['media', 'records', 'renditions', 'resumable', 'by-time', 'by-user', 'blocks', 'reports'];
+/** The folders of all keys that Echodrop makes. */
+export const ownFolders = ['media', 'records', 'renditions', 'resumable', 'by-time', 'by-user', 'blocks', 'reports'];
 
 /** Whether Echodrop made the key; the bucket may hold objects of other applications. */
 export function isOwnKey(key: string): boolean {

@@ -28,12 +28,13 @@ export const storeSettings = {
 
 type StoreSettings = Settings<typeof storeSettings>;
 
-/** Creates the configured store. `options` are those of MinIO and S3. */
+/** Creates the configured store. `options` are those of MinIO and S3; `onMissingLinks` is that of the filesystem store. */
 export async function objectStoreFromSettings(
   settings: StoreSettings,
-  options: StoreOptions = {},
+  { onMissingLinks, ...options }: StoreOptions & { readonly onMissingLinks?: () => void } = {},
 ): Promise<ObjectStore> {
-  if (settings.OBJECT_STORE === 'filesystem') return new FilesystemObjectStore(requireSet(settings.OBJECT_STORE_DIR));
+  if (settings.OBJECT_STORE === 'filesystem')
+    return new FilesystemObjectStore(requireSet(settings.OBJECT_STORE_DIR), onMissingLinks);
   const address = {
     endpoint: requireSet(settings.S3_ENDPOINT),
     region: settings.S3_REGION,

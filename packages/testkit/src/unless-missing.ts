@@ -14,6 +14,8 @@ const tools = {
   mc: { from: 'set MC_BIN to a MinIO client' },
   Chromium: { from: 'apt-get install chromium', required: 'REQUIRE_BROWSER' },
   'a C compiler': { from: 'apt-get install gcc libc6-dev', required: 'REQUIRE_COMPILER' },
+  'another disk': { from: 'mount a tmpfs at /dev/shm' },
+  'IPv6 on loopback': { from: 'give the interface lo the address ::1' },
   openssl: { from: 'apt-get install openssl' },
   script: { from: 'apt-get install bsdutils' },
   strace: { from: 'apt-get install strace' },

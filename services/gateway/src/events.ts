@@ -109,6 +109,12 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
       if (limitations.length === 0) log.info({ checksums }, 'Object store probed: it has all capabilities');
       else log.warn({ checksums, limitations }, 'Object store probed: it lacks capabilities');
     },
+    /** The folder of the filesystem store is weaker (docs/decisions/056). */
+    storeWithoutLinks(): void {
+      log.warn(
+        'Store folder has no hard links; after a crash, a repeat of an upload or the next piece may get 503 for 30 s',
+      );
+    },
     mediaOrphaned(mediaKey: string): void {
       orphans.inc();
       log.warn({ mediaKey }, 'Failed to delete media of a failed upload; the next sweep deletes it');

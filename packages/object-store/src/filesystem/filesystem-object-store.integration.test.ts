@@ -1,7 +1,19 @@
-import { mkdir, mkdtemp, open, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  mkdtempDisposable,
+  open,
+  readdir,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { describe, expect, test, vi } from 'vitest';
 import { objectStoreContract } from '../contract/object-store.contract.ts';
@@ -23,6 +35,13 @@ async function openDirectory() {
     },
   };
 }
+
+const device = async (path: string) => (await stat(path).catch(() => undefined))?.dev;
+const devices = await Promise.all(
+  [tmpdir(), '/dev/shm', '/tmp', import.meta.dirname].map(async (path) => ({ path, dev: await device(path) })),
+);
+/** A folder on another disk than the one for temporary files. */
+const otherDisk = devices.find(({ dev }) => dev !== undefined && dev !== devices[0]?.dev)?.path;
 
 describe('the filesystem store', () => {
   objectStoreContract(openDirectory);
@@ -133,6 +152,49 @@ describe('the filesystem store', () => {
       await store.discardWrite({ ...write, id });
     }
     expect(await store.completeWrite(write)).toMatchObject({ size: 5 });
+  });
+
+  test('ready tries the folders of objects and leaves nothing', async () => {
+    await using opened = await openDirectory();
+    const { store, other, directory } = opened;
+    await store.put('media/a', Readable.from([Buffer.from('bytes')]));
+    await mkdir(join(directory, 'objects/@eaDir'), { mode: 0 });
+    await Promise.all([store.ready(), other.ready()]);
+    const files = await readdir(directory, { recursive: true });
+    expect(files.sort()).toEqual(['objects', 'objects/@eaDir', 'objects/media', 'objects/media/a', 'tmp']);
+  });
+
+  describe('with a folder on another disk', unlessMissing({ 'another disk': otherDisk !== undefined }), () => {
+    test.each(['objects', 'objects/media', 'objects/records', 'objects/by-user', 'tmp'])(
+      'is not ready if it is %s, and names both folders',
+      async (name) => {
+        await using opened = await openDirectory();
+        await using disk = await mkdtempDisposable(join(otherDisk ?? '', 'echodrop-disk-'));
+        const { store, directory } = opened;
+        await mkdir(join(directory, name, '..'), { recursive: true });
+        await symlink(disk.path, join(directory, name));
+        const from = join(directory, 'tmp');
+        const to = join(directory, name === 'tmp' ? 'objects' : name);
+        const message = `files cannot move from ${from} to ${to}: these folders are on different disks, mounts or subvolumes; keep all of ${directory} on one`;
+        await expect(store.ready()).rejects.toThrow(message);
+        await expect(store.ready()).rejects.toThrow(StoreUnavailable);
+        expect(await readdir(disk.path)).toEqual([]);
+        await rm(join(directory, name));
+        await store.ready();
+      },
+    );
+
+    test('writes that meet it say the same', async () => {
+      await using opened = await openDirectory();
+      await using disk = await mkdtempDisposable(join(otherDisk ?? '', 'echodrop-disk-'));
+      const { store, directory } = opened;
+      await store.ready();
+      for (const name of ['media', 'records']) await symlink(disk.path, join(directory, 'objects', name));
+      const media = Readable.from([Buffer.from('bytes')]);
+      await expect(store.put('media/a', media)).rejects.toThrow(`to ${directory}/objects/media: these folders`);
+      const record = store.putIfAbsent('records/a.json', Buffer.from('{}'));
+      await expect(record).rejects.toThrow(`to ${directory}/objects/records: these folders`);
+    });
   });
 
   test('throws StoreUnavailable if the directory cannot be created or written', async () => {

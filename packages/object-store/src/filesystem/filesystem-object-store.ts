@@ -1,5 +1,5 @@
-import { access, constants, link, lstat, mkdir, opendir, rename, unlink } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { access, constants, lstat, mkdir, opendir, unlink } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
 import { consumeSource } from '../consume-source.ts';
@@ -22,7 +22,8 @@ import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fromStore, storeBody } from '../store-body.ts';
 import { fullCapabilities, type StoreCapabilities } from '../store-capabilities.ts';
 import { DirectoryLists } from './directory-lists.ts';
-import { syncNames, TemporaryFile } from './durable-file.ts';
+import { TemporaryFile } from './durable-file.ts';
+import { ObjectNames } from './object-names.ts';
 import { StagedFile, temporaryPath } from './staged-file.ts';
 import { openObject, storedObject } from './stored-file.ts';
 
@@ -33,12 +34,17 @@ export class FilesystemObjectStore implements ObjectStore {
   readonly #objects: string;
   readonly #temporary: string;
   readonly #lists: DirectoryLists;
+  readonly #names: ObjectNames;
+  #trial: Promise<void> | undefined;
 
-  constructor(directory: string) {
+  /** `onMissingLinks` is called once, if the file system has no hard links (docs/decisions/056). */
+  constructor(directory: string, onMissingLinks = () => {}) {
     this.#root = resolve(directory);
     this.#objects = join(this.#root, 'objects');
     this.#temporary = join(this.#root, 'tmp');
     this.#lists = new DirectoryLists(this.#objects);
+    const folders = { root: this.#root, objects: this.#objects, temporary: this.#temporary };
+    this.#names = new ObjectNames(folders, onMissingLinks);
   }
 
   async put(key: string, source: Readable, options: PutOptions = {}): Promise<WrittenObject> {
@@ -54,30 +60,18 @@ export class FilesystemObjectStore implements ObjectStore {
     const stats = await fromStore(file.sync());
     if (stats.size !== size) throw new StoreUnavailable(`object truncated: ${stats.size} of ${size} bytes on disk`);
     options.signal?.throwIfAborted();
-    await fromStore(this.#addName(path, () => rename(file.path, path)));
+    await this.#names.move(file.path, path);
     return { ...storedObject(key, stats), crc32: checksum.hex };
   }
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     const path = this.#pathOf(key);
     if (await this.exists(key)) {
-      // Its writer may have died before it synced the name.
-      await fromStore(syncNames(path, this.#root));
+      await this.#names.sync(path);
       return 'exists';
     }
-    await using file = new TemporaryFile(this.#temporary);
-    await fromStore(file.append(bytes));
-    await fromStore(file.sync());
-    // Unlike a file opened with O_EXCL, a link appears with its whole content.
-    const isLinked = await fromStore(
-      this.#addName(path, () =>
-        fromStore(
-          link(file.path, path).then(() => true),
-          'EEXIST',
-        ),
-      ),
-    );
-    return isLinked ? 'created' : 'exists';
+    const isAdded = bytes.length > 0 ? await this.#add(path, bytes) : await this.#names.addEmpty(path);
+    return isAdded ? 'created' : 'exists';
   }
 
   /** `putIfAbsent` has synced what it wrote. */
@@ -125,7 +119,7 @@ export class FilesystemObjectStore implements ObjectStore {
       'ENOTDIR',
       'EISDIR',
     );
-    if (removed) await fromStore(syncNames(path, this.#root));
+    if (removed) await this.#names.sync(path);
   }
 
   async append(write: StagedWrite, source: Readable, options: AppendOptions): Promise<void> {
@@ -138,12 +132,12 @@ export class FilesystemObjectStore implements ObjectStore {
     const { crc32 } = write;
     const finished = await this.stat(write.key);
     if (finished?.size === write.size) {
-      await fromStore(syncNames(path, this.#root));
+      await this.#names.sync(path);
       return { ...finished, crc32 };
     }
     await using file = await StagedFile.open(this.#temporary, write);
     const stats = await file.finish();
-    await fromStore(this.#addName(path, () => rename(file.path, path)));
+    await this.#names.move(file.path, path);
     return { ...storedObject(write.key, stats), crc32 };
   }
 
@@ -173,6 +167,11 @@ export class FilesystemObjectStore implements ObjectStore {
       await fromStore(mkdir(directory, { recursive: true }));
       await fromStore(access(directory, constants.R_OK | constants.W_OK));
     }
+    this.#trial ??= this.#names.try().catch((error: unknown) => {
+      this.#trial = undefined;
+      throw error;
+    });
+    await this.#trial;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
@@ -190,10 +189,10 @@ export class FilesystemObjectStore implements ObjectStore {
     return path;
   }
 
-  async #addName<T>(path: string, add: () => Promise<T>): Promise<T> {
-    await mkdir(dirname(path), { recursive: true });
-    const result = await add();
-    await syncNames(path, this.#root);
-    return result;
+  async #add(path: string, bytes: Buffer): Promise<boolean> {
+    await using file = new TemporaryFile(this.#temporary);
+    await fromStore(file.append(bytes));
+    await fromStore(file.sync());
+    return await this.#names.add(file.path, path);
   }
 }

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { lstat, open, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreUnavailable } from '../object-store.ts';
+import { fromStore } from '../store-body.ts';
+
+const pauseMs = 10;
+// A writer holds its claim for two system calls.
+const waitMs = 2000;
+const staleMs = 30_000;
+
+/**
+ * Keeps other writers away from a name, by a file that only one of them can create. Disposing removes the file. The claim of a process that died
+ * ends after 30 s.
+ */
+export class NameClaim implements AsyncDisposable {
+  readonly #path: string;
+  readonly #since = performance.now();
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * Waits at most two seconds for another writer.
+   * @returns undefined if `isTaken`
+   * @throws StoreUnavailable if another writer holds the claim
+   */
+  static async take(path: string, isTaken: () => Promise<boolean>): Promise<NameClaim | undefined> {
+    const end = performance.now() + waitMs;
+    while (!(await create(path))) {
+      if (await isTaken()) return undefined;
+      if (performance.now() < end) await sleep(pauseMs);
+      else if (await isStale(path)) await fromStore(unlink(path), 'ENOENT');
+      else throw new StoreUnavailable('another write of this object has begun and not ended');
+    }
+    await using held = new AsyncDisposableStack();
+    const claim = held.use(new NameClaim(path));
+    // Another writer may have ended just before.
+    if (await isTaken()) return undefined;
+    held.move();
+    return claim;
+  }
+
+  /** A writer that was suspended may have lost its claim. @throws StoreUnavailable */
+  requireFresh(): void {
+    if (performance.now() - this.#since > staleMs / 2) throw new StoreUnavailable('this write took too long');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await unlink(this.#path).catch(() => {});
+  }
+}
+
+async function create(path: string): Promise<boolean> {
+  const handle = await fromStore(open(path, 'wx', 0o640), 'EEXIST');
+  await handle?.close();
+  return handle !== undefined;
+}
+
+/** By the clock of the file system: that of a network folder may differ. */
+async function isStale(path: string): Promise<boolean> {
+  const claim = await fromStore(lstat(path), 'ENOENT');
+  return claim !== undefined && (await timeIn(dirname(path))) - claim.mtimeMs > staleMs;
+}
+
+async function timeIn(directory: string): Promise<number> {
+  const path = join(directory, randomUUID());
+  await using handle = await fromStore(open(path, 'wx', 0o640));
+  const { mtimeMs } = await handle.stat().finally(() => unlink(path));
+  return mtimeMs;
+}

@@ -1,0 +1,132 @@
+import { hash, randomUUID } from 'node:crypto';
+import { link, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { ownFolders } from '../object-keys.ts';
+import { StoreUnavailable } from '../object-store.ts';
+import { fromStore } from '../store-body.ts';
+import { syncFile, syncNames, TemporaryFile } from './durable-file.ts';
+import { NameClaim } from './name-claim.ts';
+
+interface StoreFolders {
+  readonly root: string;
+  readonly objects: string;
+  readonly temporary: string;
+}
+
+// Linux on FAT and exFAT, and for files of others: EPERM. Network folders and FUSE: any of them.
+const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+/** Gives complete files of the temporary folder their names as objects, so that they survive a power failure. @throws StoreUnavailable */
+export class ObjectNames {
+  readonly #folders: StoreFolders;
+  readonly #onMissingLinks: () => void;
+  #hasLinks = true;
+
+  /** `onMissingLinks` is called once, if the file system turns out to have no hard links. */
+  constructor(folders: StoreFolders, onMissingLinks: () => void) {
+    this.#folders = folders;
+    this.#onMissingLinks = onMissingLinks;
+  }
+
+  /** Replaces an earlier object. */
+  async move(from: string, path: string): Promise<void> {
+    await this.#inFolderOf(path, () => this.#rename(from, path));
+  }
+
+  /** Unlike a file opened with O_EXCL, the object appears with its whole content. @returns false if an object has the name */
+  async add(from: string, path: string): Promise<boolean> {
+    return this.#inFolderOf(path, async () => {
+      const linked = this.#hasLinks ? await this.#link(from, path) : 'unsupported';
+      return linked === 'unsupported' ? this.#claimAndRename(from, path) : linked === 'linked';
+    });
+  }
+
+  /** As `add`, for an object without content, which is complete at once. */
+  async addEmpty(path: string): Promise<boolean> {
+    return this.#inFolderOf(path, async () => {
+      const opened = await fromStore(open(path, 'wx', 0o640), 'EEXIST');
+      if (!opened) return false;
+      await using handle = opened;
+      await fromStore(syncFile(handle));
+      return true;
+    });
+  }
+
+  /** Another writer may have died before the name was on disk. */
+  async sync(path: string): Promise<void> {
+    await fromStore(syncNames(path, this.#folders.root));
+  }
+
+  /** Tries links and renames in each folder of objects: one of them may be a mount. */
+  async try(): Promise<void> {
+    const { objects, temporary } = this.#folders;
+    await using file = new TemporaryFile(temporary);
+    await fromStore(file.sync());
+    for (const folder of await foldersOf(objects)) {
+      // No key begins with a dot.
+      const path = join(folder, `.trial-${randomUUID()}`);
+      try {
+        if (this.#hasLinks && (await this.#link(file.path, path)) === 'linked') await fromStore(unlink(path));
+        await this.#rename(file.path, path);
+        await this.#rename(path, file.path);
+      } finally {
+        await unlink(path).catch(() => {});
+      }
+    }
+  }
+
+  async #claimAndRename(from: string, path: string): Promise<boolean> {
+    const { objects, temporary } = this.#folders;
+    // A sweep removes it as an unfinished write, if this process dies.
+    const claimPath = join(temporary, `claim-${hash('sha256', relative(objects, path))}`);
+    const isTaken = async () => (await fromStore(lstat(path), 'ENOENT')) !== undefined;
+    await using claim = await NameClaim.take(claimPath, isTaken);
+    if (!claim) return false;
+    claim.requireFresh();
+    await this.#rename(from, path);
+    return true;
+  }
+
+  async #link(from: string, path: string): Promise<'linked' | 'exists' | 'unsupported'> {
+    try {
+      await link(from, path);
+      return 'linked';
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST') return 'exists';
+      if (!withoutLinks.includes(code)) throw this.#describe(error, from, path);
+    }
+    if (this.#hasLinks) this.#onMissingLinks();
+    this.#hasLinks = false;
+    return 'unsupported';
+  }
+
+  async #rename(from: string, path: string): Promise<void> {
+    await rename(from, path).catch((error: unknown) => {
+      throw this.#describe(error, from, path);
+    });
+  }
+
+  #describe(error: unknown, from: string, path: string): unknown {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') return error;
+    return new StoreUnavailable(
+      `files cannot move from ${dirname(from)} to ${dirname(path)}: these folders are on different disks, mounts or subvolumes; ` +
+        `keep all of ${this.#folders.root} on one`,
+      { cause: error },
+    );
+  }
+
+  async #inFolderOf<T>(path: string, add: () => Promise<T>): Promise<T> {
+    await fromStore(mkdir(dirname(path), { recursive: true }));
+    const result = await fromStore(add());
+    await this.sync(path);
+    return result;
+  }
+}
+
+/** The folder of objects and those in it that exist. Others, such as a NAS adds, may not be writable. */
+async function foldersOf(objects: string): Promise<string[]> {
+  const paths = ['', ...ownFolders].map((name) => join(objects, name));
+  const found = await Promise.all(paths.map((path) => fromStore(stat(path), 'ENOENT')));
+  return paths.filter((_, n) => found[n]?.isDirectory());
+}
