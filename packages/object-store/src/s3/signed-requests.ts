@@ -56,7 +56,7 @@ export class SignedRequests implements AsyncDisposable {
     });
   }
 
-  /** Sends a request and reads the whole response, within `ms` over all tries. No response asks for a repeat. */
+  /** Sends a request and reads the whole response, within `ms` over all tries. No response requests a repeat. */
   async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<StoreResponse> {
     const earlier: number[] = [];
     try {

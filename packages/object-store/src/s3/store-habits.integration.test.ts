@@ -57,7 +57,7 @@ describeWithMinio('a store that', {}, (start) => {
     });
     afterAll(() => opened.disposeAsync());
 
-    test('is found out, and no object of the probe remains', async () => {
+    test('is detected, and no object of the probe remains', async () => {
       const before = await keptBy(store);
       const capabilities = Object.assign({}, onMinio, ...has.map((habit) => found[habit]));
       expect(await store.probe()).toEqual({ ...capabilities, harmless: expect.any(Array) });

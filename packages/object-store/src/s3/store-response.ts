@@ -3,13 +3,13 @@ import type { Readable } from 'node:stream';
 import { type ByteRange, StoreUnavailable } from '../object-store.ts';
 import { readErrorCode } from './response-xml.ts';
 
-/** The store responded with a status that is no success, and asks for no repeat. */
+/** The store responded with a status that is no success, and requests no repeat. */
 export class StoreRefused extends StoreUnavailable {}
 
 /** The multipart upload was completed or aborted, or one of its parts was replaced. */
 export class PartsLost extends StoreRefused {}
 
-/** The store has joined other parts than it was told: one of them was replaced. The object is there. */
+/** The store has joined other parts than the request names: one of them was replaced. The object is there. */
 export class OtherPartsJoined extends StoreUnavailable {}
 
 /** S3 verifies the bytes against this request header and repeats it in the response. */
