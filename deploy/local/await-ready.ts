@@ -21,8 +21,8 @@ async function requireReady(name: ServiceName, { HOST, OPS_PORT }: ServiceConfig
   }).catch((cause: unknown) => {
     throw new Error(`${name} is not ready: no response on its ops port ${OPS_PORT}`, { cause });
   });
-  const { state, parts } = (await response.json()) as { state: string; parts: Record<string, string> };
+  const { state, reasons = {} } = (await response.json()) as { state: string; reasons?: Record<string, string> };
   if (response.status === 200) return;
-  const down = Object.keys(parts).filter((part) => parts[part] === 'down');
-  throw new Error(`${name} is not ready: ${down.length > 0 ? `${down.join(', ')} down` : state}`);
+  const down = Object.entries(reasons).map(([part, reason]) => `${part} is down (${reason})`);
+  throw new Error(`${name} is not ready: ${down.length > 0 ? down.join(', ') : state}`);
 }

@@ -76,11 +76,6 @@ export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
   async backlog(kind: ProbeKind): Promise<Backlog> {
     return (await this.backlogOf(queues[kind])) ?? empty;
   }
-
-  /** Resolves if Redis responds. */
-  async ready(): Promise<void> {
-    await this.clients[queues.photos].ready();
-  }
 }
 
 /** Handles the error of a request: the reply for media that killed its workers. @throws every other error */

@@ -23,11 +23,6 @@ export class ClientConnection implements AsyncDisposable {
     this.failoverMs = failoverMsOf(redis.url);
   }
 
-  /** @throws Error if Redis is out of reach */
-  requireReady(): void {
-    if (this.redis.status !== 'ready') throw new Error('Redis unreachable');
-  }
-
   /** Dispose of its queue clients first. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.redis[Symbol.asyncDispose]();

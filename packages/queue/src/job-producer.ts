@@ -64,14 +64,14 @@ export class JobProducer<Q, R> implements AsyncDisposable {
   }
 
   async #addAll(jobs: readonly Unattended<Q>[]): Promise<void> {
-    this.#connection.requireReady();
+    this.#connection.redis.requireReady();
     const owners = jobs.map(({ owner }) => owner);
     const priorities = await this.#turns.next(owners, 'unattended');
     await this.#queue.addBulk(jobs.map((job, n) => this.#newJob(job, priorities[n])));
   }
 
   async #awaitedPriority(owner: string | undefined): Promise<number> {
-    this.#connection.requireReady();
+    this.#connection.redis.requireReady();
     if (owner === undefined) return 0;
     const [priority = 0] = await this.#turns.next([owner], 'awaited');
     return priority;

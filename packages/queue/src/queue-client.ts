@@ -85,7 +85,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
 
   /** @throws Error if Redis is out of reach */
   async backlog(): Promise<Backlog> {
-    this.#connection.requireReady();
+    this.#connection.redis.requireReady();
     // BullMQ keeps jobs with a priority apart. The first without one is the oldest; the first with one is the next in turn.
     const [counts, firsts] = await Promise.all([
       this.#queue.getJobCounts('waiting', 'prioritized', 'delayed'),
@@ -98,7 +98,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
 
   /** The share of a job that is done, from 0 to 1; undefined if it is not begun, has ended, or reports none. */
   async progressOf(jobId: string): Promise<number | undefined> {
-    this.#connection.requireReady();
+    this.#connection.redis.requireReady();
     const fields = ['progress', 'finishedOn'] as const;
     const [progress, finishedOn] = await this.#connection.redis.hmget(this.#queue.toKey(jobId), ...fields);
     const share = Number.parseFloat(progress ?? '');
@@ -173,7 +173,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
   // Whether the queue has the job, or an end of it to reuse. BullMQ ignores a job whose id it knows, and forgets old ends only when other jobs
   // end: so an end that is too old, or forged, is removed here.
   async #hasJob(jobId: string, owner: string | undefined): Promise<boolean> {
-    this.#connection.requireReady();
+    this.#connection.redis.requireReady();
     const job = await this.#queue.getJob(jobId);
     if (job?.finishedOn) {
       const end = this.#open(jobId, endOf(job));

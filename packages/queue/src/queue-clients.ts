@@ -2,7 +2,7 @@ import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { LRUCache } from 'lru-cache';
 import { ClientConnection } from './client-connection.ts';
 import { type Backlog, type EndReuse, QueueClient } from './queue-client.ts';
-import type { QueueOptions } from './queue-connection.ts';
+import { type QueueOptions, requireQueues } from './queue-connection.ts';
 
 const freshMs = 1000;
 
@@ -24,16 +24,16 @@ export class QueueClients<N extends string, Q, R> implements AsyncDisposable {
     });
   }
 
-  /** Accepts an outage. @throws Error if Redis has refused the database of the address */
-  requireDatabase(): Promise<void> {
-    return this.#connection.redis.requireDatabase();
-  }
-
   /** The backlogs that can be read, by the names of the queues. */
   async backlogs(): Promise<ReadonlyMap<string, Backlog>> {
     const names = Object.keys(this.clients) as N[];
     const backlogs = await Promise.all(names.map(async (name) => [name, await this.backlogOf(name)] as const));
     return new Map(backlogs.flatMap(([name, backlog]) => (backlog ? [[name, backlog]] : [])));
+  }
+
+  /** Resolves if Redis responds. @throws Error that says why not */
+  ready(): Promise<void> {
+    return requireQueues(this.#connection.redis);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

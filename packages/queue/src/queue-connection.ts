@@ -79,7 +79,7 @@ export function openQueue<Q, R>(name: string, connection: RedisConnection): Queu
 
 /** Resolves if Redis responds and the queues' keys may be used. @throws Error that says why not */
 export async function requireQueues(redis: RedisConnection): Promise<void> {
-  redis.requireConnected();
+  await redis.awaitReady();
   const { prefix, queues } = redis.names;
   try {
     await redis.exists(queues);

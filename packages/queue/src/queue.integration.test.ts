@@ -351,7 +351,7 @@ describe.concurrent('a queue', () => {
     for (let stops = 0; stops < 3; stops += 1) {
       await current.started;
       const next = slowWorker(queue);
-      await next.worker.ready();
+      await waitUntil('a connection', () => next.worker.ready().then(() => true));
       expect(await msUntilSettled(current.worker[Symbol.asyncDispose]())).toBeLessThan(patienceMs);
       expect(await current.aborted).toMatchObject({ message: 'worker is stopping' });
       await next.started;

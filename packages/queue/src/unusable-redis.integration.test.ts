@@ -24,7 +24,7 @@ test('clients and workers are not ready if Redis lacks their database, say so, a
     await expect.poll(() => reasonOf(part)).toMatch(/^Redis refused database 16 .* with a REDIS_PREFIX of its own$/);
   await expect(client.request('q', { deadlineMs: 1000 })).rejects.toThrow('job did not complete');
   const { worker: serving } = other.worker();
-  await serving.ready();
+  await waitUntil('a connection', () => serving.ready().then(() => true));
   const otherClient = other.client();
   await waitUntil('a reply', async () => (await otherClient.request('q', { deadlineMs: 5000 })) === 'Q');
   expect(ends).toEqual([]);
@@ -72,7 +72,7 @@ test('BullMQ prints no warning of its own about eviction', async () => {
   const { worker } = queue.worker();
   const client = queue.client();
   await waitUntil('a reply', async () => (await client.request('q', { deadlineMs: 5000 })) === 'Q');
-  await worker.ready();
+  await waitUntil('a connection', () => worker.ready().then(() => true));
   expect(print.mock.calls).toEqual([]);
   print.mockRestore();
 });

@@ -4,16 +4,17 @@ import { Health } from './health.ts';
 import { listen } from './http-server.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { createOpsServer } from './ops-server.ts';
+import { Secret } from './secret.ts';
 
 let health: Health;
 let metrics: Metrics;
 let address: string;
 let parts: AsyncDisposableStack;
-const log = { error: vi.fn() };
+const log = { error: vi.fn(), warn: vi.fn() };
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
-  health = new Health();
+  health = new Health(log, [new Secret('redis://:hunter2@redis')]);
   metrics = new Metrics('gateway');
   const server = createOpsServer(health, metrics, log);
   const stopping = new AbortController().signal;
@@ -31,15 +32,20 @@ test('/livez responds from start to end', async () => {
   }
 });
 
-test('/readyz returns 503 with the component that is down, and 200 if all are ready', async () => {
+test('/readyz returns 503 with the component that is down and why, and 200 if all are ready', async () => {
   let down = true;
   health.markServing();
   health.addCheck('queue', async () => {
-    if (down) throw new Error('ECONNREFUSED redis://:hunter2@redis');
+    if (down) throw new Error('ECONNREFUSED redis://:hunter2@redis \u009b31m');
   });
   const refused = await fetch(`${address}/readyz`);
   expect(refused.status).toBe(503);
-  expect(await refused.json()).toEqual({ ready: false, state: 'serving', parts: { queue: 'down' } });
+  expect(await refused.json()).toEqual({
+    ready: false,
+    state: 'serving',
+    parts: { queue: 'down' },
+    reasons: { queue: 'ECONNREFUSED [secret] \\u009b31m' },
+  });
   down = false;
   const ready = await fetch(`${address}/readyz`);
   expect([ready.status, ready.headers.get('cache-control')]).toEqual([200, 'no-store']);

@@ -13,6 +13,7 @@ import { type RouteOf, registerHttpMetrics } from './metrics/http-metrics.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { createOpsServer } from './ops-server.ts';
 import type { ProcessSettings } from './process-settings.ts';
+import { secretsIn } from './reason-of.ts';
 import { escapeLine } from './terminal-text.ts';
 import { startTracing } from './tracing/start-tracing.ts';
 
@@ -62,7 +63,7 @@ export async function runService<C extends ProcessSettings>(
   const log = createLog(name, config.LOG_LEVEL);
   logWhatNodePrints(log);
   const metrics = new Metrics(name);
-  const health = new Health();
+  const health = new Health(log, secretsIn(config));
   const resources = new AsyncDisposableStack();
   const info = metrics.gauge('echodrop_build_info', 'Always 1; labels carry version and revision.', [
     'version',
@@ -83,8 +84,8 @@ export async function runService<C extends ProcessSettings>(
     // A slow start must not delay a shutdown.
     await Promise.race([build({ config, log, metrics, health, resources, serve }), stopped]);
     if (!stopping.aborted) {
-      health.markServing();
       log.info({ opsPort }, 'Ready');
+      health.markServing();
       await stopped;
       health.markStopping();
       log.info('Stopping');

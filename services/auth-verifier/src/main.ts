@@ -1,6 +1,6 @@
 import { verificationRoute } from '@echodrop/contracts/verification';
 import { verificationServer } from '@echodrop/contracts/verification-server';
-import { awaitFirstAttempt, cacheRedis, connectRedis, failFast } from '@echodrop/service/redis/redis';
+import { awaitFirstAttempt, cacheRedis, checkRedis, connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { cacheTimeoutMs, queryWaitMs, readConfig } from './config.ts';
@@ -20,6 +20,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, hea
   const redis = resources.use(
     connectRedis(cacheRedis(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log.child({ redis: 'cache' })),
   );
+  health.addOptionalCheck('cache', () => checkRedis(redis));
   const { IDENTITY_PROVIDERS: known, PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
   const waitMs = queryWaitMs(timeoutMs);
   const keys = new CacheKeys(config.CACHE_KEY_SECRET, redis.names);
@@ -43,8 +44,6 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, hea
     forget: (user) => verifier.forget(user),
     log,
   });
-  // It needs no cache, but a wrong address must not look like an outage.
-  health.addCheck('cache', () => redis.requireDatabase());
   // Without its cache, it would accept a replay.
   await awaitFirstAttempt(redis);
   await serve(server, config.PORT, ({ url }) => verificationRoute(url));

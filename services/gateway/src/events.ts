@@ -2,6 +2,7 @@ import type { Probe } from '@echodrop/media/outcomes';
 import { limitationsOf, type StoreCapabilities } from '@echodrop/object-store/store-capabilities';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
+import { Outages } from '@echodrop/service/outages';
 import { type SlotLimit, slotLimits } from './admit/slots.ts';
 import { createUploadEvents } from './upload-events.ts';
 
@@ -31,6 +32,13 @@ function createAdmissionEvents(log: Log, metrics: Metrics) {
     'echodrop_rate_limit_bypassed_total',
     'Uploads admitted without rate limiting because the cache Redis was unavailable.',
   );
+  const withoutLimits = new Outages(log, {
+    begin: 'Uploads admitted without rate limiting; cache Redis unavailable',
+    end: 'Uploads are rate limited again',
+    // A slow Redis may miss the time limit now and then; the metric counts that.
+    graceMs: 1000,
+  });
+  const blockList = new Outages(log, { begin: 'Failed to refresh block list', end: 'Block list refreshed again' });
   return {
     /** A request was refused before anything of it was read. */
     admissionRefused(limit: SlotLimit): void {
@@ -38,10 +46,16 @@ function createAdmissionEvents(log: Log, metrics: Metrics) {
     },
     rateLimitBypassed(error: unknown): void {
       bypasses.inc();
-      log.warn({ err: error }, 'Upload admitted without rate limiting; cache Redis unavailable');
+      withoutLimits.report('', error);
+    },
+    rateLimited(): void {
+      withoutLimits.end('');
     },
     blockListFailed(error: unknown): void {
-      log.warn({ err: error }, 'Failed to refresh block list');
+      blockList.report('', error);
+    },
+    blockListRefreshed(): void {
+      blockList.end('');
     },
   };
 }

@@ -72,7 +72,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   const renditions = resources.use(new RenditionClient({ ...queues, secret: config.RENDITION_QUEUE_SECRET }));
   const { PROBE_TIMEOUT_MS: probeTimeoutMs } = config;
   const mediaLimits = { maxPixels: config.MAX_PIXELS, typesOff: config.MEDIA_TYPES_OFF };
-  const blocks = resources.use(new BlockList(store, events.blockListFailed));
+  const blocks = resources.use(new BlockList(store, events));
   const publisher = new Publisher({ store, probes, probeTimeoutMs, mediaLimits, renditions, blocks, events });
   const claims = new IdempotencyClaims(claimsRedis, {
     maxHoldMs: publisher.maxMs,
@@ -90,7 +90,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
       unverifiedBufferBytes: config.UNVERIFIED_BUFFER_BYTES,
     },
     {
-      rates: new UploadRates(limitsRedis, perMinute, events.rateLimitBypassed),
+      rates: new UploadRates(limitsRedis, perMinute, events),
       ...{ probes, probeTimeoutMs },
       blocks,
       onRefused: events.admissionRefused,

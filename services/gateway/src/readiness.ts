@@ -4,7 +4,7 @@ import type { VerificationClient } from '@echodrop/contracts/verification-client
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { StoreCapabilities } from '@echodrop/object-store/store-capabilities';
 import type { Health } from '@echodrop/service/health';
-import type { RedisConnection } from '@echodrop/service/redis/redis';
+import { checkRedis, type RedisConnection } from '@echodrop/service/redis/redis';
 import type { BlockList } from './admit/block-list.ts';
 import { storeProbe } from './store-probe.ts';
 
@@ -16,12 +16,12 @@ interface ReadinessDeps {
   readonly blocks: Pick<BlockList, 'ready'>;
   readonly probes: Pick<ProbeClient, 'ready'>;
   readonly verifier: Pick<VerificationClient, 'ready'>;
-  readonly limitsRedis: Pick<RedisConnection, 'requireDatabase'>;
+  readonly limitsRedis: RedisConnection;
 }
 
 /**
- * Adds the readiness checks of the gateway: what most uploads need. An outage of the cache Redis is none of it: every upload is verified again,
- * and rates per user and API key are not limited. Waits for the first check of the store, at most two seconds.
+ * Adds the readiness checks of the gateway: what most uploads need, and the cache Redis, without which every upload is verified again, and rates
+ * per user and API key are not limited. Waits for the first check of the store, at most two seconds.
  * @param onProbed gets what the store does, at first and after each change
  */
 export async function addReadinessChecks(
@@ -36,6 +36,6 @@ export async function addReadinessChecks(
   // The queue Redis.
   health.addCheck('queue', () => probes.ready());
   health.addCheck('verifier', () => verifier.ready());
-  health.addCheck('cache', () => limitsRedis.requireDatabase());
+  health.addOptionalCheck('cache', () => checkRedis(limitsRedis));
   await Promise.race([checkStore().catch(() => {}), sleep(storeCheckMs, undefined, { ref: false })]);
 }

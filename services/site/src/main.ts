@@ -17,7 +17,6 @@ import type { WebUpload } from './site.ts';
 
 await runService('site', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
   const store = resources.use(observeStore(await objectStoreFromSettings(config), metrics));
-  // Pages with existing renditions need no queue.
   health.addCheck('store', () => store.ready());
 
   const queue = {
@@ -26,10 +25,10 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
     log,
     forgeries: new Forgeries(log, metrics),
   };
-  const client = resources.use(new RenditionClient(queue));
-  // A wrong address must not look like an outage.
-  health.addCheck('queue', () => client.requireDatabase());
-  const renditions = new SharedRenditions(client);
+  const renditionClient = resources.use(new RenditionClient(queue));
+  // Pages with existing renditions need no queue.
+  health.addOptionalCheck('queue', () => renditionClient.ready());
+  const renditions = new SharedRenditions(renditionClient);
   const events = createSiteEvents(log, metrics);
   if (!isTrustworthy(config.PUBLIC_SITE_URL)) events.publicSiteUnencrypted(config.PUBLIC_SITE_URL);
   const app = siteApp({

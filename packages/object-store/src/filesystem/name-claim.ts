@@ -22,25 +22,15 @@ export class NameClaim implements AsyncDisposable {
     this.#path = path;
   }
 
-  /**
-   * Waits at most two seconds for another writer.
-   * @returns undefined if `isTaken`
-   * @throws StoreUnavailable if another writer holds the claim
-   */
-  static async take(path: string, isTaken: () => Promise<boolean>): Promise<NameClaim | undefined> {
+  /** Waits at most two seconds for another writer. @throws StoreUnavailable if it still holds the claim */
+  static async take(path: string): Promise<NameClaim> {
     const end = performance.now() + waitMs;
     while (!(await create(path))) {
-      if (await isTaken()) return undefined;
       if (performance.now() < end) await sleep(pauseMs);
       else if (await isStale(path)) await fromStore(unlink(path), 'ENOENT');
       else throw new StoreUnavailable('another write of this object has begun and not ended');
     }
-    await using held = new AsyncDisposableStack();
-    const claim = held.use(new NameClaim(path));
-    // Another writer may have ended just before.
-    if (await isTaken()) return undefined;
-    held.move();
-    return claim;
+    return new NameClaim(path);
   }
 
   /** A writer that was suspended may have lost its claim. @throws StoreUnavailable */

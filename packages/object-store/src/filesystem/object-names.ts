@@ -79,9 +79,8 @@ export class ObjectNames {
     const { objects, temporary } = this.#folders;
     // A sweep removes it as an unfinished write, if this process dies.
     const claimPath = join(temporary, `claim-${hash('sha256', relative(objects, path))}`);
-    const isTaken = async () => (await fromStore(lstat(path), 'ENOENT')) !== undefined;
-    await using claim = await NameClaim.take(claimPath, isTaken);
-    if (!claim) return false;
+    await using claim = await NameClaim.take(claimPath);
+    if (await fromStore(lstat(path), 'ENOENT')) return false;
     claim.requireFresh();
     await this.#rename(from, path);
     return true;

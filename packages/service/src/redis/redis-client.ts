@@ -1,4 +1,5 @@
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import { RefusedSetting } from '../refused-setting.ts';
 import type { RedisAddress } from './redis-address.ts';
 
 /** One server, or a cluster, where each command goes to the node that holds its key. */
@@ -30,10 +31,12 @@ export function createRedisClient(address: RedisAddress, options: RedisOptions):
   return requireDatabase(new Redis({ ...options, ...serverOptions, ...sentinelOptions(address, options) }));
 }
 
-/** If an error says that the server refused the database of the address: an Error that says what to do. */
-export function databaseRefusal(error: Error & { command?: { name: string; args: unknown[] } }): Error | undefined {
+/** If an error says that the server refused the database of the address: one that says what to do. */
+export function databaseRefusal(
+  error: Error & { command?: { name: string; args: unknown[] } },
+): RefusedSetting | undefined {
   if (error.command?.name !== 'select') return undefined;
-  return new Error(
+  return new RefusedSetting(
     `Redis refused database ${error.command.args[0]} of the address (${error.message}). Use a number that this server has, ` +
       'or database 0 with a REDIS_PREFIX of its own',
     { cause: error },

@@ -6,6 +6,8 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { readSettings } from '../env.ts';
 import type { Log } from '../log.ts';
+import { reasonOf } from '../reason-of.ts';
+import { RefusedSetting } from '../refused-setting.ts';
 import {
   awaitFirstAttempt,
   cacheRedis,
@@ -142,8 +144,8 @@ test.each([
       (reply) => replies.push(reply),
       () => {},
     );
-  await expect(connection.requireDatabase()).rejects.toThrow(noDatabase);
-  expect(connection.requireConnected).toThrow(noDatabase);
+  await expect(connection.awaitReady()).rejects.toThrow(noDatabase);
+  expect(() => connection.requireReady()).toThrow(RefusedSetting);
   let attempts = 0;
   for (const each of [connection, copy]) {
     each.on('connect', () => {
@@ -162,17 +164,16 @@ test('a database that is refused after a reconnect is not replaced by database 0
   await using redis = await startRedis();
   const { log, warnings } = collectWarnings();
   await using connection = connectRedis(redisAt(`${redis.url}/3`), failFast, log);
-  await connection.requireDatabase();
   await waitUntil('a connection', async () => (await connection.set('a key', 'first')) === 'OK');
   await redis.command('ACL', 'SETUSER', 'default', '-select');
   await redis.command('CLIENT', 'KILL', 'TYPE', 'normal');
-  await expect.poll(() => connection.requireDatabase().catch(String)).toMatch(/refused database 3 .*NOPERM/);
+  await expect.poll(() => connection.awaitReady().catch(String)).toMatch(/refused database 3 .*NOPERM/);
   await expect(connection.set('a key', 'second')).rejects.toThrow();
   await redis.command('ACL', 'SETUSER', 'default', '+select');
   await waitUntil('a connection again', async () => (await connection.get('a key')) === 'first');
-  await connection.requireDatabase();
+  await connection.awaitReady();
   expect((await redis.command('INFO', 'keyspace')).match(/^db\d+:keys=\d+/gm)).toEqual(['db3:keys=1']);
-  expect(warnings.at(-1)).toBe('Redis reachable again');
+  expect(warnings.at(-1)).toBe('Redis accepted the database again');
   expect(warnings.filter((line) => line === 'Redis refused the database')).toHaveLength(1);
 });
 
@@ -182,7 +183,7 @@ test('with sentinels, the database of the address is refused too', async () => {
   await using sentinels = await startSentinels(watch);
   const address = `redis+sentinel://127.0.0.1:${sentinels.ports[0]}/mine/16`;
   await using connection = connectRedis(redisAt(address), failFast, collectWarnings().log);
-  await expect.poll(() => connection.requireDatabase().catch(({ message }) => message)).toMatch(noDatabase);
+  await expect.poll(() => connection.awaitReady().catch(reasonOf)).toMatch(noDatabase);
   await expect(connection.set('a key', 'a value')).rejects.toThrow();
   expect(await redis.command('DBSIZE')).toBe('0');
 });
@@ -191,7 +192,8 @@ test('an outage is no fault of the database, and its reason is known', async () 
   await using redis = await startRedis();
   await redis.kill();
   await using connection = connectRedis(redisAt(`${redis.url}/16`), failFast, collectWarnings().log);
-  await connection.requireDatabase();
   await waitUntil('a failed attempt', async () => connection.status === 'reconnecting');
-  expect(connection.requireConnected).toThrow(`Redis unreachable: connect ECONNREFUSED 127.0.0.1:${redis.port}`);
+  const error = await connection.awaitReady().catch((error: unknown) => error);
+  expect(reasonOf(error)).toBe(`Redis unreachable: connect ECONNREFUSED 127.0.0.1:${redis.port}`);
+  expect(error).not.toBeInstanceOf(RefusedSetting);
 });

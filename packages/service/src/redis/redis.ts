@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import type { RedisOptions } from 'ioredis';
 import { requiredWithout, requireSet, type Settings, secret } from '../env.ts';
 import type { Log } from '../log.ts';
+import { Outages } from '../outages.ts';
+import { RefusedSetting } from '../refused-setting.ts';
 import type { Secret } from '../secret.ts';
 import { keepConnected } from './keep-connected.ts';
 import { InvalidRedisAddress, readRedisAddress } from './redis-address.ts';
@@ -80,64 +82,66 @@ export const retryForever: RedisOptions = {
   maxRetriesPerRequest: null,
 };
 
-// A readiness check waits no longer for it.
-const firstAttemptMs = 1000;
+// A readiness check waits no longer for an attempt to connect.
+const attemptMs = 1000;
 
 /** A connection that reconnects by itself, and knows why it cannot. */
 export type RedisConnection = RedisClient &
   AsyncDisposable & {
     readonly names: RedisNames;
-    /** @throws Error that says why there is no connection, once an attempt has failed */
-    requireConnected(): void;
-    /** Unlike `requireConnected`, accepts an outage. @throws Error if the server has refused the database of the address */
-    requireDatabase(): Promise<void>;
+    /** @throws Error that says what keeps it from connecting: commands would wait, or fail without a reason. RefusedSetting */
+    requireReady(): void;
+    /** As `requireReady`, but waits for an attempt to connect, at most a second, if none has failed since the last connection. */
+    awaitReady(): Promise<void>;
   };
 
 /** Connects, and again after each loss. Logs each loss once, and each refusal of the database. */
 export function connectRedis({ url, names, onReady }: RedisPlace, options: RedisOptions, log: Log): RedisConnection {
   const redis = createRedisClient(readRedisAddress(url.reveal()), options);
-  const lost = new Set<string>();
+  const secrets = [url];
+  // Reasons alternate while a client reconnects.
+  const messages = { begin: 'Redis unreachable', end: 'Redis reachable again', field: 'node', maxReasons: 1 };
+  const outages = new Outages(log, { ...messages, secrets });
+  const refusalMessages = { begin: 'Redis refused the database', end: 'Redis accepted the database again' };
+  const refusals = new Outages(log, { ...refusalMessages, level: 'error', secrets });
   let fault: Error | undefined;
-  let refusal: Error | undefined;
-  let firstAttempt: Promise<void> | undefined;
-  const warn = (error: Error, node = '') => {
-    if (!lost.has(node)) log.warn({ reason: error.message, ...(node && { node }) }, 'Redis unreachable');
-    lost.add(node);
-  };
   redis.on('ready', () => {
-    // A warning too: who sees the loss must see its end.
-    if (lost.delete('') || refusal) log.warn('Redis reachable again');
-    fault = refusal = undefined;
+    fault = undefined;
+    outages.end('');
+    refusals.end('');
     onReady?.(redis);
   });
   redis.on('error', (error) => {
     // What remained of the handshake after the refusal.
-    if (refusal && redis.status === 'connect') return;
-    const isKnown = refusal !== undefined;
-    refusal = databaseRefusal(error);
-    fault = refusal ?? new Error(`Redis unreachable: ${error.message}`);
-    if (!refusal) warn(error);
-    else if (!isKnown) log.error({ reason: refusal.message }, 'Redis refused the database');
+    if (fault instanceof RefusedSetting && redis.status === 'connect') return;
+    fault = databaseRefusal(error) ?? error;
+    (fault instanceof RefusedSetting ? refusals : outages).report('', fault);
   });
   // Cluster only.
-  redis.on('node error', warn);
-  redis.on('+node', (node) => node.on('ready', () => lost.delete(`${node.options.host}:${node.options.port}`)));
+  redis.on('node error', (error, node) => outages.report(node, error));
+  redis.on('+node', (node) => node.on('ready', () => outages.end(`${node.options.host}:${node.options.port}`)));
   const reconnection = keepConnected(redis);
   return Object.assign(redis, {
     names,
-    requireConnected() {
-      if (redis.status !== 'ready' && fault) throw fault;
+    requireReady() {
+      if (redis.status === 'ready') return;
+      throw fault instanceof RefusedSetting ? fault : new Error('Redis unreachable', { cause: fault });
     },
-    async requireDatabase() {
-      firstAttempt ??= awaitFirstAttempt(redis, firstAttemptMs);
-      await firstAttempt;
-      if (refusal) throw refusal;
+    async awaitReady() {
+      if (!fault) await awaitFirstAttempt(redis, attemptMs);
+      this.requireReady();
     },
     async [Symbol.asyncDispose]() {
       reconnection[Symbol.dispose]();
       redis.disconnect();
     },
   });
+}
+
+/** Resolves if Redis responds. @throws Error that says why not */
+export async function checkRedis(redis: RedisConnection): Promise<void> {
+  await redis.awaitReady();
+  await redis.ping();
 }
 
 /**

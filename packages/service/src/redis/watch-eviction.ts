@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { Outages } from '../outages.ts';
 import type { RedisPlace } from './redis.ts';
 import type { RedisClient } from './redis-client.ts';
 import { mayEvict, memoryOf } from './redis-memory.ts';
@@ -10,19 +11,16 @@ const intervalMs = 60_000;
  * connections. Looks at each connection, and every minute until disposed.
  */
 export function watchEviction(place: RedisPlace, log: Log, everyMs = intervalMs): RedisPlace & Disposable {
-  let reported: string | undefined;
+  const evictions = new Outages(log, {
+    begin: 'Queue Redis loses jobs and idempotency keys when it is full: set its maxmemory-policy to noeviction',
+    end: 'Queue Redis keeps all jobs again: its maxmemory-policy is noeviction',
+    level: 'error',
+  });
   let latest: RedisClient | undefined;
   const look = async (redis: RedisClient) => {
     const policy = (await memoryOf(redis)).find(mayEvict)?.policy;
-    if (policy === reported) return;
-    reported = policy;
-    if (policy === undefined) log.warn('Queue Redis keeps all jobs again: its maxmemory-policy is noeviction');
-    else {
-      log.error(
-        { policy },
-        'Queue Redis loses jobs and idempotency keys when it is full: set its maxmemory-policy to noeviction',
-      );
-    }
+    if (policy === undefined) evictions.end('');
+    else evictions.report('', new Error(`its maxmemory-policy is ${policy}`));
   };
   // A failure has a line of its own, that Redis is unreachable.
   const lookIfReady = () => {

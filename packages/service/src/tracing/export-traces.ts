@@ -3,6 +3,7 @@ import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { envDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import { NodeSDK, type NodeSDKConfiguration } from '@opentelemetry/sdk-node';
 import type { Log } from '../log.ts';
+import { Outages } from '../outages.ts';
 import { enableSpanExport } from './trace.ts';
 
 type SpanExporter = NodeSDKConfiguration['traceExporter'];
@@ -51,24 +52,16 @@ async function exporter(protocol: 'http/protobuf' | 'http/json'): Promise<SpanEx
 
 /** Logs the first failed and the first successful export; hides failures from the SDK, which would log each. */
 function loggingFailures(exporter: SpanExporter, log: Log): SpanExporter {
-  let isFailing = false;
+  const outages = new Outages(log, { begin: 'Failed to export traces', end: 'Trace export recovered', maxReasons: 1 });
   return {
     export(spans, done) {
       exporter.export(spans, ({ code, error }) => {
-        const hasFailed = code !== 0;
-        if (hasFailed && !isFailing) log.warn({ reason: reasonOf(error) }, 'Failed to export traces');
-        if (!hasFailed && isFailing) log.info('Trace export recovered');
-        isFailing = hasFailed;
+        if (code === 0) outages.end('');
+        else outages.report('', error);
         done({ code: 0 });
       });
     },
     forceFlush: async () => exporter.forceFlush?.(),
     shutdown: () => exporter.shutdown(),
   };
-}
-
-// The error of a connection that failed on several addresses has no message.
-function reasonOf(error: Error | undefined): string {
-  const code = error && 'code' in error ? String(error.code) : '';
-  return [error?.message, code].filter(Boolean).join(' ') || 'unknown';
 }

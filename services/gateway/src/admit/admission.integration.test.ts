@@ -49,7 +49,8 @@ async function admission(limits: Partial<Limits> = {}, blocks = noBlocks): Promi
   const options = { ...failFast, connectTimeout: patienceMs, socketTimeout: patienceMs, commandTimeout };
   const connection = parts.use(connectRedis(redisAt(redis.url), options, createLog('test', 'silent')));
   await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
-  const rates = new UploadRates(connection, { perUser: userRate, perKey: keyRate }, (error) => bypasses.push(error));
+  const events = { rateLimitBypassed: (error: unknown) => void bypasses.push(error), rateLimited: () => {} };
+  const rates = new UploadRates(connection, { perUser: userRate, perKey: keyRate }, events);
   const probes = { backlog: async (kind: ProbeKind) => ({ ...backlogs[kind], unsupported: 0 }) };
   const perAddress = { anonymousPerAddress: 100, failuresPerMinutePerAddress: 0 };
   const bounds = { slots, perUser, ...perAddress, unverifiedBufferBytes: 1000 };

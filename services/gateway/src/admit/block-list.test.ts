@@ -32,8 +32,8 @@ function storeOf(stored: Set<string>, listMs: number) {
 function blockList(stored: Set<string>, listMs = 0) {
   vi.useFakeTimers();
   const store = storeOf(stored, listMs);
-  const failed = vi.fn();
-  const blocks = new BlockList(store as unknown as ObjectStore, failed);
+  const events = { blockListFailed: vi.fn(), blockListRefreshed: vi.fn() };
+  const blocks = new BlockList(store as unknown as ObjectStore, events);
   const refusal = (application = 'other') => {
     try {
       return void blocks.refuseBlocked({ ...user, application });
@@ -46,7 +46,7 @@ function blockList(stored: Set<string>, listMs = 0) {
     await vi.runAllTimersAsync();
     await disposed;
   };
-  return { store, failed, refusal, [Symbol.asyncDispose]: dispose };
+  return { store, events, blocks, refusal, [Symbol.asyncDispose]: dispose };
 }
 
 test.each([
@@ -78,14 +78,27 @@ test.each([
 test('while the store cannot be listed, the last blocks stay in force; a block is in effect soon after', async () => {
   const stored = new Set([userKey]);
   await using list = blockList(stored);
-  const { store, failed, refusal } = list;
+  const { store, events, refusal } = list;
   expect(refusal('app')).toBe('unavailable');
   await vi.advanceTimersByTimeAsync(1);
   store.isDown = true;
   stored.add(applicationKey);
   await vi.advanceTimersByTimeAsync(60_000);
-  expect([refusal('app'), failed.mock.calls.length > 0]).toEqual(['caller_blocked', true]);
+  expect([refusal('app'), events.blockListFailed.mock.calls.length > 0]).toEqual(['caller_blocked', true]);
   store.isDown = false;
   await vi.advanceTimersByTimeAsync(1000);
   expect(refusal('app')).toBe('application_blocked');
+});
+
+test('until the first list, it is not ready and says why', async () => {
+  await using list = blockList(new Set());
+  const { store, events, blocks } = list;
+  store.isDown = true;
+  await vi.advanceTimersByTimeAsync(3000);
+  await expect(blocks.ready()).rejects.toMatchObject({ cause: new StoreUnavailable('away for a moment') });
+  expect(events.blockListRefreshed).not.toHaveBeenCalled();
+  store.isDown = false;
+  await vi.advanceTimersByTimeAsync(3000);
+  await blocks.ready();
+  expect(events.blockListRefreshed).toHaveBeenCalled();
 });

@@ -11,18 +11,24 @@ const repeatMs = 1000;
 /** The user and the application of an upload. */
 type Uploader = Pick<Caller, 'provider' | 'subject'> & { readonly application: string };
 
+interface BlockListEvents {
+  /** The last list stays in force. */
+  blockListFailed(error: unknown): void;
+  blockListRefreshed(): void;
+}
+
 /** The blocks in the store. A refresh starts five seconds after the start of the last one, so that no upload has to read them. */
 export class BlockList implements AsyncDisposable {
   readonly #store: ObjectStore;
   readonly #stop = new AbortController();
   readonly #refreshing: Promise<void>;
-  readonly #onFailure: (error: unknown) => void;
+  readonly #events: BlockListEvents;
+  #failure: unknown;
   #blocked: ReadonlySet<string> | undefined;
 
-  /** `onFailure` is called for each failed refresh; the last list stays in force. */
-  constructor(store: ObjectStore, onFailure: (error: unknown) => void) {
+  constructor(store: ObjectStore, events: BlockListEvents) {
     this.#store = store;
-    this.#onFailure = onFailure;
+    this.#events = events;
     this.#refreshing = this.#refresh();
   }
 
@@ -44,7 +50,7 @@ export class BlockList implements AsyncDisposable {
 
   /** @throws Error before the first refresh */
   async ready(): Promise<void> {
-    if (!this.#blocked) throw new Error('the block list is not loaded yet');
+    if (!this.#blocked) throw new Error('the block list is not loaded yet', { cause: this.#failure });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -61,10 +67,20 @@ export class BlockList implements AsyncDisposable {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const next = performance.now() + refreshMs;
-      const keys = await listBlockKeys(this.#store).catch(this.#onFailure);
-      if (keys) this.#blocked = new Set(keys);
+      const keys = await listBlockKeys(this.#store).catch((error: unknown) => this.#fail(error));
+      if (keys) this.#replace(keys);
       const pauseMs = keys ? Math.max(0, next - performance.now()) : repeatMs;
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
+  }
+
+  #replace(keys: readonly string[]): void {
+    this.#blocked = new Set(keys);
+    this.#events.blockListRefreshed();
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = error;
+    this.#events.blockListFailed(error);
   }
 }

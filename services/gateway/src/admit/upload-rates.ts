@@ -12,19 +12,24 @@ interface PerMinute {
   readonly perKey: number;
 }
 
-/** Uploads a minute, counted in Redis for all gateways. If it fails or is slow, uploads are admitted and `onBypass` is called. */
+interface RateEvents {
+  rateLimitBypassed(error: unknown): void;
+  rateLimited(): void;
+}
+
+/** Uploads a minute, counted in Redis for all gateways. If it fails or is slow, uploads are admitted. */
 export class UploadRates {
   readonly #users: RateLimiterRedis | undefined;
   readonly #keys: RateLimiterRedis | undefined;
-  readonly #onBypass: (error: unknown) => void;
+  readonly #events: RateEvents;
 
-  constructor(redis: RedisConnection, { perUser, perKey }: PerMinute, onBypass: (error: unknown) => void) {
+  constructor(redis: RedisConnection, { perUser, perKey }: PerMinute, events: RateEvents) {
     const options = { storeClient: redis, rejectIfRedisNotReady: true, duration: windowSeconds };
     const limiter = (points: number, keyPrefix: string) =>
       points > 0 ? new RateLimiterRedis({ ...options, keyPrefix, points }) : undefined;
     this.#users = limiter(perUser, redis.names.nameOf('uploads-of-user'));
     this.#keys = limiter(perKey, redis.names.nameOf('uploads-of-key'));
-    this.#onBypass = onBypass;
+    this.#events = events;
   }
 
   /** @throws Refusal `too_many_requests` */
@@ -38,12 +43,15 @@ export class UploadRates {
   }
 
   async #count(limiter: RateLimiterRedis | undefined, name: string, message: 'userRate' | 'keyRate'): Promise<void> {
+    if (!limiter) return;
     try {
-      await limiter?.consume(name);
+      await limiter.consume(name);
+      this.#events.rateLimited();
     } catch (error) {
-      if (!(error instanceof RateLimiterRes)) return this.#onBypass(error);
+      if (!(error instanceof RateLimiterRes)) return this.#events.rateLimitBypassed(error);
+      this.#events.rateLimited();
       const retryAfterSeconds = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
-      throw new Refusal('too_many_requests', { message, values: { limit: limiter?.points ?? 0 }, retryAfterSeconds });
+      throw new Refusal('too_many_requests', { message, values: { limit: limiter.points }, retryAfterSeconds });
     }
   }
 }

@@ -1,0 +1,4 @@
+/** A server refuses what a setting says. Unlike an outage, this does not pass by itself. */
+export class RefusedSetting extends Error {
+  override readonly name = 'RefusedSetting';
+}
