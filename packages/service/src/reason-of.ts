@@ -1,14 +1,14 @@
 import { Secret } from './secret.ts';
 import { escapeLine } from './terminal-text.ts';
 
-const maxCharacters = 300;
+const maxCharacters = 500;
 const maxCauses = 3;
 // A peer may cut the text that it repeats.
 const prefixCharacters = 16;
 
 /**
  * Why something failed, in one line for a log or a response. Parts of it may come from outside: unsafe characters are escaped, `secrets` are `[secret]`, and it is
- * cut to 300 characters.
+ * cut to 500 characters.
  */
 export function reasonOf(error: unknown, secrets: readonly Secret[] = []): string {
   const text = redact(messagesOf(error).join(': ') || 'unknown', secrets);
