@@ -131,6 +131,28 @@ test('what a start or a stop closes is no outage', async () => {
   expect(log.warn).not.toHaveBeenCalled();
 });
 
+test('a probe that began before all components were added reports no readiness', async () => {
+  const health = new Health(log);
+  const store = Promise.withResolvers<void>();
+  health.addCheck('store', () => store.promise);
+  const report = health.report();
+  health.addCheck('queue', () => Promise.reject(new Error('away')));
+  health.markServing();
+  store.resolve();
+  expect(await report).toMatchObject({ ready: false, parts: { store: 'ok' } });
+});
+
+test('a process that stops during a probe is not ready', async () => {
+  const health = new Health(log);
+  const store = Promise.withResolvers<void>();
+  health.addCheck('store', () => store.promise);
+  health.markServing();
+  const report = health.report();
+  health.markStopping();
+  store.resolve();
+  expect(await report).toMatchObject({ ready: false, state: 'stopping' });
+});
+
 test('secrets are neither reported nor logged', async () => {
   const health = new Health(log, [new Secret('redis://gateway:hunter2@redis:6379')]);
   const error = new Error("ERR unknown command 'AUTH', with args beginning with: 'gateway' 'hunter2'");

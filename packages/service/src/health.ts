@@ -69,6 +69,8 @@ export class Health {
   }
 
   async report(): Promise<HealthReport> {
+    // A start may add checks meanwhile.
+    const hasAllChecks = this.#state !== 'starting';
     const checked = [...this.#dependencies].map(async ([name, dependency]) => {
       const failure = await failureOf(dependency);
       const isRequired = dependency.isRequired || failure?.error instanceof RefusedSetting;
@@ -79,7 +81,7 @@ export class Health {
     if (down.length > 0) this.#checkAgain();
     const parts = results.map(({ name, reason }) => [name, reason === undefined ? 'ok' : 'down'] as const);
     return {
-      ready: this.#state === 'serving' && !down.some(({ isRequired }) => isRequired),
+      ready: hasAllChecks && this.#state === 'serving' && !down.some(({ isRequired }) => isRequired),
       state: this.#state,
       parts: Object.fromEntries(parts),
       ...(down.length > 0 && { reasons: Object.fromEntries(down.map(({ name, reason }) => [name, reason ?? ''])) }),
