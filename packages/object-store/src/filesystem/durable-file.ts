@@ -40,11 +40,16 @@ export class TemporaryFile implements AsyncDisposable {
 
 /** Once this resolves, the content survives a power failure. */
 export async function syncFile(handle: FileHandle): Promise<FileStats> {
-  // The kernel's own timestamps may be milliseconds coarse; this one distinguishes any two writes.
-  const now = (performance.timeOrigin + performance.now()) / 1000;
+  const now = preciseNow() / 1000;
   await handle.utimes(now, now);
   await handle.sync();
   return handle.stat({ bigint: true });
+}
+
+// The kernel's own timestamps may be milliseconds coarse; with microseconds, any two writes differ. These come from another clock, whose
+// milliseconds lag: it stops while the machine is suspended, and no correction of the time moves it.
+function preciseNow(): number {
+  return Date.now() + ((performance.timeOrigin + performance.now()) % 1);
 }
 
 /** Makes the name `path` survive a power failure: syncs its parent directories up to `root`. */

@@ -52,6 +52,33 @@ describe('the filesystem store', () => {
     ]);
   });
 
+  test('files have the time of their write, also after the machine was suspended, and each write another one', async () => {
+    await using opened = await openDirectory();
+    const { store, directory } = opened;
+    const now = performance.now.bind(performance);
+    // The clock of performance.now stands still meanwhile.
+    const suspended = vi.spyOn(performance, 'now').mockImplementation(() => now() - 48 * 3_600_000);
+    using _restored = { [Symbol.dispose]: () => suspended.mockRestore() };
+    let write = newStagedWrite('media/staged', '');
+    const save = async (next: StagedWrite) => {
+      write = next;
+    };
+    const begin = (await store.clock()).getTime();
+    await store.append(write, Readable.from([Buffer.from('bytes')]), { newTailKey: () => '', save });
+    const unfinished = await Array.fromAsync(store.listUnfinishedWrites());
+    await store.completeWrite(write);
+    await store.put('media/whole', Readable.from([Buffer.from('bytes')]));
+    await store.putIfAbsent('media/record', Buffer.from('{}'));
+    await store.putIfAbsent('media/entry', Buffer.alloc(0));
+    const times = [...unfinished, ...(await store.list('media/', { limit: 9 }))].map(({ writtenAt }) => +writtenAt);
+    expect(times).toHaveLength(5);
+    const end = (await store.clock()).getTime();
+    for (const time of times) expect([time >= begin - 1, time <= end + 1]).toEqual([true, true]);
+    const tags = new Set<string>();
+    for (let n = 0; n < 100; n += 1) tags.add((await store.put('media/same', Readable.from([Buffer.from('x')]))).etag);
+    expect([tags.size, await readdir(join(directory, 'tmp'))]).toEqual([100, []]);
+  });
+
   test('a file that cannot be examined is closed', async () => {
     await using opened = await openDirectory();
     await opened.store.put('media/a', Readable.from([Buffer.from('bytes')]));
