@@ -52,12 +52,19 @@ function preciseNow(): number {
   return Date.now() + ((performance.timeOrigin + performance.now()) % 1);
 }
 
-/** Makes the name `path` survive a power failure: syncs its parent directories up to `root`. */
+/** Makes the name `path`, or its removal, survive a power failure: syncs its parent directories up to `root`, except those that were removed. */
 export async function syncNames(path: string, root: string): Promise<void> {
   let directory = path;
   do {
     directory = dirname(directory);
-    await using handle = await open(directory, 'r');
-    await handle.sync();
+    await using handle = await openIfExists(directory);
+    await handle?.sync();
   } while (directory !== root);
+}
+
+async function openIfExists(path: string): Promise<FileHandle | undefined> {
+  return open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
 }

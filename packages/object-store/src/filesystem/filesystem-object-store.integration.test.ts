@@ -126,6 +126,43 @@ describe('the filesystem store', () => {
     await store.remove('media/folder');
   });
 
+  test('a removal also removes the folders that it leaves empty', async () => {
+    await using opened = await openDirectory();
+    const { store, directory } = opened;
+    const folders = async () => (await readdir(join(directory, 'objects'), { recursive: true })).sort();
+    const days = 'by-user/a/days/82410';
+    for (const key of [`${days}/1`, `${days}/2`, 'by-user/a/days/82411/1', 'media/a', 'renditions/a/large-1.jpg'])
+      await store.putIfAbsent(key, Buffer.alloc(0));
+    await store.remove('renditions/a/large-1.jpg');
+    await store.remove(`${days}/1`);
+    expect(await folders()).toEqual(expect.arrayContaining([`${days}/2`, 'by-user/a/days/82411/1', 'renditions']));
+    await store.remove(`${days}/2`);
+    expect(await folders()).not.toContain(days);
+    await store.remove('by-user/a/days/82411/1');
+    await store.remove('media/a');
+    await store.remove('media/a');
+    expect(await folders()).toEqual(['by-user', 'media', 'renditions']);
+    // Of an interrupted removal.
+    await mkdir(join(directory, 'objects', days), { recursive: true });
+    await store.remove(`${days}/2`);
+    expect(await folders()).toEqual(['by-user', 'media', 'renditions']);
+  });
+
+  test('writes and removals in one folder do not disturb each other', async () => {
+    await using opened = await openDirectory();
+    const { store, other } = opened;
+    const writeAndRemove = async (_: unknown, n: number) => {
+      const key = `by-user/a/days/82410/${n}`;
+      for (let round = 0; round < 60; round += 1) {
+        if (round % 2) await store.put(key, Readable.from([Buffer.alloc(1)]));
+        else expect(await other.putIfAbsent(key, Buffer.alloc(0))).toBe('created');
+        await (round % 3 ? store : other).remove(key);
+      }
+    };
+    await Promise.all(Array.from({ length: 4 }, writeAndRemove));
+    expect(await store.listKeys('by-user/', { limit: 9 })).toEqual([]);
+  });
+
   test('an object with any name can be removed, and nothing else', async () => {
     await using opened = await openDirectory();
     const { store, directory } = opened;

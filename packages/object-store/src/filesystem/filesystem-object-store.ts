@@ -1,5 +1,5 @@
 import { access, constants, link, lstat, mkdir, opendir, rename, unlink } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
 import { consumeSource } from '../consume-source.ts';
@@ -22,6 +22,7 @@ import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fromStore, storeBody } from '../store-body.ts';
 import { DirectoryLists } from './directory-lists.ts';
 import { syncNames, TemporaryFile } from './durable-file.ts';
+import { addToFolder, removeEmptyFolders } from './object-folders.ts';
 import { StagedFile, temporaryPath } from './staged-file.ts';
 import { openObject, storedObject } from './stored-file.ts';
 
@@ -119,6 +120,7 @@ export class FilesystemObjectStore implements ObjectStore {
       'ENOTDIR',
       'EISDIR',
     );
+    await removeEmptyFolders(path, this.#objects);
     if (removed) await fromStore(syncNames(path, this.#root));
   }
 
@@ -185,8 +187,7 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async #addName<T>(path: string, add: () => Promise<T>): Promise<T> {
-    await mkdir(dirname(path), { recursive: true });
-    const result = await add();
+    const result = await addToFolder(path, add);
     await syncNames(path, this.#root);
     return result;
   }
