@@ -32,6 +32,17 @@ interface SweepResult {
   readonly incomplete: RecordsMissing | RecordsUnreadable | undefined;
 }
 
+/** A sweep ended early. `report` has what it had changed before, and `cause` says why. */
+export class SweepStopped extends Error {
+  override readonly name = 'SweepStopped';
+  readonly report: SweepReport;
+
+  constructor(report: SweepReport, cause: unknown) {
+    super('The sweep ended early.', { cause });
+    this.report = report;
+  }
+}
+
 type Judged = NonNullable<SweepReport['judged']>;
 
 const concurrency = 8;
@@ -43,7 +54,7 @@ const maxUnreadMs = 7 * 24 * 3_600_000;
  * are old enough; at any age, what an interrupted removal left behind. Removes expired resumable uploads, and keeps what others need.
  *
  * Removes no media or rendition before all records have been read, and none if one is unreadable. Skips what it cannot remove.
- * @throws RecordsMissing, StoreUnavailable, or the signal's reason; objects removed until then stay removed
+ * @throws RecordsMissing, StoreUnavailable, or the signal's reason; with SweepStopped around it if something was changed before
  */
 export async function sweep(store: ObjectStore, options: SweepOptions): Promise<SweepResult> {
   const now = (await store.clock()).getTime();
@@ -77,17 +88,29 @@ class Sweep {
   }
 
   async run(): Promise<SweepResult> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      const changes = [this.#listings.added, ...Object.values(this.#counts).map(({ removed }) => removed)];
+      if (changes.every((count) => count === 0)) throw error;
+      throw new SweepStopped(this.#report(new Date(this.#found.now), undefined), error);
+    }
+  }
+
+  async #run(): Promise<SweepResult> {
     const { resumables } = this.#found;
     const judged = (await this.#judgeRecent()) ?? (await this.#judgeAll());
     const incomplete = judged instanceof Error ? judged : undefined;
     for (const upload of resumables.expired)
       await this.#count('resumable', upload.bytes, () => resumables.remove(upload));
     await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
-    const report = {
-      ...{ completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings },
-      judged: judged instanceof Error || this.#failure !== undefined ? this.#options.last?.judged : judged,
-    };
+    const kept = judged instanceof Error || this.#failure !== undefined ? this.#options.last?.judged : judged;
+    const report = this.#report(await this.#store.clock(), kept);
     return { report, failure: this.#failure, incomplete };
+  }
+
+  #report(completed: Date, judged: Judged | undefined): SweepReport {
+    return { completed, kinds: this.#counts, listings: this.#listings, judged };
   }
 
   /** Undefined if something might be an orphan, or the last sweep that read all records was long ago. */
