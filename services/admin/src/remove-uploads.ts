@@ -79,7 +79,7 @@ async function* purgeUnfinished(store: ObjectStore, owner: Owner, { dryRun, audi
       continue;
     }
     const { mediaId, write } = found.state;
-    // The state of a published upload, which counts as its record, still has its texts.
+    // The state of a published upload, which counts as its record, still names the user.
     const isPublished = mediaId !== undefined && (await tryFindRecord(store, mediaId)) !== undefined;
     if (!isPublished) counts.uploads += 1;
     if (dryRun) continue;
