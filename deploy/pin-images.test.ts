@@ -7,7 +7,10 @@ import { root } from './compose-file.fixture.ts';
 
 const named = /^[ -]*(?:FROM|image:)(?: &[a-z]+)? +([a-z\d./-]+:[\w.-]+)(@sha256:[\da-f]{64})?(?: AS [a-z]+)?$/gm;
 const files = await Array.fromAsync(
-  glob(['docker-compose.yml', 'deploy/**/{Dockerfile,*.yaml,*.yml}', 'docs/**/*.md'], { cwd: root, exclude: ['**/node_modules/**'] }),
+  glob(['docker-compose.yml', 'deploy/**/{Dockerfile,*.yaml,*.yml}', 'docs/**/*.md'], {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  }),
 );
 
 const parts = new AsyncDisposableStack();
