@@ -54,7 +54,7 @@ test('long lines and words go on with an indent', () => {
   expect(foldLines('b'.repeat(20), 16)).toBe(`${'b'.repeat(12)}\n    ${'b'.repeat(8)}`);
 });
 
-test('a row has room for letters that take two columns in some terminals', () => {
+test('letters that take two columns in some terminals fit into a row', () => {
   expect(foldLines('Ж'.repeat(10), 16)).toBe(`${'Ж'.repeat(6)}\n    ${'Ж'.repeat(4)}`);
 });
 

@@ -56,8 +56,8 @@ export function printAddress({ stderr }: CommandContext, address: string): void 
 }
 
 /**
- * Prints a command to copy, after a title. On a terminal it goes on in rows that a shell joins. Without a row that has room for its last word, which
- * is untrusted, prints `otherwise`.
+ * Prints a command to copy, after a title. On a terminal it goes on in rows that a shell joins. Prints `otherwise` if its last word, which is
+ * untrusted, fits into no row.
  */
 export function printCommand(
   context: CommandContext,

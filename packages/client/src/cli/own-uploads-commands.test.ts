@@ -30,7 +30,7 @@ test('on a terminal, the command for the next page is rows that a shell joins, a
       expect(command).toBe(
         `More: echodrop list --allow-http --count 20 --url ${service.address} --provider https://social.example/verify --after ${next}\n`,
       );
-    else expect(command).toContain('More: this terminal has no room for the cursor.');
+    else expect(command).toContain('More: the cursor is too long for this terminal.');
   }
 });
 

@@ -66,7 +66,7 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
     value === undefined ? [] : [`--${name} ${quoteWord(String(value))}`],
   );
   if (allowHttp) words.unshift('--allow-http');
-  const otherwise = 'More: this terminal has no room for the cursor. Pass --json, which prints it as `next`.';
+  const otherwise = 'More: the cursor is too long for this terminal. Pass --json, which prints it as `next`.';
   printCommand(context, 'More: echodrop list', words, otherwise);
 }
 
