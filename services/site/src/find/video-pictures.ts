@@ -57,9 +57,10 @@ export class VideoPictures implements Pick<Client, 'make' | 'videoProgress'> {
       if (state === 'has ended') return false;
     }
     do {
-      if (performance.now() > deadline) throw new QueueUnavailable('timed out waiting for the job of the video');
       await pause();
       if (await areStored()) return true;
+      // The job of the video may still wait in the quick lane.
+      if (performance.now() > deadline) throw new QueueUnavailable('timed out waiting for the job of the video');
     } while (await this.#client.isVideoRunning(request).catch(() => false));
     return false;
   }
