@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
+import { stopSignal } from '@echodrop/service/stop-signals';
 import { escapeLines } from '@echodrop/service/terminal-text';
 import { awaitReady } from './await-ready.ts';
 import { type Sample, sample, sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
@@ -13,7 +14,6 @@ import { withSandboxMode } from './media-sandbox.ts';
 import { planSystem, type SystemPlan } from './plan-system.ts';
 import { portsOf } from './read-all-settings.ts';
 import { logDir, startSystem, stopWithinSeconds } from './start-system.ts';
-import { stopSignal } from './stop-signals.ts';
 import { requireSystemTools } from './system-tools.ts';
 import { say } from './terminal.ts';
 

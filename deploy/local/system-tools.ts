@@ -1,7 +1,7 @@
 import { allocatorPackage, availableAllocator } from '@echodrop/build/allocator';
+import { stopSignal } from '@echodrop/service/stop-signals';
 import { execa } from 'execa';
 import { aptInstall } from './apt-install.ts';
-import { stopSignal } from './stop-signals.ts';
 
 /** A program in PATH, or at an absolute path, under any of its names, and its Debian package. */
 interface Tool {

@@ -1,11 +1,15 @@
+import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { removeDeadEntries } from './check-entry.ts';
 import { addToListings } from './listing.ts';
 import { ListingIndex, readListingIndex } from './listing-index.ts';
-import { listingEntryOf } from './listing-keys.ts';
+import { listingEntryOf, listingPrefixes } from './listing-keys.ts';
 import { type FoundRecord, listRecords, RecordNotFound } from './records.ts';
+
+/** What a rebuild lists, in order. */
+export const listsOfRebuild = [[...listingPrefixes.toReversed(), recordsPrefix, ...listingPrefixes]];
 
 const concurrency = 16;
 

@@ -1,10 +1,17 @@
-import { isOwnKey } from '@echodrop/object-store/object-keys';
+import { isOwnKey, mediaPrefix, recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object-store';
 import { pMapIterable } from 'p-map';
-import { findOrphans, type KeyBatch, type Orphan, RecordsUnreadable } from './find-orphans.ts';
+import {
+  findOrphans,
+  listsOfOrphans,
+  listsOfSearch,
+  type Orphan,
+  type OrphanSearch,
+  RecordsUnreadable,
+} from './find-orphans.ts';
 import { addToListings, missingListingKeys } from './listing.ts';
 import { readListingIndex } from './listing-index.ts';
-import type { ListingEntry } from './listing-keys.ts';
+import { type ListingEntry, listingPrefixes } from './listing-keys.ts';
 import { mayHaveOrphans } from './may-have-orphans.ts';
 import { isSuspicious, RecordsMissing } from './records-missing.ts';
 import { isSettling } from './settling.ts';
@@ -18,7 +25,6 @@ interface SweepOptions {
   readonly dryRun: boolean;
   /** Continues even if most media has no record. Without it, a sweep assumes that records are lost. */
   readonly force?: boolean | undefined;
-  readonly keysPerBatch?: number;
   /** The last report. With a recent one, the sweep reads only new records, unless it finds a reason to read all. */
   readonly last?: SweepReport | undefined;
   readonly signal: AbortSignal;
@@ -44,6 +50,13 @@ export class SweepStopped extends Error {
 }
 
 type Judged = NonNullable<SweepReport['judged']>;
+
+/** What a sweep lists, in order: to decide whether it must read all records; if so; and if there are orphans. */
+export const listsOfSweep = [
+  [recordsPrefix, mediaPrefix],
+  [...listingPrefixes.toReversed(), ...listsOfSearch],
+  listsOfOrphans,
+];
 
 const concurrency = 8;
 // Finds what changed without a trace in the store's times, such as a damaged record.
@@ -128,21 +141,19 @@ class Sweep {
 
   /** @returns why media and renditions stay, if they do */
   async #judgeAll(): Promise<Judged | RecordsMissing | RecordsUnreadable> {
-    const { dryRun, force = false, keysPerBatch, signal } = this.#options;
+    const { dryRun, force = false, signal } = this.#options;
     const listings = await readListingIndex(this.#store, this.#options);
     const visit = (entry: ListingEntry) => this.#relist(entry, async () => listings.hasRecord(entry));
-    let missing: RecordsMissing | undefined;
     try {
-      for await (const batch of findOrphans(this.#store, { keysPerBatch, signal, visit })) {
-        if (!force) missing ??= await this.#checkMissing(batch);
-        if (!dryRun && missing) throw missing;
-        await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
-      }
+      const search = await findOrphans(this.#store, { signal, visit });
+      const missing = force ? undefined : await this.#checkMissing(search);
+      if (!dryRun && missing) throw missing;
+      await this.#forEach(search.orphans, (found) => this.#removeObject(found));
+      return missing ?? { before: new Date(this.#oldBefore), read: new Date(this.#found.now) };
     } catch (error) {
       if (!(error instanceof RecordsUnreadable)) throw error;
       return error;
     }
-    return missing ?? { before: new Date(this.#oldBefore), read: new Date(this.#found.now) };
   }
 
   // The gateway may have died before it wrote the entries. For a young record it may still do so.
@@ -187,7 +198,7 @@ class Sweep {
     for await (const _ of pMapIterable(found, act, { concurrency })) this.#options.signal.throwIfAborted();
   }
 
-  async #checkMissing({ keys, unreferenced, hasRecords, orphans }: KeyBatch) {
+  async #checkMissing({ keys, unreferenced, hasRecords, orphans }: OrphanSearch) {
     if (!isSuspicious(unreferenced, keys, hasRecords)) return undefined;
     let old = 0;
     for await (const { kind, object, reference } of orphans)

@@ -4,14 +4,14 @@ import { type Provider, readProvider } from '@echodrop/identity-provider/provide
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import { examineProvider, titleOf } from '@echodrop/provider-doctor/examine-provider';
 import type { Command } from 'commander';
-import { type CommandContext, CommandFailed } from './command-context.ts';
+import { type CommandContext, CommandFailed, orInterrupted } from './command-context.ts';
 import { readForgetConfig, readProviderTestConfig } from './config.ts';
 import { providerArgument, quoteName, subjectArgument } from './name-arguments.ts';
 
 const forgetMs = 5000;
 
 /** Adds the commands for identity providers: provider-test, forget. */
-export function addProviderCommands(admin: Command, { env, print }: CommandContext): void {
+export function addProviderCommands(admin: Command, { env, print, signal }: CommandContext): void {
   admin
     .command('provider-test')
     .summary('test an identity provider and explain what is wrong')
@@ -27,25 +27,27 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
       'the URL of one provider that IDENTITY_PROVIDERS contains, or an entry to test before you add it there. An entry can be several words, such as `oidc https://id.example` ' +
         '(docs/reference/identity-providers.md). Default: all in IDENTITY_PROVIDERS',
     )
-    .action(async (words: string[], _options: unknown, command: Command) => {
-      const { user, ...config } = readProviderTestConfig(env);
-      const { PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
-      let hasFaults = false;
-      await using connections = new ProviderConnections(timeoutMs);
-      for (const provider of findProviders(words.join(' '), config.IDENTITY_PROVIDERS, command)) {
-        print(titleOf(provider));
-        for await (const { weight, sentence } of examineProvider(provider, {
-          connections,
-          timeoutMs,
-          user,
-          userIdSecret,
-        })) {
-          print(`${weight.padEnd(5)}  ${sentence}`);
-          hasFaults ||= weight === 'wrong';
+    .action((words: string[], _options: unknown, command: Command) =>
+      orInterrupted(signal, async () => {
+        const { user, ...config } = readProviderTestConfig(env);
+        const { PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
+        let hasFaults = false;
+        await using connections = new ProviderConnections(timeoutMs);
+        for (const provider of findProviders(words.join(' '), config.IDENTITY_PROVIDERS, command)) {
+          print(titleOf(provider));
+          for await (const { weight, sentence } of examineProvider(provider, {
+            connections,
+            timeoutMs,
+            user,
+            userIdSecret,
+          })) {
+            print(`${weight.padEnd(5)}  ${sentence}`);
+            hasFaults ||= weight === 'wrong';
+          }
         }
-      }
-      if (hasFaults) throw new CommandFailed('The provider test found faults.');
-    });
+        if (hasFaults) throw new CommandFailed('The provider test found faults.');
+      }),
+    );
 
   admin
     .command('forget')
@@ -55,11 +57,13 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     )
     .argument(...providerArgument)
     .argument(...subjectArgument)
-    .action(async (provider: string, subject: string) => {
-      const { VERIFIER_URL: address, VERIFIER_SECRET: secret } = readForgetConfig(env);
-      await using verifier = new VerificationClient({ address, secret, deadlineMs: forgetMs });
-      print(await forget(verifier, { provider, subject }));
-    });
+    .action((provider: string, subject: string) =>
+      orInterrupted(signal, async () => {
+        const { VERIFIER_URL: address, VERIFIER_SECRET: secret } = readForgetConfig(env);
+        await using verifier = new VerificationClient({ address, secret, deadlineMs: forgetMs });
+        print(await forget(verifier, { provider, subject }));
+      }),
+    );
 }
 
 function findProviders(entry: string, configured: readonly Provider[], command: Command): readonly Provider[] {
