@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { listen } from '@echodrop/testkit/servers/listen';
 import { nginx } from '@echodrop/testkit/servers/start-nginx';
@@ -12,6 +14,7 @@ const page = '<p>A page</p>'.repeat(200);
 
 let resources: AsyncDisposableStack;
 let proxy: string;
+let folder: string;
 let received: IncomingMessage[];
 /** The response of the site. */
 let respond: (request: IncomingMessage) => { status?: number; headers?: OutgoingHttpHeaders; body?: string | Buffer };
@@ -34,7 +37,7 @@ beforeEach(async () => {
       }),
     ),
   );
-  proxy = resources.use(await startProxy(site.origin)).origin;
+  ({ origin: proxy, folder } = resources.use(await startProxy(site.origin)));
 });
 afterEach(() => resources.disposeAsync());
 
@@ -78,6 +81,8 @@ test.each([
     expect([hit.status, hit.body, hit.headers.get('etag')]).toEqual([200, 'bytes', '"tag"']);
     expect(hit.headers.has('x-accel-expires')).toBe(false);
     expect(received).toEqual([]);
+    const log = () => readFile(join(folder, 'access.log'), 'utf8');
+    await expect.poll(log).toMatch(/"cache":"MISS"[\s\S]*"cache":"HIT".*\n$/);
   },
 );
 

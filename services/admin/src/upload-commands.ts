@@ -86,7 +86,8 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
   admin
     .command('purge')
-    .description('delete all uploads of a user')
+    .summary('delete all uploads of a user')
+    .description('Delete all uploads of a user. If it is interrupted, repeat it: what was deleted stays deleted.')
     .argument(...providerArgument)
     .argument(...subjectArgument)
     .option('--yes', 'delete the uploads (default: dry run)')
@@ -99,7 +100,9 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
   admin
     .command('rebuild-listings')
     .summary('add missing uploads to the listings, and delete stale entries')
-    .description('Add missing uploads to the listings, and delete stale entries. Takes effect at once; no dry run.')
+    .description(
+      'Add missing uploads to the listings, and delete stale entries. Takes effect at once; no dry run. If it is interrupted, repeat it.',
+    )
     .action(() =>
       printFromStore(context, (store) => withProgress(context, { store, stages: listsOfRebuild }, rebuildAndReport)),
     );
