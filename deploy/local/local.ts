@@ -23,7 +23,10 @@ Runs the whole system on loopback. Ctrl-C stops it. Settings are environment var
 (docs/reference/settings.md#npm-start); none is required. All data is in ./data, or DATA_DIR.
 `;
 
-process.exit(await run(process.env, stopSignal()));
+const outputGone = new AbortController();
+// The reader of the output is gone.
+process.stdout.on('error', () => outputGone.abort());
+process.exit(await run(process.env, AbortSignal.any([stopSignal(), outputGone.signal])));
 
 /** Prints help, or runs the whole system until `stopping`. @returns the exit status: 0, 78 for invalid settings, 1 for other failures */
 async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<number> {

@@ -4,12 +4,11 @@ const repeatMs = 1000;
 /** A signal that the first SIGINT, SIGTERM or SIGHUP aborts. A second one ends this process and its programs, even if something hangs. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
-  const abort = () => stop.abort(new Error('Interrupted.'));
   let firstAt: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       firstAt ??= performance.now();
-      abort();
+      stop.abort(new Error('Interrupted.'));
       if (performance.now() - firstAt <= repeatMs) return;
       // process.exit alone would wait for a file system that does not respond.
       process.once('exit', () => {
@@ -19,7 +18,5 @@ export function stopSignal(): AbortSignal {
       process.exit();
     });
   }
-  // The reader of the output is gone.
-  process.stdout.on('error', abort);
   return stop.signal;
 }
