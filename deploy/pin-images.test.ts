@@ -5,9 +5,12 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from './compose-file.fixture.ts';
 
-const named = /^ *(?:FROM|image:)(?: &[a-z]+)? +([a-z\d./-]+:[\w.-]+)(@sha256:[\da-f]{64})?(?: AS [a-z]+)?$/gm;
+const named = /^[ -]*(?:FROM|image:)(?: &[a-z]+)? +([a-z\d./-]+:[\w.-]+)(@sha256:[\da-f]{64})?(?: AS [a-z]+)?$/gm;
 const files = await Array.fromAsync(
-  glob(['docker-compose.yml', 'deploy/**/{Dockerfile,*.yaml,*.yml}'], { cwd: root, exclude: ['**/node_modules/**'] }),
+  glob(['docker-compose.yml', 'deploy/**/{Dockerfile,*.yaml,*.yml}', 'docs/**/*.md'], {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  }),
 );
 
 const parts = new AsyncDisposableStack();
@@ -52,7 +55,11 @@ async function imagesIn(folder: string): Promise<Map<string, Set<string>>> {
 test('third-party images have the same names in all files, and all or none have digests', async () => {
   const images = [...(await imagesIn(root))];
   expect(images.map(([image]) => image)).toEqual(
-    expect.arrayContaining(['node:24-bookworm-slim', expect.stringContaining('/silo:')]),
+    expect.arrayContaining([
+      'node:24-bookworm-slim',
+      expect.stringContaining('/silo:'),
+      expect.stringContaining('prom/alertmanager:'),
+    ]),
   );
   for (const [image, digests] of images) expect([image, digests.size]).toEqual([image, 1]);
   expect(new Set(images.map(([, [digest = '']]) => digest !== '')).size).toBe(1);

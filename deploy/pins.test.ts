@@ -73,6 +73,16 @@ test('every package of both lock files has a checksum', async () => {
   expect(resolutions.filter((line) => !/^ {4}resolution: \{integrity: sha512-[\w+/=]+\}$/.test(line))).toEqual([]);
 });
 
+test('Python packages of the checks have versions and hashes', async () => {
+  const [run, requirements] = await Promise.all(['.ci/run', 'test/clients/requirements.txt'].map(text));
+  const installs = run?.match(/\bpip" install .*?;/g) ?? [];
+  expect(installs).toEqual(['pip" install -q --require-hashes --no-deps -r test/clients/requirements.txt;']);
+  const packages = (requirements ?? '').replaceAll(/^#.*\n/gm, '').split(/\n(?=\S)/);
+  expect(packages.length).toBeGreaterThan(20);
+  for (const each of packages)
+    expect(each.trim()).toMatch(/^[a-z\d-]+==[\d.a-z]+(?: \\\n {4}--hash=sha256:[\da-f]{64})+$/);
+});
+
 test('workflows name actions by commit', async () => {
   const files = await Array.fromAsync(glob('.github/workflows/*.yml', { cwd: root }));
   const uses = (await Promise.all(files.map(text))).flatMap((each) => each.match(/uses: .*/g) ?? []);

@@ -213,6 +213,21 @@ describe('an upload', () => {
     expect((await send('GET', path)).text).toBe(published.text);
   });
 
+  test('keeps no caption, file name or key once it is published', async () => {
+    const [caption, name, key] = ['a caption to forget', 'name-to-forget.jpg', 'key-to-forget'];
+    const metadata = `${tusMetadata({ message: caption, alt: caption })},filename ${base64(name)}`;
+    const path = await created(photo.length, { 'Upload-Metadata': metadata, 'Idempotency-Key': key });
+    const folder = join(stack.folder, 'store/objects/resumable', path.split('/').at(-1) ?? '');
+    const kept = async () =>
+      (await Promise.all((await readdir(folder)).map((each) => readFile(join(folder, each), 'utf8')))).join();
+    await patch(path, 0, photo.subarray(0, 1000));
+    for (const text of [caption, base64(name), key]) expect(await kept()).toContain(text);
+    const published = await patch(path, 1000, photo.subarray(1000));
+    for (const text of [caption, base64(caption), base64(name), key]) expect(await kept()).not.toContain(text);
+    expect((await send('GET', path)).text).toBe(published.text);
+    expect((await send('HEAD', path)).headers.get('upload-offset')).toBe(`${photo.length}`);
+  });
+
   test('passes through two proxies', async () => {
     expect((await create(photo.length, { 'X-Forwarded-Proto': 'https,http' })).status).toBe(201);
   });

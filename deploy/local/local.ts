@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
+import { stopSignal } from '@echodrop/service/stop-signals';
 import { escapeLines } from '@echodrop/service/terminal-text';
 import { awaitReady } from './await-ready.ts';
 import { type Sample, sample, sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
@@ -13,7 +14,6 @@ import { withSandboxMode } from './media-sandbox.ts';
 import { planSystem, type SystemPlan } from './plan-system.ts';
 import { portsOf } from './read-all-settings.ts';
 import { logDir, startSystem, stopWithinSeconds } from './start-system.ts';
-import { stopSignal } from './stop-signals.ts';
 import { requireSystemTools } from './system-tools.ts';
 import { say } from './terminal.ts';
 
@@ -23,7 +23,10 @@ Runs the whole system on loopback. Ctrl-C stops it. Settings are environment var
 (docs/reference/settings.md#npm-start); none is required. All data is in ./data, or DATA_DIR.
 `;
 
-process.exit(await run(process.env, stopSignal()));
+const outputGone = new AbortController();
+// The reader of the output is gone.
+process.stdout.on('error', () => outputGone.abort());
+process.exit(await run(process.env, AbortSignal.any([stopSignal(), outputGone.signal])));
 
 /** Prints help, or runs the whole system until `stopping`. @returns the exit status: 0, 78 for invalid settings, 1 for other failures */
 async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<number> {

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { availableAllocator } from '@echodrop/build/allocator';
-import { builtPrograms } from '@echodrop/build/built-programs';
+import { builtPrograms, keepBuilds } from '@echodrop/build/built-programs';
 import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { execa } from 'execa';
 import { type Kept, keepRunning, type Program } from './keep-running.ts';
@@ -12,6 +12,7 @@ import { redisServer } from './system-tools.ts';
 
 // A service ends itself this long after its grace period if a part of it hangs.
 const stuckMs = 8000;
+const dayMs = 24 * 60 * 60_000;
 
 export function logDir({ dataDir }: SystemPlan): string {
   return join(dataDir, 'logs');
@@ -47,6 +48,8 @@ export async function startSystem(plan: SystemPlan, stopping: AbortSignal): Prom
   );
   const failed = Promise.race([keep(back.map(programOf)), keep(front.map(programOf))]);
 
+  const keeping = setInterval(() => void keepBuilds(built).catch(() => {}), dayMs);
+  starting.defer(() => clearInterval(keeping));
   const parts = starting.move();
   return { failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }

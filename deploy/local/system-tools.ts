@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { allocatorPackage, availableAllocator } from '@echodrop/build/allocator';
 import { choice, readSettings } from '@echodrop/service/env';
+import { stopSignal } from '@echodrop/service/stop-signals';
 import { execa } from 'execa';
 import { aptInstall } from './apt-install.ts';
 import { adviceFor, debianPackages, type ToolName } from './install-advice.ts';
-import { stopSignal } from './stop-signals.ts';
 
 /** A program in PATH, or at an absolute path, under any of its names. */
 interface Tool {

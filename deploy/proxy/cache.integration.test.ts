@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { listen } from '@echodrop/testkit/servers/listen';
 import { nginx } from '@echodrop/testkit/servers/start-nginx';
@@ -12,6 +14,7 @@ const page = '<p>A page</p>'.repeat(200);
 
 let resources: AsyncDisposableStack;
 let proxy: string;
+let folder: string;
 let received: IncomingMessage[];
 /** The response of the site. */
 let respond: (request: IncomingMessage) => { status?: number; headers?: OutgoingHttpHeaders; body?: string | Buffer };
@@ -34,7 +37,7 @@ beforeEach(async () => {
       }),
     ),
   );
-  proxy = resources.use(await startProxy(site.origin)).origin;
+  ({ origin: proxy, folder } = resources.use(await startProxy(site.origin)));
 });
 afterEach(() => resources.disposeAsync());
 
@@ -78,6 +81,8 @@ test.each([
     expect([hit.status, hit.body, hit.headers.get('etag')]).toEqual([200, 'bytes', '"tag"']);
     expect(hit.headers.has('x-accel-expires')).toBe(false);
     expect(received).toEqual([]);
+    const log = () => readFile(join(folder, 'access.log'), 'utf8');
+    await expect.poll(log).toMatch(/"cache":"MISS"[\s\S]*"cache":"HIT".*\n$/);
   },
 );
 
@@ -131,21 +136,44 @@ test('each encoding is cached by itself', withNginx, async () => {
   expect(received).toHaveLength(1);
 });
 
-test('the cache serves HEAD, ranges and conditional requests', withNginx, async () => {
+test('the cache serves HEAD and requests for what has changed', withNginx, async () => {
   await warmUntilCached('/Ab3dE6gH9j');
   await warmUntilCached('/Ab3dE6gH9j', {}, 'HEAD');
   const head = await get('/Ab3dE6gH9j', {}, 'HEAD');
   expect([head.status, head.headers.get('content-length'), head.body]).toEqual([200, '5', '']);
-  const range = await get('/Ab3dE6gH9j', { Range: 'bytes=1-2', 'If-Range': '"tag"' });
-  expect([range.status, range.body, range.headers.get('content-range')]).toEqual([206, 'yt', 'bytes 1-2/5']);
-  expect((await get('/Ab3dE6gH9j', { Range: 'bytes=1-2', 'If-Range': '"other"' })).status).toBe(200);
-  const several = await get('/Ab3dE6gH9j', { Range: 'bytes=0-0,2-2' });
-  expect([several.status, several.body]).toEqual([200, 'bytes']);
-  expect((await get('/Ab3dE6gH9j', { Range: 'bytes=9-' })).status).toBe(416);
-  const unchanged = await get('/Ab3dE6gH9j', { 'If-None-Match': 'W/"tag"' });
-  expect([unchanged.status, unchanged.body, unchanged.headers.get('etag')]).toEqual([304, '', '"tag"']);
-  expect((await get('/Ab3dE6gH9j', { 'If-None-Match': '"other"' })).status).toBe(200);
+  for (const tags of ['W/"tag"', '"tag"', '"other", "tag"', '*']) {
+    const unchanged = await get('/Ab3dE6gH9j', { 'If-None-Match': tags });
+    expect([unchanged.status, unchanged.body, unchanged.headers.get('etag')]).toEqual([304, '', '"tag"']);
+  }
+  const conditions = [
+    ['If-None-Match', '"other"'],
+    ['If-Modified-Since', new Date().toUTCString()],
+    ['If-Range', '"other"'],
+  ] as const;
+  for (const [name, value] of conditions) expect((await get('/Ab3dE6gH9j', { [name]: value })).status).toBe(200);
   expect(received).toEqual([]);
+});
+
+test.each<Record<string, string>>([
+  { Range: 'bytes=1-2' },
+  { Range: 'bytes=1-2', 'If-Range': '"tag"' },
+  { Range: 'bytes=0-0,2-2' },
+  { Range: 'bytes=9-' },
+  { 'If-Match': '"other"' },
+  { 'If-Unmodified-Since': new Date(0).toUTCString() },
+])('%o of a cached object gets the response of the site', withNginx, async (asked: Record<string, string>) => {
+  await warmUntilCached('/Ab3dE6gH9j');
+  const headers = { ...cacheable, 'Content-Range': 'bytes */5' };
+  for (const status of [200, 206, 416]) {
+    respond = () => ({ status, headers, body: status === 416 ? '' : 'yt' });
+    const answer = await get('/Ab3dE6gH9j', asked);
+    expect([answer.status, answer.body]).toEqual([status, status === 416 ? '' : 'yt']);
+    expect(answer.headers.get('content-range')).toBe('bytes */5');
+  }
+  const sent = Object.fromEntries(Object.entries(asked).map(([name, value]) => [name.toLowerCase(), value]));
+  for (const { headers } of received) expect(headers).toMatchObject(sent);
+  expect(received).toHaveLength(3);
+  expect((await get('/Ab3dE6gH9j')).body).toBe('bytes');
 });
 
 test('the site gets the range, condition and method of a request that the cache cannot serve', withNginx, async () => {

@@ -22,6 +22,8 @@ import {
 import { writeEntries } from './redis-entries.ts';
 
 const known = await releases();
+// Its names of claims are hashes without a key.
+const releaseWithOtherClaims = '0.1.0';
 
 test('this release has a baseline (node test/upgrade/record-baseline.ts)', () => {
   expect(known).toContain(packageManifest.version);
@@ -71,7 +73,7 @@ describe.each(known)('after an upgrade from %s', (release) => {
     expect(await response.json()).toMatchObject({ media: records });
   });
 
-  test('a repeat of an upload gets its record', async () => {
+  test.skipIf(release === releaseWithOtherClaims)('a repeat of an upload gets its record', async () => {
     const before = await stack.stored('records');
     for (const { mediaKey, record, ...form } of baseline.uploads) {
       const { status, text } = await send(stack, form, await mediaOf(mediaKey));
@@ -95,5 +97,13 @@ describe.each(known)('after an upgrade from %s', (release) => {
     const settings = baseline.settings[service] ?? {};
     expect(Object.keys(settings).filter((name) => !settingsOf(service).includes(name))).toEqual([]);
     expect(() => serviceConfigs[service].readConfig(settings)).not.toThrow();
+  });
+
+  // Last: it adds uploads.
+  test.runIf(release === releaseWithOtherClaims)('a repeat of an upload is a second upload', async () => {
+    for (const { mediaKey, record, ...form } of baseline.uploads) {
+      const { status, text } = await send(stack, form, await mediaOf(mediaKey));
+      expect({ status, isFirst: JSON.parse(text).id === record.id }).toEqual({ status: 200, isFirst: false });
+    }
   });
 });

@@ -1,6 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { listKeys } from '@echodrop/object-store/list-objects';
@@ -9,7 +10,7 @@ import { encodeStoredRecord, type StoredRecord, UnreadableRecord } from '@echodr
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { block, blockKey, listBlockKeys, readBlocks, UnreadableBlock, unblock } from './blocks.ts';
 import { listNewest, removeFromListings } from './listing.ts';
-import { flatListingKeys, listingEntryOf, parseListingKey } from './listing-keys.ts';
+import { flatListingKeys, listingEntryOf, listingKeys, parseListingKey } from './listing-keys.ts';
 import { isOwnerHash, ownerHash } from './owner.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 import { findRecord, listRecords } from './records.ts';
@@ -97,6 +98,57 @@ test('objects of others among the entries end no list', async () => {
   for (const name of ['0', '0000000000000-aaaaaaaaa', 'days/0/a', 'days/82050/8305000000000-aaaaaaaaaa', 'x/y', 'z'])
     await store.putIfAbsent(`${listingPrefix()}${name}`, Buffer.alloc(0));
   for (const limit of [2, 3, 6]) expect((await pages({ limit })).flat()).toEqual([...newer, older].map(({ id }) => id));
+});
+
+async function writeCopies(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  for (let copy = 0; copy < 9; copy += 1) await writeFile(`${path}${copy}`, '');
+}
+
+test.each([
+  ['files of macOS', (path: string, name: string) => [`${path}/._${name}`, `${path}/.DS_Store`, `${path}._`]],
+  ['copies', (path: string, name: string) => [`${path}/${name}~`, `${path}/${name}.bak`]],
+  ['thumbnails of a NAS', (path: string, name: string) => [`${path}/@eaDir/${name}`, `${path}/../@eaDir/${name}`]],
+  ['temporary files', (path: string, name: string) => [`${path}/~${name}`, `${path}/.~tmp~/${name}`]],
+])('%s among the entries hide none', async (_, others) => {
+  const dayMs = 100_000_000;
+  const ids: string[] = [];
+  for (let n = 0; n < 12; n += 1) {
+    const record = await publish(new Date(at(0).getTime() - Math.floor(n / 3) * dayMs - n));
+    ids.push(record.id);
+    const entry = listingEntryOf(record);
+    if (n % 4 === 0) await removeFromListings(store, entry);
+    for (const key of n % 4 === 0 ? flatListingKeys(entry) : listingKeys(entry)) {
+      await store.putIfAbsent(key, Buffer.alloc(0));
+      for (const path of others(join(folder, 'objects', dirname(key)), basename(key))) await writeCopies(path);
+    }
+  }
+  for (const limit of [1, 2, 5, 12, 50]) {
+    expect((await pages({ limit })).flat()).toEqual(ids);
+    expect((await pages({ owner: ownerHash(ada), limit })).flat()).toEqual(ids);
+  }
+});
+
+test('thousands of files that come before all entries cost few lists', async () => {
+  const records = [await publish(at(1)), await publish(at(0))];
+  const [, key = ''] = listingKeys(listingEntryOf(records[0] ?? expect.fail('none')));
+  const path = dirname(join(folder, 'objects', key));
+  for (let n = 0; n < 11_000; n += 1) writeFileSync(join(path, `._${n}`), '');
+  const list = vi.spyOn(store, 'listKeys');
+  expect((await pages({ limit: 1 })).flat()).toEqual(records.map(({ id }) => id));
+  expect(list.mock.calls.length).toBeLessThan(10);
+});
+
+test('a list that cannot find the next entry among files of other programs fails', async () => {
+  const { id, timestamp } = await publish(at(0));
+  const [, key = ''] = listingKeys({ id, timestamp, owner: ownerHash(ada) });
+  // Only their length distinguishes them from an entry.
+  const path = dirname(join(folder, 'objects', key));
+  const before = basename(key).slice(0, 14);
+  for (let n = 0; n < 11_000; n += 1) writeFileSync(join(path, `${before}00000${n}0000000`), '');
+  await expect(listNewest(store, { limit: 5 })).rejects.toThrow(
+    'too many objects of other programs below by-time/days/',
+  );
 });
 
 test('skips entries with a missing or different record, and still fills pages', async () => {

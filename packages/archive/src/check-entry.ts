@@ -1,5 +1,5 @@
+import { findTwice } from '@echodrop/object-store/find-twice';
 import { listKeys } from '@echodrop/object-store/list-objects';
-import { recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
@@ -9,7 +9,8 @@ import { tryFindRecord } from './records.ts';
 import { isSettling } from './settling.ts';
 import type { StoreFault } from './store-finding.ts';
 
-const concurrency = 16;
+// On S3, each entry without a record waits for a second look.
+const concurrency = 64;
 
 /** Checks whether the listing entry at `key` has a published record. @throws StoreUnavailable, or the signal's reason */
 export async function checkEntry(store: ObjectStore, key: string, signal: AbortSignal): Promise<StoreFault[]> {
@@ -19,13 +20,27 @@ export async function checkEntry(store: ObjectStore, key: string, signal: AbortS
   return isStored ? [{ fault: 'lists_nothing', key }] : [];
 }
 
+/** What is known of records. */
+interface KnownRecords {
+  /** Those whose entries certainly exist in folders. */
+  readonly relisted?: ListingIndex;
+  /** The ids of those that the store lists and does not find. */
+  readonly lost?: ReadonlySet<string>;
+}
+
 /**
- * Removes the listing entries without a record, and entries of release 0.1.0 if their record is in `relisted`: those whose entries certainly
- * exist in folders. Yields the removed keys. @throws StoreUnavailable
+ * Removes the listing entries without a record, and entries of release 0.1.0 if their record is in `relisted`. Yields the removed keys.
+ * @throws StoreUnavailable
  */
-export async function* removeDeadEntries(store: ObjectStore, relisted = new ListingIndex()): AsyncGenerator<string> {
-  const isAlive = async (key: string) =>
-    relisted.hasKey(key) ? !parseListingKey(key)?.isFlat : isEntryOfRecord(store, key);
+export async function* removeDeadEntries(
+  store: ObjectStore,
+  { relisted = new ListingIndex(), lost = new Set() }: KnownRecords = {},
+): AsyncGenerator<string> {
+  const isAlive = async (key: string) => {
+    const entry = parseListingKey(key);
+    if (entry && lost.has(entry.id)) return true;
+    return relisted.hasKey(key) ? !entry?.isFlat : isEntryOfRecord(store, key);
+  };
   const removeDead = async (key: string) => {
     if (await isAlive(key)) return undefined;
     await store.remove(key);
@@ -40,17 +55,13 @@ export async function* removeDeadEntries(store: ObjectStore, relisted = new List
 async function isEntryOfRecord(store: ObjectStore, key: string, signal?: AbortSignal): Promise<boolean> {
   const entry = parseListingKey(key);
   if (!entry) return false;
-  const found = await tryFindRecord(store, entry.id, signal);
+  const find = () => tryFindRecord(store, entry.id, signal);
   // An upload writes its entries concurrently with the record, and may still retry the record.
-  if (!found) return isSettling(entry.published) || (await isListed(store, recordKey(entry.id)));
+  const mayFollow = isSettling(entry.published);
+  const found = mayFollow ? await find() : await findTwice(store, find, signal);
+  if (!found) return mayFollow;
   if (found instanceof UnreadableRecord) return true;
   if (isTombstone(found)) return isSettling(found.removed.at);
   const listed = listingEntryOf(found);
   return [...listingKeys(listed), ...flatListingKeys(listed)].includes(key);
-}
-
-// A listed record that is not found may be found again soon (findListedRecord).
-async function isListed(store: ObjectStore, key: string): Promise<boolean> {
-  const [first] = await store.listKeys(recordsPrefix, { after: key.slice(0, -1), limit: 1 });
-  return first === key;
 }

@@ -1,8 +1,9 @@
+import { mediaPrefix, recordsPrefix, renditionsPrefix } from '@echodrop/object-store/object-keys';
 import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { type ListingEntry, listingEntryOf } from './listing-keys.ts';
 import { MediaKeySet, type Reference } from './media-key-set.ts';
-import { type KeyRange, listMedia, listMediaKeys, listRenditions } from './media-keys-in-store.ts';
+import { listMedia, listMediaKeys, listRenditions } from './media-keys-in-store.ts';
 import { type FoundRecord, listRecords } from './records.ts';
 
 /** Media or a rendition that no published record references. */
@@ -14,9 +15,8 @@ export interface Orphan {
   readonly reference: Exclude<Reference, 'record'>;
 }
 
-/** The result for a batch of media keys, up to `to`. */
-export interface KeyBatch {
-  readonly to: string;
+/** What a search found. */
+export interface OrphanSearch {
   /** Number of media keys. */
   readonly keys: number;
   /** Number of media keys without a record or tombstone. */
@@ -27,11 +27,7 @@ export interface KeyBatch {
   readonly orphans: AsyncIterable<Orphan>;
 }
 
-interface ScanOptions {
-  /** Skips the media keys up to this one. */
-  readonly after?: string | undefined;
-  /** Media keys per batch, 17 bytes each. Each batch reads all records once. */
-  readonly keysPerBatch?: number | undefined;
+interface SearchOptions {
   readonly signal: AbortSignal;
   /** Called once with the entry of every published record. */
   readonly visit?: ((entry: ListingEntry) => Promise<void>) | undefined;
@@ -51,38 +47,30 @@ export class RecordsUnreadable extends Error {
   }
 }
 
-// 68 MB.
-const defaultKeysPerBatch = 4_000_000;
+/** What a search lists, in order. Folders of renditions are listed beside media. */
+export const listsOfSearch = [mediaPrefix, recordsPrefix];
+/** What it lists if there are orphans. */
+export const listsOfOrphans = [recordsPrefix, mediaPrefix, renditionsPrefix];
+
 // The clocks of the store's nodes may differ.
 const clockMarginMs = 60_000;
 
 /**
- * Finds media and renditions that no published record references, in batches of media keys. Lists media before it reads records, and finally
- * reads the records written meanwhile, so that an upload that finishes during the scan counts as published.
+ * Finds media and renditions that no published record references. Lists media before it reads records, and finally reads the records written
+ * meanwhile, so that an upload that finishes during the search counts as published. Holds all media keys, 17 bytes each: reading all records once
+ * for each part of them would cost more than memory.
  * @throws RecordsUnreadable, StoreUnavailable, or the signal's reason
  */
-export async function* findOrphans(
-  store: ObjectStore,
-  { after: first, keysPerBatch = defaultKeysPerBatch, signal, visit }: ScanOptions,
-): AsyncGenerator<KeyBatch> {
-  for (let after = first; ; ) {
-    const keys = new MediaKeySet(keysPerBatch);
-    let to = after;
-    for await (const key of listMediaKeys(store, after)) {
-      signal.throwIfAborted();
-      keys.add(key);
-      to = key;
-      if (keys.isFull) break;
-    }
-    if (to === undefined || keys.size === 0) return;
-    const hasRecords = await markReferenced(store, keys, signal, after === first ? visit : undefined);
-    const { size, unreferenced } = keys;
-    const range = { after, to };
-    const list = () => listOrphans(store, keys, range);
-    yield { to, keys: size, unreferenced, hasRecords, orphans: { [Symbol.asyncIterator]: list } };
-    if (!keys.isFull) return;
-    after = to;
+export async function findOrphans(store: ObjectStore, { signal, visit }: SearchOptions): Promise<OrphanSearch> {
+  const keys = new MediaKeySet();
+  for await (const key of listMediaKeys(store)) {
+    signal.throwIfAborted();
+    keys.add(key);
   }
+  const hasRecords = keys.size > 0 && (await markReferenced(store, keys, signal, visit));
+  const list = () => listOrphans(store, keys);
+  const { size, unreferenced } = keys;
+  return { keys: size, unreferenced, hasRecords, orphans: { [Symbol.asyncIterator]: list } };
 }
 
 /** @returns whether any record exists */
@@ -90,7 +78,7 @@ async function markReferenced(
   store: ObjectStore,
   keys: MediaKeySet,
   signal: AbortSignal,
-  visit: ScanOptions['visit'],
+  visit: SearchOptions['visit'],
 ): Promise<boolean> {
   const began = await store.clock();
   let hasRecords = false;
@@ -120,15 +108,15 @@ function mark(keys: MediaKeySet, { id, found }: FoundRecord): void {
   keys.mark(found.mediaKey, isTombstone(found) ? 'tombstone' : 'record');
 }
 
-async function* listOrphans(store: ObjectStore, keys: MediaKeySet, range: KeyRange): AsyncGenerator<Orphan> {
+async function* listOrphans(store: ObjectStore, keys: MediaKeySet): AsyncGenerator<Orphan> {
   if (!keys.hasOrphans) return;
   const orphanOf = (mediaKey: string) => {
     const reference = keys.referenceOf(mediaKey);
     return reference === 'record' ? undefined : reference;
   };
   const kinds = [
-    ['media', listMedia(store, range)],
-    ['renditions', listRenditions(store, range, (mediaKey) => orphanOf(mediaKey) !== undefined)],
+    ['media', listMedia(store)],
+    ['renditions', listRenditions(store, (mediaKey) => orphanOf(mediaKey) !== undefined)],
   ] as const;
   for (const [kind, objects] of kinds) {
     for await (const { mediaKey, object } of objects) {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { ownersPrefix, recordKey } from '@echodrop/object-store/object-keys';
+import { ownersPrefix, recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
@@ -12,6 +12,9 @@ import { UnreadableState } from './resumable-state.ts';
 import { listResumables, StateConflict, saveResumable, tryFindResumable } from './resumable-uploads.ts';
 
 const concurrency = 16;
+
+/** What a hand-over lists. */
+export const listsOfHandOver = [[recordsPrefix]];
 
 /** The advertised addresses of a provider: every user keeps the subject. */
 export interface HandOver {

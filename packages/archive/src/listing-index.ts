@@ -3,11 +3,10 @@ import { listKeys } from '@echodrop/object-store/list-objects';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { flatListingKeys, type ListingEntry, listingPrefixes, parseListingKey } from './listing-keys.ts';
 
-/** A set of listing entries, in either form: 16 bytes per record, which fits into memory for millions of records. */
+/** A set of listing entries, in either form: 16 to 20 bytes per record, which fits into memory for millions of records. */
 export class ListingIndex {
-  #hashes = new BigUint64Array(1024);
-  #count = 0;
-  #isSorted = true;
+  // By the first byte of the hash, so that only a small part is in memory twice while it grows.
+  readonly #buckets = Array.from({ length: 256 }, () => new HashSet());
 
   /** Adds both entries of a record. */
   addRecord(entry: ListingEntry): void {
@@ -31,18 +30,40 @@ export class ListingIndex {
   }
 
   #add(key: string): void {
-    if (this.#count === this.#hashes.length)
-      this.#hashes = new BigUint64Array(this.#hashes.buffer.transfer(2 * this.#hashes.byteLength));
-    this.#hashes[this.#count] = hashOf(key);
+    const [bucket, hashed] = this.#hash(key);
+    bucket.add(hashed);
+  }
+
+  #has(key: string): boolean {
+    const [bucket, hashed] = this.#hash(key);
+    return bucket.has(hashed);
+  }
+
+  #hash(key: string) {
+    const bytes = hash('sha1', key, 'buffer');
+    const bucket = this.#buckets[bytes.readUInt8(8)];
+    if (!bucket) throw new RangeError('no such bucket');
+    return [bucket, bytes.readBigUInt64LE()] as const;
+  }
+}
+
+class HashSet {
+  #hashes = new BigUint64Array(64);
+  #count = 0;
+  #isSorted = true;
+
+  add(hashed: bigint): void {
+    const { length, buffer } = this.#hashes;
+    if (this.#count === length) this.#hashes = new BigUint64Array(buffer.transfer(8 * Math.ceil(1.25 * length)));
+    this.#hashes[this.#count] = hashed;
     this.#count += 1;
     this.#isSorted = false;
   }
 
-  #has(key: string): boolean {
+  has(wanted: bigint): boolean {
     const all = this.#hashes.subarray(0, this.#count);
     if (!this.#isSorted) all.sort();
     this.#isSorted = true;
-    const wanted = hashOf(key);
     let [from, to] = [0, all.length];
     while (from < to) {
       const middle = (from + to) >>> 1;
@@ -67,7 +88,8 @@ export async function readListingIndex(
   { signal, withoutFlat = false }: IndexOptions = {},
 ): Promise<ListingIndex> {
   const index = new ListingIndex();
-  for (const prefix of listingPrefixes) {
+  // Those with evenly spread names first: how far the list is shows only there, and then their number is known.
+  for (const prefix of listingPrefixes.toReversed()) {
     for await (const key of listKeys(store, prefix)) {
       signal?.throwIfAborted();
       if (!withoutFlat || !parseListingKey(key)?.isFlat) index.addKey(key);
@@ -80,8 +102,4 @@ export async function readListingIndex(
 function flatKeyOf(key: string): string | undefined {
   const entry = parseListingKey(key);
   return entry && `${entry.prefix}${entry.name}`;
-}
-
-function hashOf(key: string): bigint {
-  return hash('sha1', key, 'buffer').readBigUInt64LE();
 }

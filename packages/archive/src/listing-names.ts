@@ -1,9 +1,20 @@
-import type { ListPage, ObjectStore } from '@echodrop/object-store/object-store';
+import {
+  type KeyPage,
+  type ListPage,
+  maxListLength,
+  type ObjectStore,
+  StoreUnavailable,
+} from '@echodrop/object-store/object-store';
 import { daysPrefix, listingKey, parseListingKey } from './listing-keys.ts';
+import { skipOtherKeys } from './skip-other-keys.ts';
+
+// Bounds the work for names of other programs, where they cannot be skipped.
+const maxLists = 10;
 
 /**
- * The names of the entries of a listing after the name `after`, at most `limit`, in order. Merges the entries in folders of days with those of
- * release 0.1.0, which `rebuild-listings` moves. `isLast` if there are no others. @throws StoreUnavailable
+ * The names of the entries of a listing after the name `after`, at most `limit`, in order; fewer if there are many names of other programs.
+ * Merges the entries in folders of days with those of release 0.1.0, which `rebuild-listings` moves. `isLast` if there are no others.
+ * @throws StoreUnavailable, also if the next entry comes after thousands of names of other programs
  */
 export async function namesAfter(
   store: Pick<ObjectStore, 'listKeys'>,
@@ -11,14 +22,29 @@ export async function namesAfter(
   { after, limit }: ListPage,
 ): Promise<{ names: string[]; isLast: boolean }> {
   const lists = await Promise.all([
-    store.listKeys(daysPrefix(prefix), { after: after && listingKey(prefix, after), limit }),
+    namesIn(store, daysPrefix(prefix), { after: after && listingKey(prefix, after), limit }),
     // Without the entries in folders.
-    store.listKeys(prefix, { after: after && `${prefix}${after}`, limit, folders: true }),
+    namesIn(store, prefix, { after: after && `${prefix}${after}`, limit, folders: true }),
   ]);
-  const names = lists.map((keys) => keys.flatMap((key) => parseListingKey(key)?.name ?? []));
-  // What comes after the end of a full list is unknown.
-  const ends = names.flatMap((each, n) => (lists[n]?.length === limit ? each.slice(-1) : []));
-  const known = new Set(names.flat().filter((name) => ends.every((end) => name <= end)));
-  const isLast = known.size <= limit && lists.every((keys) => keys.length < limit);
+  // What comes after the end of a list that is not the last is unknown.
+  const ends = lists.flatMap(({ names, isLast }) => (isLast ? [] : names.slice(-1)));
+  const known = new Set(lists.flatMap(({ names }) => names).filter((name) => ends.every((end) => name <= end)));
+  const isLast = known.size <= limit && ends.length === 0;
   return { names: [...known].sort().slice(0, limit), isLast };
+}
+
+/** The names of the entries among the keys of `page`: at least `limit` unless there are no others, or many names of other programs. */
+async function namesIn(store: Pick<ObjectStore, 'listKeys'>, prefix: string, { after, limit, folders }: KeyPage) {
+  const names: string[] = [];
+  for (let [lists, last, length] = [0, after, limit]; lists < maxLists; lists += 1) {
+    const keys = await store.listKeys(prefix, { after: last, limit: length, folders });
+    names.push(...keys.flatMap((key) => parseListingKey(key)?.name ?? []));
+    const end = keys.at(-1);
+    if (end === undefined || keys.length < length) return { names, isLast: true };
+    if (names.length >= limit) return { names, isLast: false };
+    last = skipOtherKeys(prefix, end);
+    length = maxListLength;
+  }
+  if (names.length === 0) throw new StoreUnavailable(`too many objects of other programs below ${prefix}`);
+  return { names, isLast: false };
 }

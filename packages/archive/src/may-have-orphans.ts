@@ -40,10 +40,10 @@ export async function mayHaveOrphans(store: ObjectStore, options: RecentOptions)
     return false;
   };
   // Renditions first: media exists before them.
-  const folders = listRenditionFolders(store, {});
+  const folders = listRenditionFolders(store);
   let folder = await folders.next();
   let keys = 0;
-  for await (const { mediaKey, object } of listMedia(store, {})) {
+  for await (const { mediaKey, object } of listMedia(store)) {
     options.signal.throwIfAborted();
     keys += 1;
     if (isCandidate(mediaKey, object)) return true;

@@ -1,4 +1,5 @@
 const keyBytes = 16;
+const segmentKeys = 65_536;
 
 /** What references a media key: no record, a published one, or the tombstone of a removed one. */
 export type Reference = 'nothing' | 'record' | 'tombstone';
@@ -8,55 +9,61 @@ const references = ['nothing', 'record', 'tombstone'] as const;
 
 /** A sorted set of media keys with their references: 17 bytes per key, which fits into memory for millions of keys. */
 export class MediaKeySet {
-  readonly #keys: Buffer;
-  readonly #marks: Uint8Array;
+  // Grows by segments, because a larger copy would need the memory twice.
+  readonly #segments: { readonly keys: Buffer; readonly marks: Uint8Array }[] = [];
   #size = 0;
-
-  /** @param capacity the most keys */
-  constructor(capacity: number) {
-    this.#keys = Buffer.alloc(capacity * keyBytes);
-    this.#marks = new Uint8Array(capacity);
-  }
 
   get size(): number {
     return this.#size;
   }
 
-  get isFull(): boolean {
-    return this.#size === this.#marks.length;
-  }
-
-  /** @throws RangeError if the set is full, or `mediaKey` does not come after all others */
+  /** @throws RangeError if `mediaKey` does not come after all others */
   add(mediaKey: string): void {
     const key = Buffer.from(mediaKey, 'hex');
-    if (this.isFull || (this.#size > 0 && this.#compare(this.#size - 1, key) <= 0))
-      throw new RangeError('out of order');
-    key.copy(this.#keys, this.#size * keyBytes);
+    if (this.#size > 0 && this.#compare(this.#size - 1, key) <= 0) throw new RangeError('out of order');
+    if (this.#size % segmentKeys === 0)
+      this.#segments.push({ keys: Buffer.alloc(segmentKeys * keyBytes), marks: new Uint8Array(segmentKeys) });
+    const [{ keys }, at] = this.#place(this.#size);
+    key.copy(keys, at * keyBytes);
     this.#size += 1;
   }
 
   /** Notes a reference. Ignores keys that are not in the set; a published key stays published. */
   mark(mediaKey: string, reference: Exclude<Reference, 'nothing'>): void {
-    const at = this.#find(mediaKey);
-    if (at !== undefined && this.#marks[at] !== references.indexOf('record'))
-      this.#marks[at] = references.indexOf(reference);
+    const index = this.#find(mediaKey);
+    if (index === undefined) return;
+    const [{ marks }, at] = this.#place(index);
+    if (marks[at] !== references.indexOf('record')) marks[at] = references.indexOf(reference);
   }
 
   /** Undefined if the key is not in the set. */
   referenceOf(mediaKey: string): Reference | undefined {
-    const at = this.#find(mediaKey);
-    return at === undefined ? undefined : references[this.#marks[at] ?? 0];
+    const index = this.#find(mediaKey);
+    if (index === undefined) return undefined;
+    const [{ marks }, at] = this.#place(index);
+    return references[marks[at] ?? 0];
   }
 
   /** Number of keys without a reference. */
   get unreferenced(): number {
     let count = 0;
-    for (const mark of this.#marks.subarray(0, this.#size)) if (mark === references.indexOf('nothing')) count += 1;
+    for (const marks of this.#marks()) for (const mark of marks) if (mark === references.indexOf('nothing')) count += 1;
     return count;
   }
 
   get hasOrphans(): boolean {
-    return this.#marks.subarray(0, this.#size).some((mark) => mark !== references.indexOf('record'));
+    return this.#marks().some((marks) => marks.some((mark) => mark !== references.indexOf('record')));
+  }
+
+  #marks(): Uint8Array[] {
+    return this.#segments.map(({ marks }, n) => marks.subarray(0, this.#size - n * segmentKeys));
+  }
+
+  /** The segment of a key, and its index there. */
+  #place(index: number) {
+    const segment = this.#segments[Math.floor(index / segmentKeys)];
+    if (!segment) throw new RangeError('no such key');
+    return [segment, index % segmentKeys] as const;
   }
 
   #find(mediaKey: string): number | undefined {
@@ -74,7 +81,8 @@ export class MediaKeySet {
 
   // Negative if `key` sorts before the one at `index`.
   #compare(index: number, key: Buffer): number {
-    const at = index * keyBytes;
-    return key.compare(this.#keys, at, at + keyBytes);
+    const [{ keys }, place] = this.#place(index);
+    const at = place * keyBytes;
+    return key.compare(keys, at, at + keyBytes);
   }
 }

@@ -8,21 +8,15 @@ import {
 } from '@echodrop/object-store/object-keys';
 import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
 
-/** The media keys after `after`, up to and including `to`. */
-export interface KeyRange {
-  readonly after?: string | undefined;
-  readonly to?: string | undefined;
-}
-
 interface KeyedObject {
   readonly mediaKey: string;
   readonly object: ListedObject;
 }
 
 /** Lists the media keys of all media and renditions, sorted and without duplicates. @throws StoreUnavailable */
-export async function* listMediaKeys(store: ObjectStore, after?: string): AsyncGenerator<string> {
-  const media = listKeys(store, mediaPrefix, { after: after && mediaObjectKey(after), folders: true });
-  const sources = [keysIn(media, mediaPrefix, {}, mediaObjectKey), listRenditionFolders(store, { after })];
+export async function* listMediaKeys(store: ObjectStore): AsyncGenerator<string> {
+  const media = listKeys(store, mediaPrefix, { folders: true });
+  const sources = [keysIn(media, mediaPrefix, mediaObjectKey), listRenditionFolders(store)];
   const next = await Promise.all(sources.map(nextKey));
   for (;;) {
     const [key] = next.filter((each) => each !== undefined).sort();
@@ -37,43 +31,39 @@ async function nextKey(source: AsyncIterator<string>): Promise<string | undefine
   return done ? undefined : value;
 }
 
-/** Lists media in `range`; skips other objects. @throws StoreUnavailable */
-export async function* listMedia(store: ObjectStore, { after, to }: KeyRange): AsyncGenerator<KeyedObject> {
-  for await (const object of listObjects(store, mediaPrefix, after && mediaObjectKey(after))) {
+/** Lists all media; skips other objects. @throws StoreUnavailable */
+export async function* listMedia(store: ObjectStore): AsyncGenerator<KeyedObject> {
+  for await (const object of listObjects(store, mediaPrefix)) {
     const mediaKey = object.key.slice(mediaPrefix.length);
-    if (to !== undefined && mediaKey > to) return;
     if (isMediaKey(mediaKey)) yield { mediaKey, object };
   }
 }
 
-/** Lists renditions of media in `range` for which `isWanted` is true. @throws StoreUnavailable */
+/** Lists renditions of the media for which `isWanted` is true. @throws StoreUnavailable */
 export async function* listRenditions(
   store: ObjectStore,
-  range: KeyRange,
   isWanted: (mediaKey: string) => boolean,
 ): AsyncGenerator<KeyedObject> {
-  for await (const mediaKey of listRenditionFolders(store, range)) {
+  for await (const mediaKey of listRenditionFolders(store)) {
     if (!isWanted(mediaKey)) continue;
     for await (const object of listObjects(store, renditionsPrefixOf(mediaKey))) yield { mediaKey, object };
   }
 }
 
-/** Lists the media keys of renditions in `range`, without reading their folders. @throws StoreUnavailable */
-export function listRenditionFolders(store: ObjectStore, { after, to }: KeyRange): AsyncGenerator<string> {
-  const folders = listKeys(store, renditionsPrefix, { after: after && renditionsPrefixOf(after), folders: true });
-  return keysIn(folders, renditionsPrefix, { to }, renditionsPrefixOf);
+/** Lists the media keys of all renditions, without reading their folders. @throws StoreUnavailable */
+export function listRenditionFolders(store: ObjectStore): AsyncGenerator<string> {
+  const folders = listKeys(store, renditionsPrefix, { folders: true });
+  return keysIn(folders, renditionsPrefix, renditionsPrefixOf);
 }
 
 /** The media keys among `names`, which are those of `nameOf`. */
 async function* keysIn(
   names: AsyncIterable<string>,
   prefix: string,
-  { to }: KeyRange,
   nameOf: (mediaKey: string) => string,
 ): AsyncGenerator<string> {
   for await (const name of names) {
     const mediaKey = name.slice(prefix.length).split('/', 1)[0] ?? '';
-    if (to !== undefined && mediaKey > to) return;
     if (isMediaKey(mediaKey) && name === nameOf(mediaKey)) yield mediaKey;
   }
 }

@@ -1,11 +1,15 @@
+import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { removeDeadEntries } from './check-entry.ts';
 import { addToListings } from './listing.ts';
 import { ListingIndex, readListingIndex } from './listing-index.ts';
-import { listingEntryOf } from './listing-keys.ts';
-import { type FoundRecord, listRecords } from './records.ts';
+import { listingEntryOf, listingPrefixes } from './listing-keys.ts';
+import { type FoundRecord, listRecords, RecordNotFound } from './records.ts';
+
+/** What a rebuild lists, in order. */
+export const listsOfRebuild = [[...listingPrefixes.toReversed(), recordsPrefix, ...listingPrefixes]];
 
 const concurrency = 16;
 
@@ -21,7 +25,9 @@ export type Rebuilt =
 export async function* rebuildListings(store: ObjectStore): AsyncGenerator<Rebuilt> {
   const listings = await readListingIndex(store, { withoutFlat: true });
   const relisted = new ListingIndex();
+  const lost = new Set<string>();
   const relist = async ({ id, found }: FoundRecord): Promise<Rebuilt | undefined> => {
+    if (found instanceof RecordNotFound) lost.add(id);
     if (found instanceof UnreadableRecord) return { kind: 'unreadable', id, error: found };
     if (isTombstone(found)) return undefined;
     const entry = listingEntryOf(found);
@@ -30,5 +36,5 @@ export async function* rebuildListings(store: ObjectStore): AsyncGenerator<Rebui
     return { kind: isAdded ? 'added' : 'listed' };
   };
   for await (const rebuilt of pMapIterable(listRecords(store), relist, { concurrency })) if (rebuilt) yield rebuilt;
-  for await (const _ of removeDeadEntries(store, relisted)) yield { kind: 'stale' };
+  for await (const _ of removeDeadEntries(store, { relisted, lost })) yield { kind: 'stale' };
 }

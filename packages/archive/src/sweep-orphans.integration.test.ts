@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey, recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable, type UnfinishedWrite } from '@echodrop/object-store/object-store';
-import { expect, test } from 'vitest';
+import { encodeStoredRecord, newMediaId } from '@echodrop/record';
+import { expect, test, vi } from 'vitest';
 import { listNewest, removeFromListings } from './listing.ts';
 import { listingEntryOf, listingKeys } from './listing-keys.ts';
 import { publishSample } from './publish-sample.fixture.ts';
@@ -149,4 +150,33 @@ test.each<[why: string, Contents, isSwept: boolean]>([
   const sweeping = sweep(store, { olderThanMs: 3_600_000, dryRun: false, signal });
   if (isSwept) expect((await sweeping).report.kinds.media).toMatchObject({ found: old, removed: old });
   else await expect(sweeping).rejects.toThrow(RecordsMissing);
+});
+
+test('keeps the media of an upload that is published during the sweep, also if its gateway was suspended for days before', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
+  await using store = new FilesystemObjectStore(folder.path);
+  for (let n = 0; n < 3; n += 1) await publishSample(store);
+  const now = performance.now.bind(performance);
+  const suspended = vi.spyOn(performance, 'now').mockImplementation(() => now() - 48 * 3_600_000);
+  using _restored = { [Symbol.dispose]: () => suspended.mockRestore() };
+  const mediaKey = newMediaKey();
+  await store.put(mediaObjectKey(mediaKey), Readable.from([Buffer.from('media')]));
+  const record = { ...(await publishSample(store)), id: newMediaId(), mediaKey };
+  let isPublished = false;
+  const publishing = new Proxy(store, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name);
+      if (name !== 'listKeys') return typeof value === 'function' ? value.bind(target) : value;
+      return async (...args: Parameters<typeof store.listKeys>) => {
+        const keys = await store.listKeys(...args);
+        if (args[0] !== recordsPrefix || isPublished) return keys;
+        isPublished = true;
+        await store.putIfAbsent(recordKey(record.id), encodeStoredRecord(record));
+        return keys;
+      };
+    },
+  });
+  const { signal } = new AbortController();
+  await sweep(publishing, { olderThanMs: 24 * 3_600_000, dryRun: false, signal });
+  expect([isPublished, await store.exists(mediaObjectKey(mediaKey))]).toEqual([true, true]);
 });

@@ -1,10 +1,17 @@
-import { isOwnKey } from '@echodrop/object-store/object-keys';
+import { isOwnKey, mediaPrefix, recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object-store';
 import { pMapIterable } from 'p-map';
-import { findOrphans, type KeyBatch, type Orphan, RecordsUnreadable } from './find-orphans.ts';
+import {
+  findOrphans,
+  listsOfOrphans,
+  listsOfSearch,
+  type Orphan,
+  type OrphanSearch,
+  RecordsUnreadable,
+} from './find-orphans.ts';
 import { addToListings, missingListingKeys } from './listing.ts';
 import { readListingIndex } from './listing-index.ts';
-import type { ListingEntry } from './listing-keys.ts';
+import { type ListingEntry, listingPrefixes } from './listing-keys.ts';
 import { mayHaveOrphans } from './may-have-orphans.ts';
 import { isSuspicious, RecordsMissing } from './records-missing.ts';
 import { isSettling } from './settling.ts';
@@ -18,7 +25,6 @@ interface SweepOptions {
   readonly dryRun: boolean;
   /** Continues even if most media has no record. Without it, a sweep assumes that records are lost. */
   readonly force?: boolean | undefined;
-  readonly keysPerBatch?: number;
   /** The last report. With a recent one, the sweep reads only new records, unless it finds a reason to read all. */
   readonly last?: SweepReport | undefined;
   readonly signal: AbortSignal;
@@ -32,7 +38,25 @@ interface SweepResult {
   readonly incomplete: RecordsMissing | RecordsUnreadable | undefined;
 }
 
+/** A sweep ended early. `report` has what it had changed before, and `cause` says why. */
+export class SweepStopped extends Error {
+  override readonly name = 'SweepStopped';
+  readonly report: SweepReport;
+
+  constructor(report: SweepReport, cause: unknown) {
+    super('The sweep ended early.', { cause });
+    this.report = report;
+  }
+}
+
 type Judged = NonNullable<SweepReport['judged']>;
+
+/** What a sweep lists, in order: to decide whether it must read all records; if so; and if there are orphans. */
+export const listsOfSweep = [
+  [recordsPrefix, mediaPrefix],
+  [...listingPrefixes.toReversed(), ...listsOfSearch],
+  listsOfOrphans,
+];
 
 const concurrency = 8;
 // Finds what changed without a trace in the store's times, such as a damaged record.
@@ -43,7 +67,7 @@ const maxUnreadMs = 7 * 24 * 3_600_000;
  * are old enough; at any age, what an interrupted removal left behind. Removes expired resumable uploads, and keeps what others need.
  *
  * Removes no media or rendition before all records have been read, and none if one is unreadable. Skips what it cannot remove.
- * @throws RecordsMissing, StoreUnavailable, or the signal's reason; objects removed until then stay removed
+ * @throws RecordsMissing, StoreUnavailable, or the signal's reason; with SweepStopped around it if something was changed before
  */
 export async function sweep(store: ObjectStore, options: SweepOptions): Promise<SweepResult> {
   const now = (await store.clock()).getTime();
@@ -77,17 +101,29 @@ class Sweep {
   }
 
   async run(): Promise<SweepResult> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      const changes = [this.#listings.added, ...Object.values(this.#counts).map(({ removed }) => removed)];
+      if (changes.every((count) => count === 0)) throw error;
+      throw new SweepStopped(this.#report(new Date(this.#found.now), undefined), error);
+    }
+  }
+
+  async #run(): Promise<SweepResult> {
     const { resumables } = this.#found;
     const judged = (await this.#judgeRecent()) ?? (await this.#judgeAll());
     const incomplete = judged instanceof Error ? judged : undefined;
     for (const upload of resumables.expired)
       await this.#count('resumable', upload.bytes, () => resumables.remove(upload));
     await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
-    const report = {
-      ...{ completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings },
-      judged: judged instanceof Error || this.#failure !== undefined ? this.#options.last?.judged : judged,
-    };
+    const kept = judged instanceof Error || this.#failure !== undefined ? this.#options.last?.judged : judged;
+    const report = this.#report(await this.#store.clock(), kept);
     return { report, failure: this.#failure, incomplete };
+  }
+
+  #report(completed: Date, judged: Judged | undefined): SweepReport {
+    return { completed, kinds: this.#counts, listings: this.#listings, judged };
   }
 
   /** Undefined if something might be an orphan, or the last sweep that read all records was long ago. */
@@ -105,21 +141,19 @@ class Sweep {
 
   /** @returns why media and renditions stay, if they do */
   async #judgeAll(): Promise<Judged | RecordsMissing | RecordsUnreadable> {
-    const { dryRun, force = false, keysPerBatch, signal } = this.#options;
+    const { dryRun, force = false, signal } = this.#options;
     const listings = await readListingIndex(this.#store, this.#options);
     const visit = (entry: ListingEntry) => this.#relist(entry, async () => listings.hasRecord(entry));
-    let missing: RecordsMissing | undefined;
     try {
-      for await (const batch of findOrphans(this.#store, { keysPerBatch, signal, visit })) {
-        if (!force) missing ??= await this.#checkMissing(batch);
-        if (!dryRun && missing) throw missing;
-        await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
-      }
+      const search = await findOrphans(this.#store, { signal, visit });
+      const missing = force ? undefined : await this.#checkMissing(search);
+      if (!dryRun && missing) throw missing;
+      await this.#forEach(search.orphans, (found) => this.#removeObject(found));
+      return missing ?? { before: new Date(this.#oldBefore), read: new Date(this.#found.now) };
     } catch (error) {
       if (!(error instanceof RecordsUnreadable)) throw error;
       return error;
     }
-    return missing ?? { before: new Date(this.#oldBefore), read: new Date(this.#found.now) };
   }
 
   // The gateway may have died before it wrote the entries. For a young record it may still do so.
@@ -164,7 +198,7 @@ class Sweep {
     for await (const _ of pMapIterable(found, act, { concurrency })) this.#options.signal.throwIfAborted();
   }
 
-  async #checkMissing({ keys, unreferenced, hasRecords, orphans }: KeyBatch) {
+  async #checkMissing({ keys, unreferenced, hasRecords, orphans }: OrphanSearch) {
     if (!isSuspicious(unreferenced, keys, hasRecords)) return undefined;
     let old = 0;
     for await (const { kind, object, reference } of orphans)

@@ -31,7 +31,7 @@ const anUpload = fc.record({
   fate: fc.constantFrom('stay', 'stay', 'remove', 'remove half'),
   renditions: fc.nat({ max: 2 }),
 });
-const aSweep = fc.record({ dryRun: fc.boolean(), keysPerBatch: fc.integer({ min: 1, max: 4 }) });
+const aSweep = fc.record({ dryRun: fc.boolean() });
 
 type Upload = typeof anUpload extends fc.Arbitrary<infer U> ? U : never;
 
@@ -75,7 +75,7 @@ function testSweeps(numRuns: number, open: () => Promise<AsyncDisposable & { sto
           await clear(opened.store);
           const archive = new TestArchive(opened.store, () => scheduler.schedule(Promise.resolve()));
           const sweeping = (async () => {
-            for (const { dryRun, keysPerBatch } of sweeps) await archive.sweep(dryRun, keysPerBatch);
+            for (const { dryRun } of sweeps) await archive.sweep(dryRun);
           })();
           const running = [...uploads.map((upload) => archive.upload(upload)), archive.advance(hours), sweeping];
           await scheduler.waitFor(Promise.all(running));
@@ -134,9 +134,9 @@ class TestArchive {
     }
   }
 
-  async sweep(dryRun: boolean, keysPerBatch = 3, store = this.#store) {
+  async sweep(dryRun: boolean, store = this.#store) {
     const { signal } = new AbortController();
-    const options = { olderThanMs: dayMs, dryRun, force: true, keysPerBatch, last: this.#lastReport, signal };
+    const options = { olderThanMs: dayMs, dryRun, force: true, last: this.#lastReport, signal };
     const { report, incomplete } = await sweep(store, options);
     if (!dryRun && !incomplete) this.#lastReport = report;
     return report;
@@ -146,9 +146,9 @@ class TestArchive {
     const before = await keysIn(this.#plainStore);
     for (const mediaKey of this.#published) expect(before).toContain(mediaObjectKey(mediaKey));
     await this.#clock.advance(25);
-    const dry = await this.sweep(true, 3, this.#plainStore);
+    const dry = await this.sweep(true, this.#plainStore);
     expect(await keysIn(this.#plainStore)).toEqual(before);
-    const swept = await this.sweep(false, 3, this.#plainStore);
+    const swept = await this.sweep(false, this.#plainStore);
     const after = await keysIn(this.#plainStore);
     expect(after).toEqual(before.filter((key) => this.#published.has(key.split('/')[1] ?? '')));
     const { media, renditions } = dry.kinds;

@@ -1,9 +1,9 @@
 import { listKeys } from '@echodrop/object-store/list-objects';
 import {
-  mediaObjectKey,
   mediaPrefix,
   recordKey,
   recordsPrefix,
+  renditionsPrefix,
   resumablePrefixOf,
 } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -12,7 +12,7 @@ import { readBlocks, UnreadableBlock } from './blocks.ts';
 import { checkEntry } from './check-entry.ts';
 import { type CheckDepth, checkRecord } from './check-record.ts';
 import { findUnknownObjects } from './check-unknown-objects.ts';
-import { findOrphans, type Orphan, RecordsUnreadable } from './find-orphans.ts';
+import { findOrphans, listsOfOrphans, listsOfSearch, type Orphan, RecordsUnreadable } from './find-orphans.ts';
 import { ListingIndex, readListingIndex } from './listing-index.ts';
 import { listingPrefixes } from './listing-keys.ts';
 import { UnreadableState } from './resumable-state.ts';
@@ -26,12 +26,14 @@ interface VerifyOptions extends CheckDepth {
   readonly concurrency: number;
   /** Younger media without a record may belong to a running upload. */
   readonly olderThanMs: number;
-  readonly keysPerBatch?: number;
   readonly signal: AbortSignal;
 }
 
 /** Key prefixes, in the order of the check. */
 const sections = [recordsPrefix, ...listingPrefixes, mediaPrefix];
+
+// First for unknown objects.
+const mediaLists = [mediaPrefix, renditionsPrefix, ...listsOfSearch];
 
 export function isCheckCursor(cursor: string): boolean {
   return sections.some((prefix) => cursor.startsWith(prefix));
@@ -44,38 +46,56 @@ export function isCheckCursor(cursor: string): boolean {
  */
 export async function* verifyStore(
   store: ObjectStore,
-  { after = recordsPrefix, concurrency, ...options }: VerifyOptions,
+  { after = recordsPrefix, ...options }: VerifyOptions,
 ): AsyncGenerator<Checked> {
   if (!isCheckCursor(after)) throw new RangeError('Invalid cursor.');
+  if (!after.startsWith(mediaPrefix)) yield* checkRecordsAndEntries(store, { ...options, after });
+  yield* checkMedia(store, options);
+}
+
+/** What a check from `after` lists, in order; at last, if there are orphans. */
+export function listsOfCheck(after = recordsPrefix): string[][] {
+  const lists: Readonly<Record<string, string[]>> = {
+    [recordsPrefix]: [...listingPrefixes.toReversed(), recordsPrefix],
+    [mediaPrefix]: mediaLists,
+  };
+  return [sectionsFrom(after).flatMap((prefix) => lists[prefix] ?? [prefix]), listsOfOrphans];
+}
+
+function sectionsFrom(after: string): string[] {
+  return sections.slice(sections.findIndex((prefix) => after.startsWith(prefix)));
+}
+
+async function* checkRecordsAndEntries(
+  store: ObjectStore,
+  { after, concurrency, ...options }: VerifyOptions & { readonly after: string },
+): AsyncGenerator<Checked> {
   const { signal } = options;
-  const start = (prefix: string) => (after.startsWith(prefix) ? after : undefined);
   const checkAll = (prefix: string, check: (key: string) => Promise<StoreFinding[]>) => {
     const checkOne = async (key: string): Promise<Checked> => {
       signal.throwIfAborted();
       return { cursor: key, findings: await check(key) };
     };
-    return pMapIterable(listKeys(store, prefix, { after: start(prefix) }), checkOne, { concurrency });
+    const start = after.startsWith(prefix) ? after : undefined;
+    return pMapIterable(listKeys(store, prefix, { after: start }), checkOne, { concurrency });
   };
   const listings = after.startsWith(recordsPrefix) ? await readListingIndex(store, { signal }) : new ListingIndex();
   const published = new ListingIndex();
   const checks = { ...options, listings, published };
   // The check of its record has found the entry, unless that record comes before the cursor.
   const checkUnlessPublished = async (key: string) => (published.hasKey(key) ? [] : checkEntry(store, key, signal));
-  const remaining = sections.slice(sections.findIndex((prefix) => after.startsWith(prefix)));
-  for (const prefix of remaining) {
+  for (const prefix of sectionsFrom(after)) {
     if (prefix === recordsPrefix) yield* checkAll(prefix, (key) => checkRecord(store, key, checks));
-    else if (prefix === mediaPrefix) yield* checkMedia(store, start(prefix), options);
-    else yield* checkAll(prefix, checkUnlessPublished);
+    else if (prefix !== mediaPrefix) yield* checkAll(prefix, checkUnlessPublished);
   }
 }
 
 async function* checkMedia(
   store: ObjectStore,
-  after: string | undefined,
-  { olderThanMs, keysPerBatch, signal }: Pick<VerifyOptions, 'olderThanMs' | 'keysPerBatch' | 'signal'>,
+  { olderThanMs, signal }: Pick<VerifyOptions, 'olderThanMs' | 'signal'>,
 ): AsyncGenerator<Checked> {
   const before = (await store.clock()).getTime() - olderThanMs;
-  const cursor = after ?? mediaPrefix;
+  const cursor = mediaPrefix;
   for await (const unknown of findUnknownObjects(store, signal)) yield { cursor, findings: [unknown] };
   for await (const { key, found } of readBlocks(store))
     if (found instanceof UnreadableBlock)
@@ -84,23 +104,7 @@ async function* checkMedia(
   yield { cursor, findings };
   const isYoung = ({ mediaKey, object }: Orphan) => inProgress.has(mediaKey) || object.writtenAt.getTime() >= before;
   try {
-    yield* searchOrphans(store, cursor, isYoung, { keysPerBatch, signal });
-  } catch (error) {
-    if (!(error instanceof RecordsUnreadable)) throw error;
-    yield { cursor, findings: [{ unsearched: 'orphans', key: recordKey(error.id) }] };
-  }
-}
-
-/** @throws RecordsUnreadable, StoreUnavailable, or the signal's reason */
-async function* searchOrphans(
-  store: ObjectStore,
-  after: string,
-  isYoung: (orphan: Orphan) => boolean,
-  options: Pick<VerifyOptions, 'keysPerBatch' | 'signal'>,
-): AsyncGenerator<Checked> {
-  let cursor = after;
-  const start = cursor.slice(mediaPrefix.length) || undefined;
-  for await (const { to, orphans } of findOrphans(store, { ...options, after: start })) {
+    const { orphans } = await findOrphans(store, { signal });
     for await (const orphan of orphans) {
       const { kind: leftover, object, reference } = orphan;
       // The check of its record reports an unfinished removal.
@@ -108,8 +112,9 @@ async function* searchOrphans(
       const age = isYoung(orphan) ? 'young' : 'sweepable';
       yield { cursor, findings: [{ leftover, key: object.key, size: object.size, age }] };
     }
-    cursor = mediaObjectKey(to);
-    yield { cursor, findings: [] };
+  } catch (error) {
+    if (!(error instanceof RecordsUnreadable)) throw error;
+    yield { cursor, findings: [{ unsearched: 'orphans', key: recordKey(error.id) }] };
   }
 }
 

@@ -5,6 +5,8 @@ export interface Figure {
   /** A sample's size, or another distinction of figures with one name. */
   readonly variant: string;
   readonly unit: string;
+  /** The scenario that measured it. */
+  readonly scenario: string;
   readonly values: number[];
 }
 
@@ -13,6 +15,8 @@ export class Figures {
   readonly all: Figure[] = [];
   /** Any fault fails the run. */
   readonly faults: string[] = [];
+  /** The scenario that runs. */
+  scenario = '';
 
   add(
     name: string,
@@ -21,7 +25,7 @@ export class Figures {
   ): void {
     const found = this.find(name, system, variant);
     if (found) found.values.push(value);
-    else this.all.push({ name, system, variant, unit, values: [value] });
+    else this.all.push({ name, system, variant, unit, scenario: this.scenario, values: [value] });
   }
 
   find(name: string, system: string, variant = ''): Figure | undefined {

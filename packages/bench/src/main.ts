@@ -45,7 +45,22 @@ const scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
 
 const names = Object.keys(scenarios);
 if (process.argv.includes('--help')) process.stdout.write(`${usageOf(names)}\n`);
-else await run(readOptions(process.argv.slice(2), names));
+else {
+  const options = readOptionsOrExplain();
+  if (options) await run(options);
+}
+
+function readOptionsOrExplain(): Options | undefined {
+  try {
+    return readOptions(process.argv.slice(2), names);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    process.stderr.write(`${error.message}\nSee npm run bench -- --help\n`);
+    // A missed goal ends with 1.
+    process.exitCode = 2;
+    return undefined;
+  }
+}
 
 async function run(options: Options): Promise<void> {
   await buildServices(join(import.meta.dirname, '../../../built'), measuredServices);
@@ -55,6 +70,7 @@ async function run(options: Options): Promise<void> {
   const bench = { options, shared, figures, samples: await makeSamples(folder.path) };
   for (const name of options.only) {
     process.stderr.write(`${name} ...\n`);
+    figures.scenario = name;
     await scenarios[name]?.(bench);
   }
   process.stdout.write(reportOf(figures));

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type SizeName, sizeNames } from './media.ts';
 
@@ -22,7 +24,7 @@ export const usageOf = (scenarioNames: readonly string[]) => `Usage: npm run ben
 
 Measures processor time and memory of uploads, for Echodrop and its peers (docs/why/performance.md).
 
-  --rounds N          interleaved rounds (default: 5)
+  --rounds N          interleaved rounds (default: 5; aged, growth and memory: at most 3)
   --quick             one round
   --connections N     concurrent uploads (default: 8)
   --only NAMES        comma-separated scenarios: ${scenarioNames.join(', ')} (default: all except ${notByDefault.join(', ')})
@@ -31,7 +33,7 @@ Measures processor time and memory of uploads, for Echodrop and its peers (docs/
   --root DIR          checkout to measure; repeat to compare several. Only the first one's figures are checked against the goals
   --profile DIR       write CPU profiles of the services to DIR
   --json FILE         write every figure to FILE
-  --write-docs        write the table and the plot of docs/why/performance.md`;
+  --write-docs        write the tables and the plot of docs/why/performance.md for the scenarios that ran, of all sizes`;
 
 /** @throws TypeError for an invalid option */
 export function readOptions(args: readonly string[], scenarioNames: readonly string[]): Options {
@@ -50,13 +52,20 @@ export function readOptions(args: readonly string[], scenarioNames: readonly str
       'write-docs': { type: 'boolean', default: false },
     },
   });
+  const rounds = wholeNumber(values.rounds);
+  const roots = values.root ?? [`${import.meta.dirname}/../../..`];
+  for (const root of roots)
+    if (!existsSync(join(root, 'services'))) throw new TypeError(`"${root}" is no checkout of Echodrop`);
+  const sizes = listOf(values.sizes, sizeNames);
+  if (values['write-docs'] && sizes.length < sizeNames.length)
+    throw new TypeError('--write-docs needs all sizes: omit --sizes');
   return {
-    rounds: values.quick ? 1 : wholeNumber(values.rounds),
+    rounds: values.quick ? 1 : rounds,
     connections: wholeNumber(values.connections),
     only: listOf(values.only, scenarioNames),
-    sizes: listOf(values.sizes, sizeNames),
+    sizes,
     growth: wholeNumber(values.growth),
-    roots: values.root ?? [`${import.meta.dirname}/../../..`],
+    roots,
     profiles: values.profile,
     json: values.json,
     shouldWriteDocs: values['write-docs'],

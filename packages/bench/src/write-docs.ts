@@ -2,13 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { type Figure, type Figures, medianOf } from './figures.ts';
-import { goalOf, verdictOf } from './goals.ts';
+import { agedSuffix, goalOf, verdictOf } from './goals.ts';
 import { rendered, sizeNames } from './media.ts';
 import { plotOf } from './plot.ts';
 import { medianText, spreadText } from './report.ts';
 
 const docs = join(import.meta.dirname, '../../../docs/why');
-const generated = /(<!-- bench: begin -->\n).*(<!-- bench: end -->)/s;
+/** The tables of one scenario. */
+const generated = /(<!-- bench (\S+): begin -->\n).*?(<!-- bench \2: end -->)/gs;
 
 const peers = ['naive', 'pass-through'];
 const bySize = [
@@ -25,42 +26,52 @@ const bySize = [
   'List calls per upload',
   'BullMQ scripts per upload',
   'Redis commands outside scripts per upload',
+  'aged gateway / young',
 ];
 
-/** Replaces the tables and the plot of docs/why/performance.md. @throws Error if the page has no place for them */
+/** Replaces the tables of the scenarios that ran in docs/why/performance.md, and with the uploads' their plot. */
 export async function writeDocs(figures: Figures): Promise<void> {
   const path = join(docs, 'performance.md');
   const page = await readFile(path, 'utf8');
-  if (!generated.test(page)) throw new Error(`${path} has no marks for the tables of the bench`);
   await writeFile(
     path,
-    page.replace(generated, (_, begin, end) => `${begin}${tablesOf(figures)}\n${end}`),
+    page.replace(generated, (block: string, begin: string, scenario: string, end: string) => {
+      const measured = figures.all.filter((figure) => figure.scenario === scenario);
+      return measured.length > 0 ? `${begin}${tablesOf(figures, measured)}\n${end}` : block;
+    }),
   );
-  await writeFile(join(docs, 'performance.svg'), plotOf(figures));
+  if (figures.find('CPU of naive', 'naive', sizeNames[0]))
+    await writeFile(join(docs, 'performance.svg'), plotOf(figures));
 }
 
-function tablesOf(figures: Figures): string {
-  const own = figures.all.filter(({ system }) => system === 'echodrop' || peers.includes(system));
-  const others = figures.all.filter(
+function tablesOf(figures: Figures, measured: readonly Figure[]): string {
+  const own = measured.filter(({ system }) => system === 'echodrop' || peers.includes(system));
+  const sized = bySize.flatMap((name) => sizeRow(name, own));
+  const others = measured.filter(
     ({ name, system }) => !bySize.includes(name) && !name.includes(': ') && system !== 'echodrop-2',
   );
-  return [
-    `Node ${process.versions.node} on ${cpus().length} cores of ${cpus()[0]?.model.trim()}. Medians; in brackets the smallest and the largest round.`,
-    '',
-    `| | ${sizeNames.join(' | ')} |`,
-    `|---|${sizeNames.map(() => '---:|').join('')}`,
-    ...bySize.flatMap((name) => sizeRow(name, own)),
-    '',
-    ...capacityOf(figures),
-    '',
-    '| | of | Echodrop or peer | median | minimum, aim | |',
-    '|---|---|---|---:|---|---|',
-    ...others.map(otherRow),
-  ].join('\n');
+  const tables = [
+    [
+      `Node ${process.versions.node} on ${cpus().length} cores of ${cpus()[0]?.model.trim()}, ${new Date().toISOString().slice(0, 10)}. Medians; in brackets the smallest and the largest round.`,
+    ],
+    sized.length > 0
+      ? [`| | ${sizeNames.join(' | ')} |`, `|---|${sizeNames.map(() => '---:|').join('')}`, ...sized]
+      : [],
+    others.length > 0
+      ? ['| | of | Echodrop or peer | median | minimum, aim | |', '|---|---|---|---:|---|---|', ...others.map(otherRow)]
+      : [],
+    capacityOf(figures, measured),
+  ];
+  return tables
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
 }
 
 function sizeRow(name: string, figures: readonly Figure[]): string[] {
-  const cells = sizeNames.map((size) => figures.find((figure) => figure.name === name && figure.variant === size));
+  const cells = sizeNames.map((size) =>
+    figures.find((figure) => figure.name === name && figure.variant.replace(agedSuffix, '') === size),
+  );
   const unit = cells.find(Boolean)?.unit;
   return cells.some(Boolean) ? [`| ${name}${unit ? ` (${unit})` : ''} | ${cells.map(sizeCell).join(' | ')} |`] : [];
 }
@@ -85,10 +96,12 @@ function spread(figure: Figure): string {
 }
 
 /** The capacity of one core. */
-function capacityOf(figures: Figures): string[] {
+function capacityOf(figures: Figures, measured: readonly Figure[]): string[] {
   const perSecond = (name: string, variant: string) => {
     const figure = figures.find(name, 'echodrop', variant);
-    return figure ? [`${variant}: ${Number((1000 / medianOf(figure.values)).toPrecision(2))}`] : [];
+    return figure && measured.includes(figure)
+      ? [`${variant}: ${Number((1000 / medianOf(figure.values)).toPrecision(2))}`]
+      : [];
   };
   const uploads = sizeNames.flatMap((size) => perSecond('CPU of the upload path', size));
   const photos = rendered.flatMap((name) => perSecond('CPU of all renditions of one upload', name));

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { glob, mkdir, mkdtempDisposable, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { glob, mkdir, mkdtempDisposable, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { entryOf } from './entry-of.ts';
@@ -28,7 +28,16 @@ export async function builtPrograms<Name extends string>(
   );
   const missing = builds.filter(({ path }) => !existsSync(path));
   if (missing.length > 0) await buildAll(missing, folder, signal);
-  return new Map(builds.map(({ name, path }) => [name, join(path, 'main.js')]));
+  const programs = new Map(builds.map(({ name, path }) => [name, join(path, 'main.js')]));
+  await keepBuilds(programs);
+  if (missing.length > 0) await removeOldBuilds(folder);
+  return programs;
+}
+
+/** Keeps the builds of programs for another week. Call it once a day while they run: a service starts its picture program again and again. */
+export async function keepBuilds(programs: ReadonlyMap<string, string>): Promise<void> {
+  const now = new Date();
+  await Promise.all([...programs.values()].map((main) => utimes(join(main, '../..'), now, now)));
 }
 
 async function buildAll(
@@ -37,7 +46,6 @@ async function buildAll(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await removeOldBuilds(folder);
   // As deep as `path`, because builds contain relative paths of packages.
   await using unfinished = await mkdtempDisposable(join(folder, 'unfinished-'));
   // The bundler keeps half a gigabyte, so it has its own process.
@@ -52,7 +60,6 @@ async function buildAll(
   }
 }
 
-// Not sooner: a running system may still start the picture program of an older build.
 async function removeOldBuilds(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

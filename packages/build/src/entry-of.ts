@@ -10,13 +10,10 @@ export function entryOf(name: string): string {
 }
 
 /**
- * Options of Node that the program `name` runs with, as its image does. V8 would let the young generation grow to 128 MiB, and the heap in
- * proportion to its limit, by default gigabytes outside of containers (docs/decisions/052).
+ * Options of Node that the program `name` runs with, as its image does; docs/decisions/052 says why.
  */
 export function nodeFlagsOf(name: string): string[] {
-  // Commands end soon.
-  if (name === 'admin') return [];
   // V8 collects the chunks of responses, which are outside its heap, in proportion to these limits too.
-  const [young, old] = name === 'site' ? [8, 256] : [16, 512];
+  const [young, old] = name === 'site' || name === 'admin' ? [8, 256] : [16, 512];
   return [`--max-semi-space-size=${young}`, `--max-old-space-size=${old}`];
 }

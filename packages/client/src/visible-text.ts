@@ -1,14 +1,19 @@
 import { unsafeCharacters } from '@echodrop/service/terminal-text';
 
 const breaks = /[\p{Cc}\u2028\u2029]+/gu;
-// The blank of Braille is no white space.
-const blanks = /[\s\u2800]+/gu;
+// These symbols of Braille, Egyptian, Khitan and music have no ink, but are no white space.
+const blanks = /[\s\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]+/gu;
 // Of a row that has a name and a value, untrusted text without gaps.
 const nameOfRow = /^ +\S.*? {2,}/;
-const words = /([\s\u2800]*)([^\s\u2800]+)/gu;
+const words = /(\s*)(\S+)/gu;
 
 // An indent, and a letter of two columns.
 const minColumns = 4;
+
+// Letters from Hangul on take two columns, and so do most pictures.
+const wideFrom = '\u1100';
+// In some terminals, Greek and Cyrillic letters and many symbols do, too.
+const maybeWideFrom = '\u0080';
 
 /** Untrusted text on one line, without characters that hide or reorder what a terminal shows, and without gaps of several blanks. */
 export function visible(text: string): string {
@@ -38,8 +43,8 @@ export function escapeHidden(text: string, replacement: (char: string) => string
 }
 
 /**
- * Breaks lines of words that are longer than `columns`. Further rows have an indent, in a table up to the value, so that no untrusted text begins
- * a row. A line of one word, such as an address, stays whole.
+ * Breaks lines that are longer than `columns`, also within a word. Further rows have an indent, in a table up to the value, so that no untrusted
+ * text begins a row.
  */
 export function foldLines(text: string, columns: number): string {
   return text
@@ -49,39 +54,43 @@ export function foldLines(text: string, columns: number): string {
 }
 
 function foldLine(line: string, columns: number): string {
-  const found = [...line.matchAll(words)];
-  if (found.length < 2) return line;
   const rows: string[] = [];
   const indent = ' '.repeat(Math.min(nameOfRow.exec(line)?.[0].length ?? 4, columns / 2));
   let row = '';
   const add = (gap: string, piece: string) => {
-    const isFull = row !== '' && columnsOf(row + gap + piece) > columns;
+    const isFull = row !== '' && mostColumnsOf(row + gap + piece) > columns;
     if (isFull) rows.push(row);
     row = isFull ? indent + piece : row + gap + piece;
   };
-  for (const [, gap = '', word = ''] of found)
+  for (const [, gap = '', word = ''] of line.matchAll(words))
     for (const [n, piece] of piecesOf(word, columns - indent.length).entries()) add(n === 0 ? gap : '', piece);
   return [...rows, row].join('\n');
 }
 
 function piecesOf(word: string, columns: number): string[] {
   const pieces: string[] = [];
-  for (let rest = word; rest !== ''; rest = rest.slice(pieces.at(-1)?.length)) pieces.push(takeColumns(rest, columns));
+  for (let rest = word; rest !== ''; rest = rest.slice(pieces.at(-1)?.length))
+    pieces.push(takeColumns(rest, columns, maybeWideFrom));
   return pieces;
 }
 
 /** The first characters of `text` that fit into this many columns, at least two. */
-function takeColumns(text: string, columns: number): string {
+function takeColumns(text: string, columns: number, firstWide = wideFrom): string {
   let [taken, used] = ['', 0];
   for (const character of text) {
-    used += columnsOf(character);
+    used += columnsOf(character, firstWide);
     if (used > columns) break;
     taken += character;
   }
   return taken;
 }
 
-/** The columns that `text` takes on most terminals: some letters and most pictures take two. */
-function columnsOf(text: string): number {
-  return Array.from(text, (character) => (character < '\u1100' ? 1 : 2)).reduce((sum, width) => sum + width, 0);
+/** The columns that `text` takes on any terminal, at most. */
+export function mostColumnsOf(text: string): number {
+  return columnsOf(text, maybeWideFrom);
+}
+
+/** The columns that `text` takes on most terminals. */
+function columnsOf(text: string, firstWide = wideFrom): number {
+  return Array.from(text, (character) => (character < firstWide ? 1 : 2)).reduce((sum, width) => sum + width, 0);
 }

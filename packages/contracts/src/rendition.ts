@@ -2,7 +2,7 @@ import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
 import type { Rendered } from '@echodrop/media/outcomes';
 import { type RenditionSet, recipesOf } from '@echodrop/media/rendition-recipes';
 import { isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
-import type { EndReuse } from '@echodrop/queue/queue-client';
+import type { EndReuse, QueueClient } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';
 import { jobVersion, type QueueOptions } from '@echodrop/queue/queue-connection';
 import { QueueWorker } from '@echodrop/queue/queue-worker';
@@ -71,10 +71,13 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
 
   /** The share of a video that is transcoded, from 0 to 1; undefined unless a worker does that now. @throws Error if Redis is out of reach */
   async videoProgress(media: Omit<RenditionRequest, 'set'>): Promise<number | undefined> {
-    const jobId = jobIdOf({ ...media, set: 'film' });
-    const lanes = [queues.slow, queues.medium, queues.video];
-    const shares = await Promise.all(lanes.map((name) => this.clients[name].progressOf(jobId)));
+    const shares = await this.#ofVideo(media, (lane, jobId) => lane.progressOf(jobId));
     return shares.find((share) => share !== undefined);
+  }
+
+  /** Whether a worker has the job that makes a video, after its pictures. @throws Error if Redis is out of reach */
+  async isVideoRunning(media: Omit<RenditionRequest, 'set'>): Promise<boolean> {
+    return (await this.#ofVideo(media, (lane, jobId) => lane.isRunning(jobId))).includes(true);
   }
 
   /** Enqueues the renditions that pages show, behind those that clients wait for. @throws QueueUnavailable */
@@ -82,6 +85,14 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
     const request = { ...media, set: isPhoto(media.type) ? 'pictures' : 'film' } as const;
     const options = { deadlineMs, jobId: jobIdOf(request), owner: ownerOf(request) };
     await this.clients[queueOf(request.set)].enqueue(request, options);
+  }
+
+  #ofVideo<T>(
+    media: Omit<RenditionRequest, 'set'>,
+    ask: (lane: QueueClient<RenditionRequest, RenditionReply>, jobId: string) => Promise<T>,
+  ): Promise<T[]> {
+    const jobId = jobIdOf({ ...media, set: 'film' });
+    return Promise.all([queues.slow, queues.medium, queues.video].map((name) => ask(this.clients[name], jobId)));
   }
 }
 

@@ -105,6 +105,12 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     return finishedOn === null && share >= 0 && share <= 1 ? share : undefined;
   }
 
+  /** Whether a worker has the job now. That of a dead one counts until its lock expires. */
+  async isRunning(jobId: string): Promise<boolean> {
+    this.#connection.redis.requireReady();
+    return (await this.#connection.redis.exists(`${this.#queue.toKey(jobId)}:lock`)) === 1;
+  }
+
   /** Resolves if Redis responds. @throws Error that says why not */
   ready(): Promise<void> {
     return requireQueues(this.#connection.redis);

@@ -19,11 +19,16 @@ export function parseAddress(text: string): string | undefined {
     .join('.');
 }
 
-/** The network of one client: an IPv4 address, or the /64 of an IPv6 address. Returns any other text unchanged. */
+/**
+ * The network of one client: an IPv4 address, or the /56 of an IPv6 address, which providers give to one line (RIPE-690). Returns any other text
+ * unchanged.
+ */
 export function networkOf(text: string): string {
   const address = parseAddress(text) ?? text;
   if (isIP(address) !== 6) return address;
-  return `${groupsOf(address).slice(0, 4).join(':')}::/64`;
+  const [first, second, third, fourth = ''] = groupsOf(address);
+  const subnets = Number.parseInt(fourth, 16) & 0xff00;
+  return `${[first, second, third, subnets.toString(16)].join(':')}::/56`;
 }
 
 /** The eight groups of an IPv6 address, as short as they can be. */

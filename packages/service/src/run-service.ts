@@ -22,17 +22,14 @@ export const invalidSettingsStatus = 78;
 
 const shutdownMarginMs = 5000;
 
-// Compiles each function at its first call instead of interpreting it. A service has thousands of warm functions and few hot
-// ones, so V8 would need ten thousand requests to optimize them (docs/decisions/028).
-setFlagsFromString('--always-sparkplug');
-// Media passes through short-lived buffers. V8 would collect the whole heap after every 32 MiB of them; with this flag only if the
-// process grows (docs/decisions/028).
-setFlagsFromString('--external-memory-accounted-in-global-limit');
-// After two quiet minutes V8 collects the heap. To save memory, it would also drop hidden classes without objects, and with them the code that is
-// optimized for them: later uploads would cost a fifth more (docs/decisions/052).
-setFlagsFromString('--no-memory-reducer-favors-memory');
-// Waking helper threads costs more than collecting the small young generation.
-setFlagsFromString('--no-parallel-scavenge');
+// docs/decisions/052 says what each is for.
+for (const flag of [
+  '--always-sparkplug',
+  '--external-memory-accounted-in-global-limit',
+  '--no-memory-reducer-favors-memory',
+  '--no-parallel-scavenge',
+])
+  setFlagsFromString(flag);
 
 /** What a service's `main.ts` needs. The resources in `resources` are disposed in reverse order at shutdown. */
 export interface Service<C> {

@@ -3,7 +3,8 @@ import { objectStoreFromSettings } from '@echodrop/object-store/object-store-fro
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { InvalidArgumentError } from 'commander';
 import { readStoreConfig } from './config.ts';
-import { reportProgress } from './progress.ts';
+import { reportProgress, type Stages } from './progress.ts';
+import { until } from './store-calls.ts';
 
 /** What every command works with. */
 export interface CommandContext {
@@ -15,6 +16,8 @@ export interface CommandContext {
   readonly audit: Audit;
   /** Milliseconds between reports of a long command on standard error. */
   readonly progressMs: number;
+  /** Interrupts the command. */
+  readonly signal: AbortSignal;
 }
 
 /** Logs an action on the uploads of a user or application, before it happens. */
@@ -33,14 +36,31 @@ export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
 }
 
-/** Opens the store that the settings name and prints the lines of `work`. @throws InvalidSettings, or the error of `work` */
+/** Opens the store that the settings name and prints the lines of `work`. @throws InvalidSettings, the signal's reason, or the error of `work` */
 export async function printFromStore(
-  { env, print, log, progressMs }: CommandContext,
+  { env, print, signal }: CommandContext,
   work: (store: ObjectStore) => AsyncIterable<string> | Promise<Iterable<string>>,
 ): Promise<void> {
   await using store = await objectStoreFromSettings(readStoreConfig(env));
-  using progress = reportProgress(store, log, progressMs);
-  for await (const line of await work(progress.store)) print(line);
+  for await (const line of await work(until(signal, store))) print(line);
+}
+
+/** Waits for `work`, which has no store that stops it. @throws the signal's reason if it aborts before, or the error of `work` */
+export async function orInterrupted(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  const interrupted = Promise.withResolvers<never>();
+  const stop = () => interrupted.reject(signal.reason);
+  signal.addEventListener('abort', stop);
+  await Promise.race([work(), interrupted.promise]).finally(() => signal.removeEventListener('abort', stop));
+}
+
+/** Yields the lines of `work`, which lists whole prefixes, and logs how far it is. */
+export async function* withProgress(
+  { log, progressMs: intervalMs }: CommandContext,
+  { store, stages }: { readonly store: ObjectStore; readonly stages: Stages },
+  work: (store: ObjectStore) => AsyncIterable<string>,
+): AsyncGenerator<string> {
+  using progress = reportProgress(store, { stages, log, intervalMs });
+  yield* work(progress.store);
 }
 
 /** Returns a parser of options that are whole numbers from 1 to `max`. */

@@ -28,15 +28,20 @@ export async function* exportUploads(
   audit({ action: 'export', ...owner });
   let exported = 0;
   let failed = 0;
-  for await (const { id, found } of listRecordsOf(store, owner)) {
-    if (!(found instanceof UnreadableRecord) && isTombstone(found)) continue;
-    const isUnreadable = found instanceof UnreadableRecord;
-    const why = isUnreadable ? describeUnreadable(id, found) : await writeUpload(store, id, found, folder);
-    if (why === undefined) exported += 1;
-    else {
-      failed += 1;
-      yield `${id}: ${why}`;
+  try {
+    for await (const { id, found } of listRecordsOf(store, owner)) {
+      if (!(found instanceof UnreadableRecord) && isTombstone(found)) continue;
+      const isUnreadable = found instanceof UnreadableRecord;
+      const why = isUnreadable ? describeUnreadable(id, found) : await writeUpload(store, id, found, folder);
+      if (why === undefined) exported += 1;
+      else {
+        failed += 1;
+        yield `${id}: ${why}`;
+      }
     }
+  } catch (error) {
+    yield `Not finished: exported ${exported} uploads. Repeat the command with an empty folder.`;
+    throw error;
   }
   const hint = exported + failed > 0 ? '' : ' Compare provider and subject with the output of `admin list`.';
   yield `Exported ${exported} uploads.${hint}`;

@@ -48,9 +48,14 @@ function alignColumns(rows: readonly (readonly string[])[]): string[] {
 /** Runs `rebuildListings` and yields a line for each unreadable record. @throws StoreUnavailable; CommandFailed at the end if a record is unreadable */
 export async function* rebuildAndReport(store: ObjectStore): AsyncGenerator<string> {
   const count = { listed: 0, added: 0, stale: 0, unreadable: 0 };
-  for await (const rebuilt of rebuildListings(store)) {
-    count[rebuilt.kind] += 1;
-    if (rebuilt.kind === 'unreadable') yield `${rebuilt.id}: ${describeUnreadable(rebuilt.id, rebuilt.error)}`;
+  try {
+    for await (const rebuilt of rebuildListings(store)) {
+      count[rebuilt.kind] += 1;
+      if (rebuilt.kind === 'unreadable') yield `${rebuilt.id}: ${describeUnreadable(rebuilt.id, rebuilt.error)}`;
+    }
+  } catch (error) {
+    yield `Not finished: added ${count.added} uploads to the listings, deleted ${count.stale} stale entries. Repeat the command to finish.`;
+    throw error;
   }
   const { listed, added, stale, unreadable } = count;
   yield `Checked ${listed + added} uploads: added ${added} to the listings, deleted ${stale} stale entries.`;

@@ -1,3 +1,4 @@
+import { stopSignal } from '@echodrop/service/stop-signals';
 import { runAdmin } from './run-admin.ts';
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -6,4 +7,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.stderr.write(`Cannot write to standard output: ${error.message}\n`);
   process.exit(1);
 });
-process.exitCode = await runAdmin(process.argv.slice(2), process.env, process);
+const stop = stopSignal();
+process.exitCode = await runAdmin(process.argv.slice(2), process.env, process, stop);
+// Requests of an interrupted command must not keep the process.
+if (stop.aborted) process.exit();

@@ -1,10 +1,11 @@
+import { listsOfHandOver } from '@echodrop/archive/hand-over';
 import type { ProviderUser } from '@echodrop/contracts/verification';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { type Provider, readProvider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import { examineProvider, titleOf } from '@echodrop/provider-doctor/examine-provider';
 import type { Command } from 'commander';
-import { type CommandContext, CommandFailed, printFromStore } from './command-context.ts';
+import { type CommandContext, CommandFailed, orInterrupted, printFromStore, withProgress } from './command-context.ts';
 import { readProviderTestConfig, readVerifierConfig } from './config.ts';
 import { handOverAndReport, requireMoved } from './hand-over.ts';
 import { providerArgument, quoteName, subjectArgument } from './name-arguments.ts';
@@ -14,7 +15,7 @@ const [, , readAddress] = providerArgument;
 
 /** Adds the commands for identity providers: provider-test, forget, hand-over. */
 export function addProviderCommands(admin: Command, context: CommandContext): void {
-  const { env, print, audit } = context;
+  const { env, print, audit, signal } = context;
   admin
     .command('provider-test')
     .summary('test an identity provider and explain what is wrong')
@@ -30,25 +31,27 @@ export function addProviderCommands(admin: Command, context: CommandContext): vo
       'the URL of one provider that IDENTITY_PROVIDERS contains, or an entry to test before you add it there. An entry can be several words, such as `oidc https://id.example` ' +
         '(docs/reference/identity-providers.md). Default: all in IDENTITY_PROVIDERS',
     )
-    .action(async (words: string[], _options: unknown, command: Command) => {
-      const { user, ...config } = readProviderTestConfig(env);
-      const { PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
-      let hasFaults = false;
-      await using connections = new ProviderConnections(timeoutMs);
-      for (const provider of findProviders(words.join(' '), config.IDENTITY_PROVIDERS, command)) {
-        print(titleOf(provider));
-        for await (const { weight, sentence } of examineProvider(provider, {
-          connections,
-          timeoutMs,
-          user,
-          userIdSecret,
-        })) {
-          print(`${weight.padEnd(5)}  ${sentence}`);
-          hasFaults ||= weight === 'wrong';
+    .action((words: string[], _options: unknown, command: Command) =>
+      orInterrupted(signal, async () => {
+        const { user, ...config } = readProviderTestConfig(env);
+        const { PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
+        let hasFaults = false;
+        await using connections = new ProviderConnections(timeoutMs);
+        for (const provider of findProviders(words.join(' '), config.IDENTITY_PROVIDERS, command)) {
+          print(titleOf(provider));
+          for await (const { weight, sentence } of examineProvider(provider, {
+            connections,
+            timeoutMs,
+            user,
+            userIdSecret,
+          })) {
+            print(`${weight.padEnd(5)}  ${sentence}`);
+            hasFaults ||= weight === 'wrong';
+          }
         }
-      }
-      if (hasFaults) throw new CommandFailed('The provider test found faults.');
-    });
+        if (hasFaults) throw new CommandFailed('The provider test found faults.');
+      }),
+    );
 
   admin
     .command('forget')
@@ -58,10 +61,12 @@ export function addProviderCommands(admin: Command, context: CommandContext): vo
     )
     .argument(...providerArgument)
     .argument(...subjectArgument)
-    .action(async (provider: string, subject: string) => {
-      await using verifier = verifierOf(env);
-      print(await forget(verifier, { provider, subject }));
-    });
+    .action((provider: string, subject: string) =>
+      orInterrupted(signal, async () => {
+        await using verifier = verifierOf(env);
+        print(await forget(verifier, { provider, subject }));
+      }),
+    );
 
   admin
     .command('hand-over')
@@ -81,10 +86,16 @@ export function addProviderCommands(admin: Command, context: CommandContext): vo
       if (typeof entry === 'string' || entry.advertised !== to)
         command.error('The new address must be an http(s) address, without profile and upstream.');
       if (yes && !stopped) {
-        await using verifier = verifierOf(env);
-        await requireMoved(verifier, { from, to });
+        await orInterrupted(signal, async () => {
+          await using verifier = verifierOf(env);
+          await requireMoved(verifier, { from, to });
+        });
       }
-      await printFromStore(context, (store) => handOverAndReport(store, { from, to, dryRun: !yes, audit }));
+      await printFromStore(context, (store) =>
+        withProgress(context, { store, stages: listsOfHandOver }, (observed) =>
+          handOverAndReport(observed, { from, to, dryRun: !yes, audit }),
+        ),
+      );
     });
 }
 

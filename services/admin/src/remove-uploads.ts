@@ -43,6 +43,7 @@ interface PurgeOptions {
 
 interface Counts {
   uploads: number;
+  deleted: number;
   unreadable: number;
 }
 
@@ -51,9 +52,14 @@ interface Counts {
  * @throws StoreUnavailable; CommandFailed at the end if a record or state is unreadable, since it may be the user's
  */
 export async function* purge(store: ObjectStore, owner: Owner, options: PurgeOptions): AsyncGenerator<string> {
-  const counts = { uploads: 0, unreadable: 0 };
-  yield* purgeRecords(store, owner, options, counts);
-  yield* purgeUnfinished(store, owner, options, counts);
+  const counts = { uploads: 0, deleted: 0, unreadable: 0 };
+  try {
+    yield* purgeRecords(store, owner, options, counts);
+    yield* purgeUnfinished(store, owner, options, counts);
+  } catch (error) {
+    if (!options.dryRun) yield `Not finished: deleted ${counts.deleted} uploads. Repeat the command to finish.`;
+    throw error;
+  }
   yield summary(counts.uploads, options.dryRun);
   if (counts.unreadable > 0)
     throw new CommandFailed(`${counts.unreadable} unreadable records or states stay. They may be of this user.`);
@@ -66,7 +72,10 @@ async function* purgeRecords(store: ObjectStore, owner: Owner, { dryRun, audit }
       yield `${id}: ${describeUnreadable(id, found)}`;
     } else if (!isTombstone(found)) {
       counts.uploads += 1;
-      if (!dryRun) yield await remove(store, found, audit);
+      if (dryRun) continue;
+      const line = await remove(store, found, audit);
+      counts.deleted += 1;
+      yield line;
     } else if (!dryRun) await finishRemoval(store, found);
   }
 }
@@ -79,7 +88,7 @@ async function* purgeUnfinished(store: ObjectStore, owner: Owner, { dryRun, audi
       continue;
     }
     const { mediaId, write } = found.state;
-    // The state of a published upload, which counts as its record, still has its texts.
+    // The state of a published upload, which counts as its record, still names the user.
     const isPublished = mediaId !== undefined && (await tryFindRecord(store, mediaId)) !== undefined;
     if (!isPublished) counts.uploads += 1;
     if (dryRun) continue;
@@ -89,6 +98,7 @@ async function* purgeUnfinished(store: ObjectStore, owner: Owner, { dryRun, audi
     if (isPublished) continue;
     // Complete, if its publication failed.
     await store.remove(mediaObjectKey(mediaKey));
+    counts.deleted += 1;
     yield `${found.id}: unfinished, deleted`;
   }
 }

@@ -20,10 +20,15 @@ interface Output {
   readonly stderr: Pick<NodeJS.WritableStream, 'write'> & { readonly isTTY?: boolean };
 }
 
-/** Runs the command in `args` with the settings in `env`. @returns the exit status */
-export async function runAdmin(args: readonly string[], env: NodeJS.ProcessEnv, output: Output): Promise<number> {
+/** Runs the command in `args` with the settings in `env`, until `signal` interrupts it. @returns the exit status */
+export async function runAdmin(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  output: Output,
+  signal = new AbortController().signal,
+): Promise<number> {
   try {
-    await adminProgram(env, output).parseAsync(args, { from: 'user' });
+    await adminProgram(env, output, signal).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     // Commander has written its own messages.
@@ -37,8 +42,12 @@ export async function runAdmin(args: readonly string[], env: NodeJS.ProcessEnv, 
   }
 }
 
-/** All commands; each runs with the settings in `env`. */
-export function adminProgram(env: NodeJS.ProcessEnv, { stdout, stderr }: Output): Command {
+/** All commands; each runs with the settings in `env`, until `signal` interrupts it. */
+export function adminProgram(
+  env: NodeJS.ProcessEnv,
+  { stdout, stderr }: Output,
+  signal = new AbortController().signal,
+): Command {
   const admin = new Command('admin')
     .description(
       'Commands for operators. Settings come from the environment. A secret can also come from a file: instead of S3_SECRET_KEY, for example, ' +
@@ -57,7 +66,7 @@ export function adminProgram(env: NodeJS.ProcessEnv, { stdout, stderr }: Output)
   const audit: Audit = (action) =>
     log(JSON.stringify({ level: 'info', time: new Date().toISOString(), service: 'admin', audit: true, ...action }));
   const progressMs = stderr.isTTY ? 5000 : 60_000;
-  const context = { env, print: writeTo(stdout), log, audit, progressMs };
+  const context = { env, print: writeTo(stdout), log, audit, progressMs, signal };
   addUploadCommands(admin, context);
   addBlockCommands(admin, context);
   addProviderCommands(admin, context);

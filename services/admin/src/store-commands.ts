@@ -1,8 +1,9 @@
-import { isCheckCursor } from '@echodrop/archive/verify-store';
+import { listsOfSweep } from '@echodrop/archive/sweep-orphans';
+import { isCheckCursor, listsOfCheck } from '@echodrop/archive/verify-store';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkStore } from './check-store.ts';
-import { type CommandContext, CommandFailed, parseUpTo, printFromStore } from './command-context.ts';
+import { type CommandContext, CommandFailed, parseUpTo, printFromStore, withProgress } from './command-context.ts';
 import { readSweepConfig } from './config.ts';
 import { examineStore } from './examine-store.ts';
 import { sweepOnce, sweepPeriodically } from './sweep-store.ts';
@@ -18,6 +19,7 @@ async function* testStore(store: ObjectStore): AsyncGenerator<string> {
 
 /** Adds the commands for the whole store: store-test, sweep, verify-store. */
 export function addStoreCommands(admin: Command, context: CommandContext): void {
+  const { signal } = context;
   admin
     .command('store-test')
     .summary('test an object store and explain what follows')
@@ -60,14 +62,15 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
         const minHours = Math.ceil(uploadSeconds / 3600) + 1;
         if (olderThanHours < minHours)
           command.error(`--older-than must be at least ${minHours}: MAX_UPLOAD_SECONDS is ${uploadSeconds}.`);
-        using stop = stopSignal();
-        const options = { olderThanHours, dryRun: !yes, force, full, signal: stop.signal };
+        const options = { olderThanHours, dryRun: !yes, force, full, signal };
         const logFailure = (error: unknown) => context.log(`Sweep failed: ${error}`);
-        await printFromStore(context, (store) =>
-          everyHours === undefined
-            ? sweepOnce(store, options)
-            : sweepPeriodically(store, { ...options, everyHours, logFailure }),
-        );
+        await printFromStore(context, (store) => {
+          const sweepNow = () =>
+            withProgress(context, { store, stages: listsOfSweep }, (watched) => sweepOnce(watched, options));
+          return everyHours === undefined
+            ? sweepNow()
+            : sweepPeriodically(sweepNow, { everyHours, logFailure, signal });
+        });
       },
     );
 
@@ -83,25 +86,11 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .option('--after <cursor>', 'continue from the cursor that an interrupted check printed', parseCursor)
     .option('--concurrency <n>', 'objects to check concurrently, up to 64', parseUpTo(64), 16)
     .action(async ({ moved: isMoved = false, bytes: shouldReadBytes = false, after, concurrency }) => {
-      using stop = stopSignal();
+      const options = { isMoved, shouldReadBytes, after, concurrency, signal };
       await printFromStore(context, (store) =>
-        checkStore(store, { isMoved, shouldReadBytes, after, concurrency, signal: stop.signal }),
+        withProgress(context, { store, stages: listsOfCheck(after) }, (watched) => checkStore(watched, options)),
       );
     });
-}
-
-/** A signal that SIGTERM or SIGINT aborts, until it is disposed. The second signal ends the process. */
-function stopSignal() {
-  const controller = new AbortController();
-  const abort = () => controller.abort(new Error('Interrupted.'));
-  const names = ['SIGTERM', 'SIGINT'] as const;
-  for (const name of names) process.once(name, abort);
-  return {
-    signal: controller.signal,
-    [Symbol.dispose]() {
-      for (const name of names) process.off(name, abort);
-    },
-  };
 }
 
 function parseCursor(text: string): string {

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { readSweepReport } from '@echodrop/archive/sweep-report';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey, recordKey, sweepReportKey } from '@echodrop/object-store/object-keys';
+import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { runCommand, useDataDir } from './admin.fixture.ts';
 
 const twoDaysAgo = new Date(Date.now() - 48 * 3_600_000);
@@ -87,6 +89,42 @@ test('sweep counts, and with --yes deletes old orphans and writes a report', asy
     resumable: { found: 0, removed: 0, bytes: 0 },
   });
   expect((await run('--yes')).lines[0]).toBe('orphaned media: 0 found, 0 deleted, 0 bytes');
+});
+
+test('says what it deleted also if the report cannot be written, as on a full disk, or the store fails before the end', async () => {
+  const { goes } = await plant();
+  const { put, listUnfinishedWrites } = FilesystemObjectStore.prototype;
+  const full = vi.spyOn(FilesystemObjectStore.prototype, 'put').mockImplementation(async (key, ...rest) => {
+    if (key === sweepReportKey) throw new StoreUnavailable('ENOSPC: no space left on device');
+    return put.call(dataDir.store, key, ...rest);
+  });
+  const swept = await run('--yes');
+  full.mockRestore();
+  expect([swept.exitCode, ...swept.lines.slice(0, 2), swept.lines.at(-1), swept.stderr]).toEqual([
+    1,
+    'orphaned media: 1 found, 1 deleted, 5 bytes',
+    'orphaned renditions: 1 found, 1 deleted, 5 bytes',
+    expect.stringMatching(/^Swept at /),
+    'The report of this sweep could not be written: ENOSPC: no space left on device',
+  ]);
+  expect(await exist(goes)).toEqual([false, false]);
+
+  await plant();
+  const down = vi.spyOn(FilesystemObjectStore.prototype, 'listUnfinishedWrites').mockImplementation(async function* () {
+    yield* listUnfinishedWrites.call(dataDir.store);
+    throw new StoreUnavailable('EIO: i/o error');
+  });
+  const stopped = await run('--yes');
+  down.mockRestore();
+  expect([stopped.exitCode, ...stopped.lines.slice(0, 3), stopped.stderr]).toEqual([
+    1,
+    'orphaned media: 1 found, 1 deleted, 5 bytes',
+    'orphaned renditions: 1 found, 1 deleted, 5 bytes',
+    expect.stringMatching(/^incomplete multipart uploads: [01] found, [01] deleted/),
+    'EIO: i/o error',
+  ]);
+  expect(stopped.stdout).not.toContain('Swept at');
+  expect(await readSweepReport(dataDir.store)).toBeUndefined();
 });
 
 test.each(['a truncated record', 'a record of a later version'])(

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RecordsUnreadable } from '@echodrop/archive/find-orphans';
-import { sweep } from '@echodrop/archive/sweep-orphans';
+import { RecordsMissing } from '@echodrop/archive/records-missing';
+import { SweepStopped, sweep } from '@echodrop/archive/sweep-orphans';
 import { readSweepReport, type SweepReport, sweptKinds, writeSweepReport } from '@echodrop/archive/sweep-report';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
@@ -19,8 +19,8 @@ const hourMs = 3_600_000;
 const retryMs = 600_000;
 
 /**
- * Sweeps once. Writes no report if the sweep was incomplete.
- * @throws StoreUnavailable, RecordsMissing (a dry run: at the end), or the signal's reason; RecordsUnreadable or RemovalFailed at the end
+ * Sweeps once. Writes no report if the sweep was incomplete. Also one that fails says what it has changed.
+ * @throws StoreUnavailable, RecordsMissing (a dry run: at the end), or the signal's reason; RecordsUnreadable, RemovalFailed or ReportNotWritten at the end
  */
 export async function* sweepOnce(
   store: ObjectStore,
@@ -30,34 +30,53 @@ export async function* sweepOnce(
   await store.ready();
   // Without a readable report, the sweep reads all records.
   const last = full ? undefined : await readSweepReport(store).catch(() => undefined);
-  const { report, failure, incomplete } = await sweep(store, {
-    olderThanMs: olderThanHours * hourMs,
-    last,
-    ...options,
+  const swept = sweep(store, { olderThanMs: olderThanHours * hourMs, last, ...options });
+  const { report, failure, incomplete } = await swept.catch((error) => {
+    if (!(error instanceof SweepStopped)) throw options.signal.aborted ? new Interrupted(options.dryRun) : error;
+    return { report: error.report, failure: undefined, incomplete: error.cause };
   });
-  if (!options.dryRun && !incomplete) await writeSweepReport(store, report);
-  yield* describeReport(report, options.dryRun, !(incomplete instanceof RecordsUnreadable));
-  if (incomplete) throw incomplete;
+  // Printed before: the store may refuse the report although it has deleted.
+  yield* describeReport(report, options.dryRun, incomplete === undefined || incomplete instanceof RecordsMissing);
+  if (incomplete) throw options.signal.aborted ? new Interrupted(options.dryRun) : incomplete;
   yield options.dryRun
     ? 'Dry run: nothing changed. Add --yes to apply the changes.'
     : `Swept at ${report.completed.toISOString()}.`;
+  const unwritten = options.dryRun ? undefined : await writeSweepReport(store, report).catch((error: Error) => error);
   if (failure !== undefined) throw new RemovalFailed(`Failed to delete some objects: ${failure}`);
+  if (unwritten) throw new ReportNotWritten(`The report of this sweep could not be written: ${unwritten.message}`);
+}
+
+class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+
+  constructor(dryRun: boolean) {
+    super(`Interrupted. ${dryRun ? '' : 'What was deleted stays deleted. '}Repeat the command: it starts over.`);
+  }
 }
 
 class RemovalFailed extends Error {
   override readonly name = 'RemovalFailed';
 }
 
-/** Sweeps every `everyHours` until the signal aborts. Passes the error of a failed sweep to `logFailure`, and retries it in ten minutes. */
+class ReportNotWritten extends Error {
+  override readonly name = 'ReportNotWritten';
+}
+
+interface Period {
+  readonly everyHours: number;
+  readonly logFailure: (error: unknown) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Calls `sweepNow` every `everyHours` until the signal aborts. Passes the error of a failed sweep to `logFailure`, and retries it in ten minutes. */
 export async function* sweepPeriodically(
-  store: ObjectStore,
-  { everyHours, logFailure, ...options }: Options & { everyHours: number; logFailure: (error: unknown) => void },
+  sweepNow: () => AsyncIterable<string>,
+  { everyHours, logFailure, signal }: Period,
 ): AsyncGenerator<string> {
-  const { signal } = options;
   while (!signal.aborted) {
     let pauseMs = everyHours * hourMs;
     try {
-      yield* sweepOnce(store, options);
+      yield* sweepNow();
     } catch (error) {
       if (signal.aborted) return;
       logFailure(error);

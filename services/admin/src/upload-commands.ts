@@ -1,5 +1,8 @@
+import { listsOfRebuild } from '@echodrop/archive/rebuild-listings';
+import { recordsPrefix } from '@echodrop/object-store/object-keys';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { Command } from 'commander';
-import { type CommandContext, parseUpTo, printFromStore } from './command-context.ts';
+import { type CommandContext, parseUpTo, printFromStore, withProgress } from './command-context.ts';
 import { readAddressConfig } from './config.ts';
 import { exportUpload, exportUploads } from './export-uploads.ts';
 import { listUploads, rebuildAndReport } from './listings.ts';
@@ -16,6 +19,8 @@ const uploadArgument = 'media id, or any address of the upload: of its page, a p
 /** Adds the commands for uploads: list, show, remove, export, export-upload, purge, rebuild-listings. */
 export function addUploadCommands(admin: Command, context: CommandContext): void {
   const { audit, env } = context;
+  const readAllRecords = (store: ObjectStore, work: (store: ObjectStore) => AsyncIterable<string>) =>
+    withProgress(context, { store, stages: [[recordsPrefix]] }, work);
 
   admin
     .command('list')
@@ -63,7 +68,9 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
     .argument(...subjectArgument)
     .argument('<folder>', 'a new or empty folder')
     .action((provider: string, subject: string, folder: string) =>
-      printFromStore(context, (store) => exportUploads(store, { provider, subject }, { folder, audit })),
+      printFromStore(context, (store) =>
+        readAllRecords(store, (watched) => exportUploads(watched, { provider, subject }, { folder, audit })),
+      ),
     );
 
   admin
@@ -79,17 +86,24 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
   admin
     .command('purge')
-    .description('delete all uploads of a user')
+    .summary('delete all uploads of a user')
+    .description('Delete all uploads of a user. If it is interrupted, repeat it: what was deleted stays deleted.')
     .argument(...providerArgument)
     .argument(...subjectArgument)
     .option('--yes', 'delete the uploads (default: dry run)')
     .action((provider: string, subject: string, { yes = false }) =>
-      printFromStore(context, (store) => purge(store, { provider, subject }, { dryRun: !yes, audit })),
+      printFromStore(context, (store) =>
+        readAllRecords(store, (watched) => purge(watched, { provider, subject }, { dryRun: !yes, audit })),
+      ),
     );
 
   admin
     .command('rebuild-listings')
     .summary('add missing uploads to the listings, and delete stale entries')
-    .description('Add missing uploads to the listings, and delete stale entries. Takes effect at once; no dry run.')
-    .action(() => printFromStore(context, rebuildAndReport));
+    .description(
+      'Add missing uploads to the listings, and delete stale entries. Takes effect at once; no dry run. If it is interrupted, repeat it.',
+    )
+    .action(() =>
+      printFromStore(context, (store) => withProgress(context, { store, stages: listsOfRebuild }, rebuildAndReport)),
+    );
 }

@@ -53,7 +53,7 @@ export const settings = {
     'uploads at once per user in one gateway, then 429. Also 429 if the user has more than there are slots free',
   ),
   MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: wholeNumber({ default: 100, min: 1 }).describe(
-    'version 1 uploads at once before verification, per client IP address (IPv6: per /64) in one gateway, then 429 ' +
+    'version 1 uploads at once before verification, per client IP address (IPv6: per /56) in one gateway, then 429 ' +
       '([029](../decisions/029-admission-before-verification.md))',
   ),
   UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: wholeNumber({ default: 1000 }).describe(

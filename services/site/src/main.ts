@@ -13,6 +13,7 @@ import { readConfig, type SiteConfig } from './config.ts';
 import { createSiteEvents } from './events.ts';
 import { ReadMemory } from './find/read-memory.ts';
 import { SharedRenditions } from './find/shared-renditions.ts';
+import { VideoPictures } from './find/video-pictures.ts';
 import type { WebUpload } from './site.ts';
 
 await runService('site', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
@@ -25,10 +26,10 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
     log,
     forgeries: new Forgeries(log, metrics),
   };
-  const renditionClient = resources.use(new RenditionClient(queue));
+  const client = resources.use(new RenditionClient(queue));
   // Pages with existing renditions need no queue.
-  health.addOptionalCheck('queue', () => renditionClient.ready());
-  const renditions = new SharedRenditions(renditionClient);
+  health.addOptionalCheck('queue', () => client.ready());
+  const renditions = new SharedRenditions(new VideoPictures(client, store));
   const events = createSiteEvents(log, metrics);
   if (!isTrustworthy(config.PUBLIC_SITE_URL)) events.publicSiteUnencrypted(config.PUBLIC_SITE_URL);
   const app = siteApp({

@@ -6,13 +6,13 @@ import { ownerHash } from '@echodrop/archive/owner';
 import { findRecord } from '@echodrop/archive/records';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import type { RenditionReply } from '@echodrop/contracts/rendition';
-import { fullRecipe, picturesOf } from '@echodrop/media/rendition-recipes';
+import { fullRecipe, picturesOf, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { isTombstone } from '@echodrop/record';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { serveSite } from './app.fixture.ts';
 import { maxSharedBytes } from './find/find-object.ts';
 import { rememberedMs } from './find/read-memory.ts';
@@ -146,6 +146,68 @@ test.each([0, maxSmallBytes + 1, maxSharedBytes])(
   },
 );
 
+/** A length whose bytes are sent at once, one whose bytes are shared in pieces, and one that is streamed from the store. */
+const lengths = [0, maxSmallBytes + 1, maxSharedBytes + 1];
+
+describe.each(lengths)('renditions of %i bytes that were found, not read,', (bytes) => {
+  let upload: { readonly id: string; readonly mediaKey: string };
+  let paths: readonly string[];
+  const recipes = [...picturesOf('mp4'), videoRecipe];
+  const replaceAll = async (text: string, length = bytes) => {
+    for (const recipe of recipes) {
+      const body = Readable.from([`${text} ${recipe.name}`.padEnd(length, '.')]);
+      await store.put(renditionKey(upload.mediaKey, recipe), body, { isReplacement: true });
+    }
+  };
+  const read = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${site}${path}`, init);
+    return { status: response.status, text: (await response.text()).replace(/\.+$/, '') };
+  };
+
+  beforeEach(async () => {
+    const mediaKey = newMediaKey();
+    const id = await publishSample(store, Buffer.from('media'), { ...owner, ...size, mediaKey, type: 'mp4' });
+    upload = { id, mediaKey };
+    await replaceAll('first');
+    paths = [...addressesOf(id, 'mp4'), `/${id}.jpg`, `/${id}/player`, `/by/${ownerHash(owner)}`];
+    for (const path of paths) expect([path, (await read(path, { method: 'HEAD' })).status]).toEqual([path, 200]);
+  });
+
+  test('and are replaced: every reader gets the new ones', async () => {
+    await replaceAll('another', bytes + 100);
+    for (const path of paths) expect([path, (await read(path)).status]).toEqual([path, 200]);
+    expect((await read(`/${upload.id}.jpg`)).text).toBe('another full');
+    expect((await read(`/${upload.id}.mp4`)).text).toBe('another film');
+  });
+
+  test.each([8, bytes + 50])(
+    'and are replaced: a range of the video from byte %i is that of the new one',
+    async (at) => {
+      await replaceAll('another', bytes + 100);
+      const part = await read(`/${upload.id}/video.mp4`, { headers: { Range: `bytes=${at}-` } });
+      expect(part).toEqual({ status: 206, text: at === 8 ? 'film' : '' });
+    },
+  );
+
+  test('and are deleted: every reader waits until they are made again', async () => {
+    for (const recipe of recipes) await store.remove(renditionKey(upload.mediaKey, recipe));
+    make = async () => {
+      await replaceAll('another');
+      return { outcome: 'made' };
+    };
+    for (const path of paths) expect([path, (await read(path)).status]).toEqual([path, 200]);
+  });
+
+  test('and are replaced: a crowd of readers shares the second look', async () => {
+    await replaceAll('another', bytes + 100);
+    calls = [];
+    const readers = Array.from({ length: 200 }, () => read(`/${upload.id}/large.jpg`));
+    expect(new Set((await Promise.all(readers)).map(({ text }) => text))).toEqual(new Set(['another large']));
+    const looks = calls.filter((call) => call !== 'read renditions');
+    expect(looks.sort()).toEqual(['read records', 'stat renditions']);
+  });
+});
+
 test('a picture that is not made yet is looked for again', async () => {
   const mediaKey = newMediaKey();
   const id = await publishSample(store, Buffer.from('media'), { ...owner, ...size, mediaKey });
@@ -162,6 +224,14 @@ test('a new upload is found at once, although its address was requested before',
   await putPictures(mediaKey);
   await publishSample(store, Buffer.from('media'), { ...owner, ...size, mediaKey, id });
   expect(await statusOf(`/${id}`)).toBe(200);
+});
+
+test('an empty cursor is not the first page of a list, even while that is remembered', async () => {
+  await publish();
+  const list = `/by/${ownerHash(owner)}`;
+  expect(await statusOf(`${list}?after=`)).toBe(404);
+  expect(await statusOf(list)).toBe(200);
+  expect(await statusOf(`${list}?after=`)).toBe(404);
 });
 
 test('while the store is down, what is remembered is served until its time is over; the error is not remembered', async () => {

@@ -7,6 +7,7 @@ const pages = [
   'threat-model.md',
   'threats-to-availability.md',
   'threats-to-credentials.md',
+  'threats-to-operators.md',
   'compromised-components.md',
 ];
 

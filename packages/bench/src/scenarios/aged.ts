@@ -8,13 +8,13 @@ import { type System, startPeer } from '../systems.ts';
 import { formOf } from '../upload-request.ts';
 import { addCosts, sendInTurn } from './upload.ts';
 
-// The day of a busy community: 50,000 uploads. The small ones at the end take longer than the minute for which the gateway keeps the memory
-// of large ones, so what remains is not for uploads.
+// The day of a busy community. The gateway frees memory that no upload has needed for one to two minutes. The small uploads at the end take
+// longer, so what remains is not for the large and half-sent ones.
 const day: readonly (readonly [SizeName, BatchSize])[] = [
-  ['200 KB', { uploads: 24_000, connections: 128 }],
+  ['200 KB', { uploads: 4000, connections: 128 }],
   ['3 MB', { uploads: 2000, connections: 128 }],
   ['100 MiB', { uploads: 24, connections: 8 }],
-  ['200 KB', { uploads: 24_000, connections: 128 }],
+  ['200 KB', { uploads: 60_000, connections: 128 }],
 ];
 const halfSent = 64;
 const heldMs = 2000;

@@ -1,6 +1,6 @@
 import { escapeLine, escapeLines } from '@echodrop/service/terminal-text';
 import { InvalidArgumentError } from 'commander';
-import { foldLines } from '../visible-text.ts';
+import { foldLines, mostColumnsOf } from '../visible-text.ts';
 
 /** What every command works with. */
 export interface CommandContext {
@@ -50,9 +50,32 @@ export function printNote({ stderr }: CommandContext, message: string): void {
   stderr.write(`${forStream(stderr, message)}\n`);
 }
 
-/** Prints a note that ends in a command, which a fold would break in two. */
-export function printCommand({ stderr }: CommandContext, note: string): void {
-  stderr.write(`${escapeLine(note)}\n`);
+/** Prints an address on a line of its own, whole, so that people can copy it. */
+export function printAddress({ stderr }: CommandContext, address: string): void {
+  stderr.write(`${escapeLine(address)}\n`);
+}
+
+/**
+ * Prints a command to copy, after a title. On a terminal it goes on in rows that a shell joins. Prints `otherwise` if its last word, which is
+ * untrusted, fits into no row.
+ */
+export function printCommand(
+  context: CommandContext,
+  title: string,
+  words: readonly string[],
+  otherwise: string,
+): void {
+  const { isTTY, columns } = context.stderr;
+  const width = isTTY ? columns || 80 : Infinity;
+  const rows = [title];
+  for (const word of words.map(escapeLine)) {
+    const row = `${rows.pop()} ${word}`;
+    // A blank and a backslash may follow.
+    if (mostColumnsOf(row) <= width - 2) rows.push(row);
+    else rows.push(`${row.slice(0, -word.length)}\\`, `    ${word}`);
+  }
+  if (mostColumnsOf(rows.at(-1) ?? '') > width - 2) printNote(context, otherwise);
+  else context.stderr.write(`${rows.join('\n')}\n`);
 }
 
 function forStream({ isTTY, columns }: Output, message: string): string {

@@ -16,6 +16,24 @@ test('list prints the command for the next page, into which a hostile cursor can
   expect(await hintFor("x';touch<owned#")).toBe(`${command} 'x'\\'';touch<owned#'\n`);
 });
 
+test('on a terminal, the command for the next page is rows that a shell joins, and no cursor begins one', async () => {
+  await using service = await startFakeService();
+  const options = { isTTY: true, columns: 80, env: { ECHODROP_BEARER: 'token' } };
+  const named = ['--url', service.address, '--provider', 'https://social.example/verify', '--allow-http'];
+  for (let length = 1; length < 200; length += 1) {
+    const next = 'z'.repeat(length);
+    service.responses = [respond(200, recordsToJson({ records: [], next }))];
+    const { stderr } = await run(['list', ...named], options);
+    for (const row of rowsOf(stderr.trimEnd()).slice(1)) expect(row).toMatch(/^ {4}(?:--|`next`)/);
+    const command = stderr.replaceAll('\\\n    ', '');
+    if (length < 67)
+      expect(command).toBe(
+        `More: echodrop list --allow-http --count 20 --url ${service.address} --provider https://social.example/verify --after ${next}\n`,
+      );
+    else expect(command).toContain('More: the cursor is too long for this terminal.');
+  }
+});
+
 test('a caption in a list is quoted and cut, and no field has gaps', async () => {
   await using service = await startFakeService();
   const [gap, line] = ['\u00a0\u2003\u2800'.repeat(20), '4AaBXzv6nZ  2026-01-01T00:00:00Z'];
@@ -50,6 +68,24 @@ test('a refusal of a service begins no row of a terminal', async () => {
       expect(stderr.length).toBeLessThan(1500);
     }
 });
+
+test.each(['unknown', 'blocked'])(
+  'a refusal of one word begins no row of a terminal, with the reason %s',
+  async (reason) => {
+    await using service = await startFakeService();
+    const named = ['--url', service.address, '--provider', 'https://social.example/verify', '--allow-http'];
+    const options = { isTTY: true, columns: 80, env: { ECHODROP_BEARER: 'token', NO_COLOR: '1' } };
+    for (const start of ['', 'https://site.example/', 'Ж'])
+      for (const blank of ['-', '\u{1d159}', '\u{16fe4}', '\u3164', '\uffa0']) {
+        const message = `${start}${'-'.repeat(80)}${['Your', 'token', 'expired.'].join(blank).repeat(20)}`;
+        service.responses = [respond(403, JSON.stringify({ errors: [{ code: 403, reason, message }] }))];
+        const { stderr } = await run(['list', ...named], options);
+        const [first, ...rows] = rowsOf(stderr.trimEnd());
+        expect(first).toMatch(/^Refused:( |$)/);
+        for (const row of rows) expect(row).toMatch(/^ {4}\S/);
+      }
+  },
+);
 
 test('a listed record begins no row of a terminal', async () => {
   await using service = await startFakeService();

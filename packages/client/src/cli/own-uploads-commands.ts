@@ -62,9 +62,12 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
   // Not the credentials: a terminal keeps what it shows.
   const { profile, url, provider, allowHttp } = options;
   const named = Object.entries({ count, profile, url, provider, after: next });
-  const words = named.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, quoteWord(String(value))]));
+  const words = named.flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${quoteWord(String(value))}`],
+  );
   if (allowHttp) words.unshift('--allow-http');
-  printCommand(context, `More: echodrop list ${words.join(' ')}`);
+  const otherwise = 'More: the cursor is too long for this terminal. Pass --json, which prints it as `next`.';
+  printCommand(context, 'More: echodrop list', words, otherwise);
 }
 
 /** One word for a shell. The service's cursor is untrusted. */

@@ -1,6 +1,7 @@
 import { escapeLines } from '@echodrop/service/terminal-text';
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import { RequestRefused } from '../client-errors.ts';
 import { addAccountCommands } from './account-commands.ts';
 import { type CommandContext, PartFailed, printError, UsageError } from './command-context.ts';
 import { describeError } from './describe-error.ts';
@@ -40,7 +41,9 @@ export async function runCli(
     // Commander has written its own messages.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof PartFailed) return 1;
-    printError(context, describeError(error));
+    // Otherwise the message of a service would begin a row.
+    const title = error instanceof RequestRefused ? 'Refused: ' : '';
+    printError(context, `${title}${describeError(error)}`);
     return error instanceof UsageError ? 2 : 1;
   }
 }

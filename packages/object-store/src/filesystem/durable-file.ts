@@ -40,19 +40,31 @@ export class TemporaryFile implements AsyncDisposable {
 
 /** Once this resolves, the content survives a power failure. */
 export async function syncFile(handle: FileHandle): Promise<FileStats> {
-  // The kernel's own timestamps may be milliseconds coarse; this one distinguishes any two writes.
-  const now = (performance.timeOrigin + performance.now()) / 1000;
+  const now = preciseNow() / 1000;
   await handle.utimes(now, now);
   await handle.sync();
   return handle.stat({ bigint: true });
 }
 
-/** Makes the name `path` survive a power failure: syncs its parent directories up to `root`. */
+// The kernel's own timestamps may be milliseconds coarse; with microseconds, any two writes differ. These come from another clock, whose
+// milliseconds lag: it stops while the machine is suspended, and no correction of the time moves it.
+function preciseNow(): number {
+  return Date.now() + ((performance.timeOrigin + performance.now()) % 1);
+}
+
+/** Makes the name `path`, or its removal, survive a power failure: syncs its parent directories up to `root`, except those that were removed. */
 export async function syncNames(path: string, root: string): Promise<void> {
   let directory = path;
   do {
     directory = dirname(directory);
-    await using handle = await open(directory, 'r');
-    await handle.sync();
+    await using handle = await openIfExists(directory);
+    await handle?.sync();
   } while (directory !== root);
+}
+
+async function openIfExists(path: string): Promise<FileHandle | undefined> {
+  return open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
 }

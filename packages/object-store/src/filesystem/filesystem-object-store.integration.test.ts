@@ -71,6 +71,33 @@ describe('the filesystem store', () => {
     ]);
   });
 
+  test('files have the time of their write, also after the machine was suspended, and each write another one', async () => {
+    await using opened = await openDirectory();
+    const { store, directory } = opened;
+    const now = performance.now.bind(performance);
+    // The clock of performance.now stands still meanwhile.
+    const suspended = vi.spyOn(performance, 'now').mockImplementation(() => now() - 48 * 3_600_000);
+    using _restored = { [Symbol.dispose]: () => suspended.mockRestore() };
+    let write = newStagedWrite('media/staged', '');
+    const save = async (next: StagedWrite) => {
+      write = next;
+    };
+    const begin = (await store.clock()).getTime();
+    await store.append(write, Readable.from([Buffer.from('bytes')]), { newTailKey: () => '', save });
+    const unfinished = await Array.fromAsync(store.listUnfinishedWrites());
+    await store.completeWrite(write);
+    await store.put('media/whole', Readable.from([Buffer.from('bytes')]));
+    await store.putIfAbsent('media/record', Buffer.from('{}'));
+    await store.putIfAbsent('media/entry', Buffer.alloc(0));
+    const times = [...unfinished, ...(await store.list('media/', { limit: 9 }))].map(({ writtenAt }) => +writtenAt);
+    expect(times).toHaveLength(5);
+    const end = (await store.clock()).getTime();
+    for (const time of times) expect([time >= begin - 1, time <= end + 1]).toEqual([true, true]);
+    const tags = new Set<string>();
+    for (let n = 0; n < 100; n += 1) tags.add((await store.put('media/same', Readable.from([Buffer.from('x')]))).etag);
+    expect([tags.size, await readdir(join(directory, 'tmp'))]).toEqual([100, []]);
+  });
+
   test('a file that cannot be examined is closed', async () => {
     await using opened = await openDirectory();
     await opened.store.put('media/a', Readable.from([Buffer.from('bytes')]));
@@ -116,6 +143,43 @@ describe('the filesystem store', () => {
     }
     expect((await store.list('media/', { limit: 9 })).map(({ key }) => key)).toEqual(['media/file']);
     await store.remove('media/folder');
+  });
+
+  test('a removal also removes the folders that it leaves empty', async () => {
+    await using opened = await openDirectory();
+    const { store, directory } = opened;
+    const folders = async () => (await readdir(join(directory, 'objects'), { recursive: true })).sort();
+    const days = 'by-user/a/days/82410';
+    for (const key of [`${days}/1`, `${days}/2`, 'by-user/a/days/82411/1', 'media/a', 'renditions/a/large-1.jpg'])
+      await store.putIfAbsent(key, Buffer.alloc(0));
+    await store.remove('renditions/a/large-1.jpg');
+    await store.remove(`${days}/1`);
+    expect(await folders()).toEqual(expect.arrayContaining([`${days}/2`, 'by-user/a/days/82411/1', 'renditions']));
+    await store.remove(`${days}/2`);
+    expect(await folders()).not.toContain(days);
+    await store.remove('by-user/a/days/82411/1');
+    await store.remove('media/a');
+    await store.remove('media/a');
+    expect(await folders()).toEqual(['by-user', 'media', 'renditions']);
+    // Of an interrupted removal.
+    await mkdir(join(directory, 'objects', days), { recursive: true });
+    await store.remove(`${days}/2`);
+    expect(await folders()).toEqual(['by-user', 'media', 'renditions']);
+  });
+
+  test('writes and removals in one folder do not disturb each other', async () => {
+    await using opened = await openDirectory();
+    const { store, other } = opened;
+    const writeAndRemove = async (_: unknown, n: number) => {
+      const key = `by-user/a/days/82410/${n}`;
+      for (let round = 0; round < 60; round += 1) {
+        if (round % 2) await store.put(key, Readable.from([Buffer.alloc(1)]));
+        else expect(await other.putIfAbsent(key, Buffer.alloc(0))).toBe('created');
+        await (round % 3 ? store : other).remove(key);
+      }
+    };
+    await Promise.all(Array.from({ length: 4 }, writeAndRemove));
+    expect(await store.listKeys('by-user/', { limit: 9 })).toEqual([]);
   });
 
   test('an object with any name can be removed, and nothing else', async () => {

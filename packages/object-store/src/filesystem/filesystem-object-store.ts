@@ -23,6 +23,7 @@ import { fromStore, storeBody } from '../store-body.ts';
 import { fullCapabilities, type StoreCapabilities } from '../store-capabilities.ts';
 import { DirectoryLists } from './directory-lists.ts';
 import { TemporaryFile } from './durable-file.ts';
+import { removeEmptyFolders } from './object-folders.ts';
 import { ObjectNames } from './object-names.ts';
 import { StagedFile, temporaryPath } from './staged-file.ts';
 import { openObject, storedObject } from './stored-file.ts';
@@ -119,6 +120,7 @@ export class FilesystemObjectStore implements ObjectStore {
       'ENOTDIR',
       'EISDIR',
     );
+    await removeEmptyFolders(path, this.#objects);
     if (removed) await this.#names.sync(path);
   }
 

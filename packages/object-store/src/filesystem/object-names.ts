@@ -1,11 +1,12 @@
 import { hash, randomUUID } from 'node:crypto';
-import { link, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import { link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { ownFolders } from '../object-keys.ts';
 import { StoreUnavailable } from '../object-store.ts';
 import { fromStore } from '../store-body.ts';
 import { syncFile, syncNames, TemporaryFile } from './durable-file.ts';
 import { NameClaim } from './name-claim.ts';
+import { addToFolder } from './object-folders.ts';
 
 interface StoreFolders {
   readonly root: string;
@@ -116,8 +117,7 @@ export class ObjectNames {
   }
 
   async #inFolderOf<T>(path: string, add: () => Promise<T>): Promise<T> {
-    await fromStore(mkdir(dirname(path), { recursive: true }));
-    const result = await fromStore(add());
+    const result = await fromStore(addToFolder(path, add));
     await this.sync(path);
     return result;
   }

@@ -1,4 +1,5 @@
-import { hash } from 'node:crypto';
+import { hash, hkdfSync } from 'node:crypto';
+import type { Secret } from '../secret.ts';
 
 const blockBytes = 64;
 const hashBytes = 32;
@@ -35,4 +36,11 @@ export class KeyedHash {
     hash('sha256', this.#inner.subarray(0, length), 'buffer').copy(this.#outer, blockBytes);
     return this.#outer;
   }
+}
+
+/** A keyed hash for each secret that is set, in their order. Each `purpose` has its own keys. */
+export function hashesFor(secrets: readonly (Secret | undefined)[], purpose: string): readonly KeyedHash[] {
+  return secrets.flatMap((each) =>
+    each ? [new KeyedHash(Buffer.from(hkdfSync('sha256', each.reveal(), '', `echodrop ${purpose}`, 32)))] : [],
+  );
 }

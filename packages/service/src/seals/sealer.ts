@@ -1,6 +1,6 @@
-import { hkdfSync, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { RotatedSecret } from '../env.ts';
-import { KeyedHash } from './keyed-hash.ts';
+import { hashesFor, type KeyedHash } from './keyed-hash.ts';
 
 const tagBytes = 16;
 // Two tags: a rotated secret has at most two values.
@@ -16,9 +16,7 @@ export class Sealer {
 
   /** Each `purpose` has its own key, derived from `secret`. */
   constructor(secret: RotatedSecret, purpose: string) {
-    this.#keys = secret.flatMap((each) =>
-      each ? [new KeyedHash(Buffer.from(hkdfSync('sha256', each.reveal(), '', `echodrop ${purpose}`, 32)))] : [],
-    );
+    this.#keys = hashesFor(secret, purpose);
   }
 
   /** Printable characters without spaces. */

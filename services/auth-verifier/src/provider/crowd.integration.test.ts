@@ -13,7 +13,7 @@ function providersWaiting(waitMs: number): IdentityProviders {
 
 test.each([
   ['an address', () => '192.0.2.66'],
-  ['an IPv6 /64', (n: number) => `2001:db8:1:2::${n.toString(16)}`],
+  ['an IPv6 /56', (n: number) => `2001:db8:1:${n.toString(16)}::1`],
 ])(
   '%s with unknown tokens gets at most a quarter of the queries at once, the others wait, and other addresses do not',
   async (_, addressOf) => {
@@ -58,7 +58,7 @@ test('a query without a turn is above the share of its address, unless that has 
   await using standIn = await startStandIn();
   await using providers = providersWaiting(1);
   const query = (token: number, network: number) =>
-    providers.query(standIn.provider, `OAuth oauth_token="${token}"`, `2001:db8:0:${network.toString(16)}::1`);
+    providers.query(standIn.provider, `OAuth oauth_token="${token}"`, `2001:db8:${network.toString(16)}::1`);
   const held = Promise.withResolvers<void>();
   standIn.behaviour = (socket) => void held.promise.then(() => mia(socket));
   const running = Array.from({ length: 256 }, (_, n) => query(n, n));

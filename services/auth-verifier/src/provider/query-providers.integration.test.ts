@@ -261,7 +261,7 @@ test('too many concurrent requests are not a failure of the provider', async () 
     events: { providerFailed: () => {}, circuitOpened: () => {}, circuitClosed: () => {} },
   });
   const all = Array.from({ length: 300 }, (_, index) =>
-    slow.query(standIn.provider, `OAuth oauth_token="${index}"`, `2001:db8:0:${index.toString(16)}::1`),
+    slow.query(standIn.provider, `OAuth oauth_token="${index}"`, `2001:db8:${index.toString(16)}::1`),
   );
   const verdict = { outcome: 'overloaded', retryAfterSeconds: 1, isOwnShare: false };
   const crowded = { verdict, source: 'busy', canHaveArrived: false };

@@ -30,7 +30,7 @@ const overloaded = expect.objectContaining({ reason: 'overloaded', retryAfterSec
 
 test.each([
   ['the same IPv4 address', '192.0.2.1', '192.0.2.1', tooMany],
-  ['the same IPv6 /64', '2001:db8::1', '2001:db8::2:3:4:5', tooMany],
+  ['the same IPv6 /56', '2001:db8::1', '2001:db8:0:ff:2:3:4:5', tooMany],
   ['an unknown address', '', '', tooMany],
 ])('anonymous requests from %s are limited', (_what, one, same, refusal) => {
   const slots = slotsWith({ anonymousPerAddress: 2 });
@@ -41,7 +41,7 @@ test.each([
 
 test.each([
   ['192.0.2.1', '192.0.2.2'],
-  ['2001:db8::1', '2001:db8:0:1::1'],
+  ['2001:db8::1', '2001:db8:0:100::1'],
   ['', '192.0.2.1'],
 ])('anonymous requests of %j do not count against %j', (one, other) => {
   const slots = slotsWith({ anonymousPerAddress: 2 });

@@ -8,7 +8,7 @@ export interface SlotLimits {
   readonly slots: number;
   /** Requests at once of one user. */
   readonly perUser: number;
-  /** Anonymous requests at once of one client address (IPv6: one /64). */
+  /** Anonymous requests at once of one client address (IPv6: one /56). */
   readonly anonymousPerAddress: number;
   /** Requests of one client address that end without a verified caller; 0: no limit. */
   readonly failuresPerMinutePerAddress: number;

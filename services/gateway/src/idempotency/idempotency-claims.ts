@@ -1,10 +1,11 @@
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { newMediaId } from '@echodrop/record';
 import type { RotatedSecret } from '@echodrop/service/env';
 import { mayEndWithFailover } from '@echodrop/service/redis/failover';
 import type { RedisConnection } from '@echodrop/service/redis/redis';
 import { retryFor } from '@echodrop/service/retry-for';
 import type { Forgeries } from '@echodrop/service/seals/forgeries';
+import { hashesFor, type KeyedHash } from '@echodrop/service/seals/keyed-hash';
 import { Sealer } from '@echodrop/service/seals/sealer';
 import { z } from 'zod';
 import type { Owner } from '../publish/commit-record.ts';
@@ -16,7 +17,7 @@ export interface KeyScope extends Owner {
   readonly key: string;
 }
 
-/** The payload for which a key was used, and the id of its record. */
+/** The sealed payload for which a key was used, and the id of its record. */
 export type Claim = z.infer<typeof claimShape> & {
   /** As stored in Redis. */
   readonly text: string;
@@ -53,52 +54,66 @@ interface ClaimsOptions {
   readonly forgeries: Pick<Forgeries, 'report'>;
 }
 
-/** Claims on idempotency keys in Redis, shared by all gateways, sealed for their key, kept for 24 hours. Errors of Redis reject. */
+/**
+ * Claims on idempotency keys in Redis, shared by all gateways, sealed for their key, kept for 24 hours. Who reads Redis cannot confirm a guessed
+ * user, key or payload. During a rotation of the secret, a claim has two names. Errors of Redis reject.
+ */
 export class IdempotencyClaims {
   readonly #redis: RedisConnection;
   readonly #maxHoldMs: number;
   readonly #failoverMs: number;
+  readonly #names: readonly KeyedHash[];
   readonly #sealer: Sealer;
+  readonly #payloads: Sealer;
   readonly #forgeries: Pick<Forgeries, 'report'>;
 
   constructor(redis: RedisConnection, { maxHoldMs, failoverMs, secret, forgeries }: ClaimsOptions) {
     this.#redis = redis;
     this.#maxHoldMs = maxHoldMs;
     this.#failoverMs = failoverMs;
+    // In one order in all gateways.
+    const sorted = secret.toSorted((one, other) => (one && other && one.reveal() < other.reveal() ? -1 : 1));
+    this.#names = hashesFor(sorted, 'idempotency keys');
     this.#sealer = new Sealer(secret, 'idempotency claims');
+    this.#payloads = new Sealer(secret, 'idempotency payloads');
     this.#forgeries = forgeries;
   }
 
   /** Claims a free key for `mediaId`, or returns its claim. A forged claim is counted and replaced. */
   async claim(
     scope: KeyScope,
-    fingerprint: string,
+    payload: string,
     mediaId = newMediaId(),
   ): Promise<{ readonly isNew: boolean; readonly claim: Claim }> {
-    const name = this.#nameOf(scope);
-    const claim = this.#seal(name, { fingerprint, mediaId, holder: randomUUID(), takenOver: false });
-    const earlier = await this.#repeat(() => this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET'));
-    if (earlier === null) return { isNew: true, claim };
-    // An earlier try made it, maybe a while ago.
-    if (earlier === claim.text && (await this.#replace(name, earlier, claim, keptMs))) return { isNew: true, claim };
-    const text = this.#sealer.unwrap([name], earlier);
-    if (text !== undefined) return { isNew: false, claim: { ...claimShape.parse(JSON.parse(text)), text: earlier } };
-    this.#forgeries.report('claim', { name });
-    const isReplaced = await this.#replace(name, earlier, claim, Number.MAX_SAFE_INTEGER);
-    return isReplaced ? { isNew: true, claim } : this.claim(scope, fingerprint, mediaId);
+    const fingerprint = this.#payloads.seal(placeOf(scope), payload);
+    const claim = this.#seal(scope, { fingerprint, mediaId, holder: randomUUID(), takenOver: false });
+    for (const name of this.#namesOf(scope)) {
+      const earlier = await this.#claimName(name, scope, claim);
+      if (!earlier) continue;
+      await this.release(scope, claim, false);
+      return { isNew: false, claim: earlier };
+    }
+    return { isNew: true, claim };
+  }
+
+  /** Whether a claim is for this payload. */
+  isFor(scope: KeyScope, { fingerprint }: Claim, payload: string): boolean {
+    return this.#payloads.isValid(fingerprint, placeOf(scope), payload);
   }
 
   /** Takes over a claim once no attempt can be at work on it, by Redis's clock; undefined before that, or if another attempt was first. */
   async takeOver(scope: KeyScope, claim: Claim): Promise<Claim | undefined> {
-    const name = this.#nameOf(scope);
     const { text, ...known } = claim;
-    const taken = this.#seal(name, { ...known, holder: randomUUID(), takenOver: true });
-    return (await this.#replace(name, text, taken, keptMs - this.#maxHoldMs)) ? taken : undefined;
+    const taken = this.#seal(scope, { ...known, holder: randomUUID(), takenOver: true });
+    const maxMs = keptMs - this.#maxHoldMs;
+    const replaced = await Promise.all(this.#namesOf(scope).map((name) => this.#replace(name, text, taken, maxMs)));
+    return replaced.includes(true) ? taken : undefined;
   }
 
   /** Seconds until a repeat should try again: the age of the claim, but no longer than until it can be taken over. */
   async retryAfterSeconds(scope: KeyScope): Promise<number> {
-    const leftMs = (await this.#repeat(() => this.#redis.pttl(this.#nameOf(scope)))) - (keptMs - this.#maxHoldMs);
+    const ttls = await this.#repeat(() => Promise.all(this.#namesOf(scope).map((name) => this.#redis.pttl(name))));
+    const leftMs = Math.max(...ttls) - (keptMs - this.#maxHoldMs);
     const ageMs = this.#maxHoldMs - leftMs;
     return Math.max(2, Math.ceil(Math.min(ageMs, leftMs) / 1000));
   }
@@ -106,7 +121,20 @@ export class IdempotencyClaims {
   /** Ends an attempt. Frees the key, or, if the record may exist, lets the claim be taken over at once. */
   async release(scope: KeyScope, claim: Claim, mayExist: boolean): Promise<void> {
     const ms = mayExist ? keptMs - this.#maxHoldMs : 0;
-    await this.#redis.eval(expireScript, 1, this.#nameOf(scope), claim.text, ms);
+    await Promise.all(this.#namesOf(scope).map((name) => this.#redis.eval(expireScript, 1, name, claim.text, ms)));
+  }
+
+  /** Stores `claim` under a free name, or returns the claim that has it. */
+  async #claimName(name: string, scope: KeyScope, claim: Claim): Promise<Claim | undefined> {
+    const earlier = await this.#repeat(() => this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET'));
+    if (earlier === null) return undefined;
+    // An earlier try made it, maybe a while ago.
+    if (earlier === claim.text && (await this.#replace(name, earlier, claim, keptMs))) return undefined;
+    const text = this.#sealer.unwrap(placeOf(scope), earlier);
+    if (text !== undefined) return { ...claimShape.parse(JSON.parse(text)), text: earlier };
+    this.#forgeries.report('claim', { name });
+    const isReplaced = await this.#replace(name, earlier, claim, Number.MAX_SAFE_INTEGER);
+    return isReplaced ? undefined : this.#claimName(name, scope, claim);
   }
 
   async #replace(name: string, text: string, claim: Claim, maxMs: number): Promise<boolean> {
@@ -121,13 +149,17 @@ export class IdempotencyClaims {
     });
   }
 
-  #seal(name: string, claim: z.infer<typeof claimShape>): Claim {
-    return { ...claim, text: this.#sealer.wrap([name], JSON.stringify(claim)) };
+  #seal(scope: KeyScope, claim: z.infer<typeof claimShape>): Claim {
+    return { ...claim, text: this.#sealer.wrap(placeOf(scope), JSON.stringify(claim)) };
   }
 
-  #nameOf({ provider, subject, application, key }: KeyScope): string {
-    // Version 1 had no seals.
-    const scopeHash = hash('sha256', JSON.stringify([provider, subject, application, key]));
-    return this.#redis.names.nameOf('idempotency', 2, scopeHash);
+  #namesOf(scope: KeyScope): string[] {
+    const text = JSON.stringify(placeOf(scope));
+    // Version 1 had no seals, and version 2 hashes without a key.
+    return this.#names.map((name) => this.#redis.names.nameOf('idempotency', 3, name.hexDigest(text)));
   }
+}
+
+function placeOf({ provider, subject, application, key }: KeyScope): readonly string[] {
+  return [provider, subject, application, key];
 }

@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import { removeFromListings } from '@echodrop/archive/listing';
 import { listingEntryOf, listingKeys, listingPrefixes, parseListingKey } from '@echodrop/archive/listing-keys';
 import { removeMedia } from '@echodrop/archive/remove-media';
@@ -13,6 +14,7 @@ import { recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { decodeStoredRecord, encodeStoredRecord, isTombstone, type StoredRecord } from '@echodrop/record';
+import type { RotatedSecret } from '@echodrop/service/env';
 import { createLog } from '@echodrop/service/log';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { redisAt } from '@echodrop/service/redis/redis-at.fixture';
@@ -69,8 +71,12 @@ beforeEach(() => {
 /** The forged claims that gateways found. */
 const forged: string[] = [];
 
-function claimsIn(connection: ReturnType<typeof connectRedis>, heldMs: number, failoverMs = 0): IdempotencyClaims {
-  const secret = [new Secret('a secret of all gateways')] as const;
+function claimsIn(
+  connection: ReturnType<typeof connectRedis>,
+  heldMs: number,
+  failoverMs = 0,
+  secret: RotatedSecret = [new Secret('a secret of all gateways')],
+): IdempotencyClaims {
   const forgeries = { report: (_: string, { name = '' }) => forged.push(name) };
   return new IdempotencyClaims(connection, { maxHoldMs: heldMs, failoverMs, secret, forgeries });
 }
@@ -351,10 +357,10 @@ test('only the attempt with the current value of a claim can take it over or rel
   await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
   const claims = claimsIn(connection, 1000);
   const scope = { provider: 'p', subject: 's', application: 'a', key: randomUUID() };
-  const { claim: first } = await claims.claim(scope, 'fingerprint');
+  const { claim: first } = await claims.claim(scope, 'payload');
   await age(2000);
   const second = await claims.takeOver(scope, first);
-  expect(second).toMatchObject({ fingerprint: 'fingerprint', mediaId: first.mediaId });
+  expect(second).toMatchObject({ fingerprint: first.fingerprint, mediaId: first.mediaId });
   await age(2000);
   expect(await claims.takeOver(scope, first)).toBeUndefined();
   await claims.release(scope, first, false);
@@ -378,7 +384,7 @@ test('a claim whose reply was lost in a failover belongs to its attempt', async 
   });
   const claims = claimsIn(lossy, 1000, patienceMs);
   const scope = { provider: 'p', subject: 's', application: 'a', key: randomUUID() };
-  const { claim, isNew } = await claims.claim(scope, 'fingerprint');
+  const { claim, isNew } = await claims.claim(scope, 'payload');
   expect(isNew).toBe(true);
   await age(2000);
   lost.clear();
@@ -425,11 +431,68 @@ test('a claim copied to another key is ignored', async () => {
   expect(record.id).not.toBe(first.id);
 });
 
+test('during a rotation of the secret, gateways with a common secret share their claims', async () => {
+  const connection = parts.use(connectRedis(redisAt(redis.url), patient, log));
+  await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
+  const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
+  for (const [one, other] of [
+    [[older], [newer, older]],
+    [[newer, older], [older]],
+    [
+      [older, newer],
+      [newer, older],
+    ],
+    [[newer, older], [newer]],
+    [[newer], [older, newer]],
+  ] as const) {
+    const scope = { provider: 'p', subject: 's', application: 'a', key: randomUUID() };
+    const first = claimsIn(connection, 1000, 0, one);
+    const second = claimsIn(connection, 1000, 0, other);
+    const { claim } = await first.claim(scope, 'payload');
+    const repeat = await second.claim(scope, 'payload');
+    expect(repeat).toMatchObject({ isNew: false, claim: { mediaId: claim.mediaId } });
+    expect([second.isFor(scope, repeat.claim, 'payload'), second.isFor(scope, repeat.claim, 'other')]).toEqual([
+      true,
+      false,
+    ]);
+    expect(await second.takeOver(scope, repeat.claim)).toBeUndefined();
+    await age(2000);
+    expect(await second.takeOver(scope, repeat.claim)).toMatchObject({ mediaId: claim.mediaId });
+    await first.release(scope, claim, false);
+    expect(await first.claim(scope, 'payload')).toMatchObject({ isNew: false });
+  }
+});
+
+test.each([1, 2])('an attempt with %i secrets that failed leaves its key free', async (count) => {
+  const connection = parts.use(connectRedis(redisAt(redis.url), patient, log));
+  await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
+  const secrets = [new Secret('an older secret!'), new Secret('a newer secret!!')].slice(0, count);
+  const claims = claimsIn(connection, 1000, 0, secrets as unknown as RotatedSecret);
+  const scope = { provider: 'p', subject: 's', application: 'a', key: randomUUID() };
+  const { claim } = await claims.claim(scope, 'payload');
+  await claims.release(scope, claim, false);
+  expect((await claims.claim(scope, 'payload')).isNew).toBe(true);
+});
+
+test('a reader of Redis cannot confirm a guessed user, key or caption', async () => {
+  await redis.command('FLUSHALL');
+  const { record } = await send(await gateway(), { key: 'my-key' });
+  const [name = ''] = (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n');
+  const text = await redis.command('GET', name);
+  const { provider, subject, application } = record;
+  const checksum = crc32(photo).toString(16).padStart(8, '0');
+  for (const guess of [
+    [provider, subject, application, 'my-key'],
+    [record.text, photo.length, checksum],
+  ])
+    expect(`${name} ${text}`).not.toContain(hash('sha256', JSON.stringify(guess)));
+});
+
 test('keys in Redis contain no user, and claims are kept for a day', async () => {
   await redis.command('FLUSHALL');
   await send(await gateway(), { key: 'my-key' });
   const names = (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n');
-  expect(names).toEqual([expect.stringMatching(/^echodrop:idempotency:2:[\da-f]{64}$/)]);
+  expect(names).toEqual([expect.stringMatching(/^echodrop:idempotency:3:[\da-f]{64}$/)]);
   expect(Number(await redis.command('PTTL', names[0] ?? ''))).toBeGreaterThan(dayMs - patienceMs);
 });
 

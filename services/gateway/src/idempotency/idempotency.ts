@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StoredRecord } from '@echodrop/record';
 import { OutcomeUnknown, type PublishContext, type Publisher } from '../publish/publish.ts';
@@ -7,7 +6,6 @@ import { Refusal } from '../response/refusal-error.ts';
 import type { Claim, IdempotencyClaims, KeyScope } from './idempotency-claims.ts';
 
 const maxKeyLength = 255;
-const fingerprintVersion = '2:';
 
 /**
  * The value of `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, section 2.1), if any: a quoted string, or, from older clients,
@@ -50,7 +48,7 @@ export class OncePublisher {
       return { record: await this.#publisher.publish(upload, context, upload.mediaId), isRepeat: false };
     const { provider, subject } = upload.caller;
     const scope = { provider, subject, application: upload.application, key };
-    const found = await this.#recordOrClaim(scope, fingerprintOf(upload), upload.mediaId);
+    const found = await this.#recordOrClaim(scope, payloadOf(upload), upload.mediaId);
     if ('mediaKey' in found) {
       await this.#publisher.confirm(found, { text: upload.message, ...upload.stored });
       return { record: found, isRepeat: true };
@@ -69,12 +67,10 @@ export class OncePublisher {
   }
 
   // The record of an earlier upload, or the claim under which to publish.
-  async #recordOrClaim(scope: KeyScope, fingerprint: string, mediaId?: string): Promise<StoredRecord | Claim> {
-    const { claim, isNew } = await this.#claims.claim(scope, fingerprint, mediaId);
+  async #recordOrClaim(scope: KeyScope, payload: string, mediaId?: string): Promise<StoredRecord | Claim> {
+    const { claim, isNew } = await this.#claims.claim(scope, payload, mediaId);
     if (isNew) return claim;
-    // Those of 0.1.0 had the SHA-256 of the bytes. Until they expire, only the record shows a difference (`Publisher.confirm`).
-    if (claim.fingerprint.startsWith(fingerprintVersion) && claim.fingerprint !== fingerprint)
-      throw new Refusal('idempotency_key_reused');
+    if (!this.#claims.isFor(scope, claim, payload)) throw new Refusal('idempotency_key_reused');
     const record = await this.#publisher.find(claim.mediaId, scope);
     const taken = record ?? (await this.#claims.takeOver(scope, claim));
     if (taken === undefined) {
@@ -85,6 +81,6 @@ export class OncePublisher {
 }
 
 // A CRC-32, because a resumable upload may come to several processes, and none can continue a SHA-256.
-function fingerprintOf({ message, stored: { size, crc32 } }: CompleteUpload): string {
-  return `${fingerprintVersion}${hash('sha256', JSON.stringify([message, size, crc32]))}`;
+function payloadOf({ message, stored: { size, crc32 } }: CompleteUpload): string {
+  return JSON.stringify([message, size, crc32]);
 }

@@ -27,12 +27,16 @@ export async function saveState(
   lastStates.set(id, request.upload.number);
 }
 
-/** Keeps what finds the record, for as long as an upload may take: the client may not have received the response. No bytes of the media remain. */
+/**
+ * Keeps what finds the record, for as long as an upload may take: the client may not have received the response. No bytes of the media remain, and
+ * no texts: the user may delete the record.
+ */
 export async function savePublished(request: LeasedRequest, record: StoredRecord, deps: StateDeps): Promise<void> {
   const { write } = request.upload.state;
   const expires = new Date(Date.now() + deps.expiryMs);
-  const change = { mediaId: record.id, isPublished: true, expires, head: '', write: { ...write, tails: [] } };
-  await saveState(request, change, deps);
+  const texts = { message: '', alt: undefined, metadata: '', idempotencyKey: undefined };
+  const bytes = { head: '', write: { ...write, tails: [] } };
+  await saveState(request, { mediaId: record.id, isPublished: true, expires, ...texts, ...bytes }, deps);
   await Promise.allSettled(write.tails.map(({ key }) => deps.store.remove(key)));
 }
 

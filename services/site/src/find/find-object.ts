@@ -36,7 +36,7 @@ export function readShared(
   return memory.find(`bytes ${etag} ${key}`, signal, read, (bytes) => bytes?.length);
 }
 
-/** Forgets that an object was found. */
-export function forgetObject({ key }: StoredObject, { memory }: ObjectSources): void {
-  memory.forget(key);
+/** Forgets that an object was found. @returns whether that was still remembered */
+export function forgetObject(object: StoredObject, { memory }: ObjectSources): boolean {
+  return memory.forgetValue(object.key, object);
 }

@@ -63,6 +63,11 @@ export class ReadMemory {
     }
   }
 
+  /** Forgets `value` of `key`, unless another reader has, or has found a later one. @returns whether it was remembered */
+  forgetValue(key: string, value: object): boolean {
+    return this.#entries.get(key)?.value === value && this.#entries.delete(key);
+  }
+
   #remember(key: string, remembered: Remembered, bytes: number, start = performance.now()): void {
     this.#entries.set(key, remembered, { size: entryBytes + bytes, start });
   }

@@ -64,20 +64,31 @@ interface Wanted {
   readonly saveAs?: string;
 }
 
+/** Sends what is wanted. Looks again, once, if the rendition was replaced or deleted since it was found. */
 async function sendRendition(request: Request<object>, response: Response, wanted: Wanted, site: Site): Promise<void> {
+  const isSent =
+    (await tryToSend(request, response, wanted, site)) || (await tryToSend(request, response, wanted, site));
+  if (!isSent) sendProblem(response, 'not_ready', site);
+}
+
+/** False, and nothing is sent, if the rendition no longer is what was found. */
+async function tryToSend(request: Request<object>, response: Response, wanted: Wanted, site: Site): Promise<boolean> {
   const signal = closeSignal(response);
   const found = await findWanted(wanted, sourcesWithoutSlot(site, response), signal);
-  if (typeof found === 'string') return sendProblem(response, found, site);
-  if ('path' in found) return redirect(response, found.path);
-  const { media, rendition } = found;
-  if (rendition) {
-    if (await sendFound(request, response, { ...wanted, ...rendition, signal }, site)) return;
-    forgetObject(rendition.object, site);
+  if (typeof found === 'string') sendProblem(response, found, site);
+  else if ('path' in found) redirect(response, found.path);
+  else if (found.rendition) {
+    if (await sendFound(request, response, { ...wanted, ...found.rendition, signal }, site)) return true;
+    // One of its readers forgets for all, and all share what is read next. The upload may have been removed meanwhile.
+    if (forgetObject(found.rendition.object, site)) forgetMedia(found.media, site);
+    return false;
+  } else {
+    // The upload may have been removed meanwhile.
+    forgetMedia(found.media, site);
+    const after = await findMedia(site, found.media.id, signal);
+    sendProblem(response, typeof after === 'string' ? after : 'not_ready', site);
   }
-  // The upload may have been removed meanwhile.
-  forgetMedia(media, site);
-  const after = await findMedia(site, media.id, signal);
-  sendProblem(response, typeof after === 'string' ? after : 'not_ready', site);
+  return true;
 }
 
 interface Found {

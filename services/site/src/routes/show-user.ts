@@ -71,7 +71,7 @@ async function findList(
   const bytesOf = ({ records }: List) =>
     records.length > 0 ? records.reduce((sum, record) => sum + textBytesOf(record), 0) : undefined;
   try {
-    return await memory.find(`list ${owner} ${after ?? ''}`, signal, read, bytesOf);
+    return await memory.find(`list ${JSON.stringify([owner, after])}`, signal, read, bytesOf);
   } catch (error) {
     if (error instanceof RangeError) return 'not_found';
     throw error;

@@ -18,8 +18,7 @@ export async function openShared(
   { object, signal, ...sources }: Source,
   { offset, length }: ByteRange,
 ): Promise<Readable | undefined> {
-  const { key, size } = object;
-  const leave = size <= maxSharedBytes ? sources.memory.inUse.enter(key, size) : undefined;
+  const leave = object.size <= maxSharedBytes ? sources.memory.inUse.enter(object) : undefined;
   if (!leave) return undefined;
   try {
     const bytes = await readShared(object, sources, signal);

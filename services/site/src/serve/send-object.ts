@@ -51,6 +51,7 @@ export async function sendObject(request: Request<object>, response: Response, s
   const range = wantsRange(request, etag) ? parseRange(request.get('Range'), object.size) : 'whole';
   const hasBody = request.method !== 'HEAD' && !isUnchanged && range !== 'unsatisfiable';
   const wanted = typeof range === 'string' ? { offset: 0, length: object.size } : range;
+  if (range === 'unsatisfiable' && !isUnchanged && !(await isCurrent(source))) return false;
   const sendBody = hasBody ? await openBody(response, source, wanted) : () => void response.end();
   if (!sendBody) return false;
 
@@ -100,6 +101,11 @@ async function openStored({ store, object, signal }: Source, range: ByteRange): 
   if (reading?.etag === object.etag) return reading.body;
   reading?.body.destroy();
   return undefined;
+}
+
+/** A size that is remembered may be that of an earlier object. */
+async function isCurrent({ store, object }: Source): Promise<boolean> {
+  return (await store.stat(object.key))?.etag === object.etag;
 }
 
 // Express's `fresh` ignores If-None-Match with `Cache-Control: no-cache`, which fetch sends.

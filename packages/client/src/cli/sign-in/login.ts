@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { visibleName } from '../../visible-text.ts';
-import { baseAddress, type CommandContext, printNote, printRow, UsageError } from '../command-context.ts';
+import { baseAddress, type CommandContext, printAddress, printNote, printRow, UsageError } from '../command-context.ts';
 import { isToken, profileName } from '../connection.ts';
 import { finishFirst, onEnd } from '../on-end.ts';
 import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles/profiles.ts';
@@ -121,8 +121,9 @@ async function grantInBrowser(
     onAddress(address) {
       printNote(
         context,
-        `To sign in with ${visibleName(provider.name)}, open this URL in a browser on this machine within ten minutes:\n${address}`,
+        `To sign in with ${visibleName(provider.name)}, open this URL in a browser on this machine within ten minutes:`,
       );
+      printAddress(context, address);
       if (opens) openBrowser(address, context.env);
     },
     onTokens: (issued) => onTokens(tokensOf(issued)),

@@ -8,7 +8,7 @@ export function stopSignal(): AbortSignal {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       firstAt ??= performance.now();
-      stop.abort();
+      stop.abort(new Error('Interrupted.'));
       if (performance.now() - firstAt <= repeatMs) return;
       // process.exit alone would wait for a file system that does not respond.
       process.once('exit', () => {
@@ -18,7 +18,5 @@ export function stopSignal(): AbortSignal {
       process.exit();
     });
   }
-  // The reader of the output is gone.
-  process.stdout.on('error', () => stop.abort());
   return stop.signal;
 }
