@@ -11,6 +11,7 @@ import { expect, test } from 'vitest';
 const needed = unlessMissing({ nginx: nginx !== undefined });
 const headers = { Referer: `marked${inHeaders}` };
 const address = '/Ab3dE6gH9j?access_token=marked';
+const usesUntilCached = 5;
 
 async function linesOf(folder: string): Promise<Record<string, unknown>[]> {
   const text = await readFile(join(folder, 'access.log'), 'utf8');
@@ -25,7 +26,8 @@ test(
   'no log of the proxy has a query, a header of a client, or a character that a terminal obeys; the error log has the end of a worker',
   needed,
   async () => {
-    await using site = await listen(createServer((_, response) => response.setHeader('X-Request-Id', inHeaders).end()));
+    const sent = new Headers({ 'X-Request-Id': inHeaders, 'X-Accel-Expires': '60' });
+    await using site = await listen(createServer((_, response) => response.setHeaders(sent).end()));
     await using proxy = await startProxy(site.origin);
     const send = async (line: string, status: number, more: Parameters<typeof request>[3] = {}) => {
       // Its connection closes after its line is written.
@@ -45,8 +47,8 @@ test(
       headers: { Referer: '\u001b]0;marked', 'Content-Length': '99999999' },
       ending: 'end',
     });
-    await rename(join(proxy.folder, 'client_body'), join(proxy.folder, 'moved'));
-    await send(`POST ${address}`, 500, { body: 'x'.repeat(60_000) });
+    await rename(join(proxy.folder, 'readers'), join(proxy.folder, 'moved'));
+    for (let n = 0; n < usesUntilCached; n += 1) await send('GET /Ab3dE6gH9k', 200);
     await site[Symbol.asyncDispose]();
     const { host } = new URL(site.origin);
     expect(await send(`GET ${address}`, 502)).toMatchObject({ upstream: host, upstreamStatus: '502' });

@@ -8,6 +8,7 @@ import { plotOf } from './plot.ts';
 import { medianText, spreadText } from './report.ts';
 
 const docs = join(import.meta.dirname, '../../../docs/why');
+const pages = ['performance.md', 'performance-in-use.md'];
 /** The tables of one scenario. */
 const generated = /(<!-- bench (\S+): begin -->\n).*?(<!-- bench \2: end -->)/gs;
 
@@ -29,17 +30,16 @@ const bySize = [
   'aged gateway / young',
 ];
 
-/** Replaces the tables of the scenarios that ran in docs/why/performance.md, and with the uploads' their plot. */
+/** Replaces the tables of the scenarios that ran in the pages on performance, and with the uploads' their plot. */
 export async function writeDocs(figures: Figures): Promise<void> {
-  const path = join(docs, 'performance.md');
-  const page = await readFile(path, 'utf8');
-  await writeFile(
-    path,
-    page.replace(generated, (block: string, begin: string, scenario: string, end: string) => {
+  for (const page of pages) {
+    const text = await readFile(join(docs, page), 'utf8');
+    const changed = text.replace(generated, (block: string, begin: string, scenario: string, end: string) => {
       const measured = figures.all.filter((figure) => figure.scenario === scenario);
       return measured.length > 0 ? `${begin}${tablesOf(figures, measured)}\n${end}` : block;
-    }),
-  );
+    });
+    await writeFile(join(docs, page), changed);
+  }
   if (figures.find('CPU of naive', 'naive', sizeNames[0]))
     await writeFile(join(docs, 'performance.svg'), plotOf(figures));
 }

@@ -69,6 +69,9 @@ test.each([
   [`https://media.example/oembed?url=${encodeURIComponent(`https://evil.example/${id}`)}`, 'PUBLIC_SITE_URL'],
   [`https://evil.example/oembed?url=${encodeURIComponent(`https://media.example/${id}`)}`, 'PUBLIC_SITE_URL'],
   [`https://path.invalid/${id}`, 'PUBLIC_SITE_URL'],
+  [`//evil.example/${id}`, 'PUBLIC_SITE_URL'],
+  [`/\\evil.example/2/media/${id}`, 'PUBLIC_UPLOAD_URL'],
+  [`//evil.example/2/media/${id}.json`, 'PUBLIC_UPLOAD_URL'],
   [`https://media.example/2/media/${id}.json`, 'PUBLIC_UPLOAD_URL'],
 ])('%s is at another host than %s', (address, setting) => {
   expect(() => readMediaId(address, known)).toThrow(`(${setting}). If it is the right upload, pass its id: ${id}`);

@@ -31,11 +31,13 @@ export function readMediaId(idOrAddress: string, known: PublicAddresses): string
 function parseAddress(text: string): URL | undefined {
   if (/^https?:\/\//i.test(text)) return URL.parse(text) ?? undefined;
   if (!text.includes('/')) return undefined;
-  return URL.parse(isPath(text) ? `https://path.invalid${text}` : `https://${text}`) ?? undefined;
+  if (isPath(text)) return URL.parse(`https://path.invalid${text}`) ?? undefined;
+  return URL.parse(/^[/\\]/.test(text) ? `https:${text}` : `https://${text}`) ?? undefined;
 }
 
+/** Not if browsers would read a host after two slashes, of which either may be a backslash. */
 function isPath(text: string): boolean {
-  return text.startsWith('/');
+  return /^\/(?![/\\])/.test(text);
 }
 
 interface FoundId {

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
+import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
+import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { objectStoreContract } from '../contract/object-store.contract.ts';
 import { listObjects } from '../list-objects.ts';
@@ -31,8 +33,9 @@ describeWithMinio('the tails of a staged write', {}, (start) => {
   const parts = new AsyncDisposableStack();
   let store: ReturnType<typeof minioStore>;
   let write: StagedWrite;
+  let minio: RunningMinio;
   beforeAll(async () => {
-    const minio = parts.use(await start());
+    minio = parts.use(await start());
     store = parts.use(minioStore(minio));
     await store.ready();
   });
@@ -73,6 +76,18 @@ describeWithMinio('the tails of a staged write', {}, (start) => {
     await append(bytes(1000));
     await expect(append(failingAfter(6 * MiB, new Error('gone')))).rejects.toThrow('gone');
     expect([write.parts.length, ...sizes()]).toEqual([0, 1000, 6 * MiB]);
+  });
+
+  test('few bytes that `verify` refuses cost the store nothing, however many tails there are', async () => {
+    for (let n = 1; n <= 16; n += 1) await append(bytes(1000));
+    await using proxy = await startCountingProxy(minio.endpoint);
+    await using observed = minioStore({ ...minio, endpoint: proxy.endpoint });
+    const verify = () => {
+      throw new Error('not these');
+    };
+    const options = { newTailKey: () => 'resumable/a/tail', save: async () => {}, verify };
+    await expect(observed.append(write, bytes(1), options)).rejects.toThrow('not these');
+    expect(proxy.seen).toEqual([]);
   });
 
   test('few bytes that `verify` refuses leave the tails before', async () => {

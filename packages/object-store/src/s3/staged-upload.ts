@@ -84,8 +84,9 @@ export async function appendToS3(
   };
   try {
     await fillParts(source, part, { ...options, sendFull: sendPart });
-    if (hasRest()) await (isWholePart() ? sendPart() : sendTail());
+    // Before the rest is stored: a wrong checksum costs the store nothing more.
     verify?.();
+    if (hasRest()) await (isWholePart() ? sendPart() : sendTail());
   } catch (error) {
     // Of a lost connection, what has arrived. As a tail: another process may have continued, whose part it would overwrite.
     const isStoreAtFault = error instanceof StoreUnavailable || error instanceof StagedWriteLost;
