@@ -13,7 +13,7 @@ async function runInstall(node: string) {
   await copyFile(join(import.meta.dirname, 'install'), join(path, 'deploy/install'));
   for (const lock of ['pnpm-lock.yaml', 'node_modules/.pnpm/lock.yaml']) await writeFile(join(path, lock), 'lock');
   await writeFile(join(path, 'node_modules/.bin/node'), node, { mode: 0o755 });
-  return execa('sh', ['deploy/install', 'echo', 'started'], { cwd: path, reject: false });
+  return await execa('sh', ['deploy/install', 'echo', 'started'], { cwd: path, reject: false });
 }
 
 test('starts the command', async () => {

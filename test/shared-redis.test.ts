@@ -63,7 +63,7 @@ test('two communities with different prefixes share one Redis, and neither uses 
   const isOf = (prefix: string) => (name: string) => new RegExp(`^(${prefix}:|\\{${prefix}[:}])`).test(name);
   for (const prefix of prefixes) {
     const own = keys.filter(isOf(prefix)).map((key) => key.replaceAll(/[{}]/g, '').split(':').slice(1, 3).join(':'));
-    expect(own.join(' ')).toMatch(/idempotency:2/);
+    expect(own.join(' ')).toMatch(/idempotency:3/);
     for (const kind of ['probe-photos:meta', 'probe-films:meta', 'rendition-films:meta', '3:verdict', '3:use'])
       expect(own).toContain(kind);
     expect(own.some((name) => name.startsWith('uploads-of-user'))).toBe(true);

@@ -149,7 +149,7 @@ await describeWithOpsCheckers('a Prometheus that scrapes the running system', ['
     const seen = (uploads: number) =>
       waitUntil(`a scrape after ${uploads} uploads`, async () => {
         const done = `sum(${last('echodrop_uploads_total{outcome="published"}')}) == ${uploads}
-          and sum(${last('echodrop_rendition_work_seconds_count')}) == ${uploads * 1.5}
+          and sum(${last('echodrop_rendition_work_seconds_count')}) == ${uploads}
           and count(max_over_time(up[1h]) == 1) == ${services.length}`;
         return (await prometheus.values(done)).length === 1;
       });

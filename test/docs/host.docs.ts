@@ -92,6 +92,7 @@ const elsewhere: Record<string, string> = {
   troubleshooting: 'test/containers/host-pages.containers.ts',
   'compose-tasks': 'test/containers/faults.containers.ts runs deploy/rolling-update',
   monitoring: 'test/containers has no images of Prometheus and Grafana; deploy/prometheus runs the configuration',
+  'moved-provider': 'needs a provider that moved: services/admin/src/hand-over.integration.test.ts',
   kubernetes: 'needs a cluster: test/kubernetes',
   'kubernetes-tasks': 'needs a cluster: test/kubernetes',
 };
