@@ -40,6 +40,15 @@ test('escapes what a terminal could obey, in every string of a line, and keeps t
   });
 });
 
+test('cuts long values, which clients may choose', () => {
+  const text = written(`
+    const long = 'x'.repeat(15_000);
+    log.info({ mediaId: long, request: { url: long }, err: new Error(long) }, 'refused');`);
+  expect(text.length).toBeLessThan(15_000);
+  const cut = `${'x'.repeat(1024)}...`;
+  expect(JSON.parse(text)).toMatchObject({ mediaId: cut, request: { url: cut }, err: { message: cut } });
+});
+
 test('redacts credentials of requests, forms and errors', () => {
   const text = written(`
     const headers = {

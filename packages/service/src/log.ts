@@ -23,10 +23,13 @@ const credentialNames = new Set([
 ]);
 // Levels of nesting to search for them.
 const maxDepth = 3;
+// Of one value: clients choose some, and the lines of others must not be pushed out of a bounded log.
+const maxCharacters = 1024;
+const maxStackCharacters = 8192;
 
 /**
  * Logs JSON lines to standard output, with `service`, and `trace_id` while a request or a job runs. Redacts credentials in the fields of a line,
- * but not in those of a child logger. Escapes what a terminal could obey.
+ * but not in those of a child logger. Cuts long values, and escapes what a terminal could obey.
  */
 export function createLog(service: string, level: string): Log {
   const options: pino.LoggerOptions = {
@@ -50,7 +53,7 @@ export function createLog(service: string, level: string): Log {
   return pino(options, pino.destination({ dest: 1, sync: true }));
 }
 
-// Pino's `redact` takes twenty times as long as the rest of a line. Copies only objects with a credential.
+// Pino's `redact` takes twenty times as long as the rest of a line. Copies only objects with a credential or a long value.
 function redact<T extends object>(line: T, depth: number): T {
   if ('toJSON' in line) return line;
   let redacted = line;
@@ -64,9 +67,14 @@ function redact<T extends object>(line: T, depth: number): T {
 }
 
 function redactNested(name: string, value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return cut(value, name === 'stack' ? maxStackCharacters : maxCharacters);
   // The serializer redacts it later.
   const isSerialized = name === 'err' && value instanceof Error;
   return depth > 0 && isObject(value) && !isSerialized ? redact(value, depth) : value;
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}...` : text;
 }
 
 function isObject(value: unknown): value is object {
