@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { revision, root, source, version } from './compose-system.ts';
@@ -62,6 +63,9 @@ test('a service that is stopped during its start exits on SIGTERM', async () => 
   const slowly = ['--detach', '--cpus', '0.2', '--network', 'none'];
   const { stdout: id } = await execa('docker', ['run', ...slowly, `echodrop/sandbox-provider:${version}`]);
   try {
+    // Before it has begun, tini is deaf: the kernel drops signals to a first process without handlers.
+    const processes = async () => (await execa('docker', ['top', id])).stdout.split('\n').slice(1);
+    await waitUntil('the start of Node', async () => (await processes()).length > 1);
     await execa('docker', ['stop', '--timeout', '20', id]);
     const { stdout: exitCode } = await execa('docker', ['inspect', '--format', '{{.State.ExitCode}}', id]);
     // 128 + SIGTERM. After SIGKILL it would be 137.
