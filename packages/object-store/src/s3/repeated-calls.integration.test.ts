@@ -56,6 +56,44 @@ describeWithMinio('a call whose first request', {}, (start) => {
   );
 });
 
+describeWithMinio('a write that the store refuses at first', {}, (start) => {
+  const confirming = ({ method, length }: SeenRequest) => method === 'PUT' && length === '0';
+
+  test.each([
+    [409, 'ConditionalRequestConflict'],
+    [429, 'TooManyRequests'],
+  ])('with %i is confirmed without the tag that AWS does not send', async (status, code) => {
+    await using minio = await start();
+    let confirmations = 0;
+    await using proxy = await startCountingProxy(minio.endpoint, (request) => {
+      if (!confirming(request)) return 'passes';
+      confirmations += 1;
+      const [is, says] = confirmations === 1 ? [status, code] : [412, 'PreconditionFailed'];
+      return { status: is, body: `<Error><Code>${says}</Code></Error>` };
+    });
+    await using direct = minioStore(minio);
+    await direct.ready();
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    expect((await store.put(key, Readable.from([Buffer.from('a')]))).size).toBe(1);
+    expect(confirmations).toBe(2);
+  });
+});
+
+describeWithMinio('a non-strict process', {}, (start) => {
+  test('writes again what changed once on the way', async () => {
+    await using minio = await start();
+    let writes = 0;
+    await using proxy = await startCountingProxy(minio.endpoint, ({ method }) =>
+      method === 'PUT' && writes++ === 0 ? 'changed' : 'passes',
+    );
+    await using direct = minioStore(minio);
+    await direct.ready();
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    expect(await store.putIfAbsent('records/a.json', Buffer.from('{"a":1}'))).toBe('created');
+    expect(writes).toBe(2);
+  });
+});
+
 describeWithMinio('a key of another application', {}, (start) => {
   test('is listed as it is, and can be removed', async () => {
     await using minio = await start();

@@ -25,7 +25,7 @@ interface SignedRequest {
 type Method = 'DELETE' | 'GET' | 'HEAD' | 'POST' | 'PUT';
 
 export interface StoreResponse extends HttpResponse {
-  /** Whether an earlier try had an unknown outcome, or none. */
+  /** Whether an earlier try had an unknown outcome. */
   readonly isRepeated: boolean;
   /** Statuses of the responses to earlier tries. */
   readonly earlier: readonly number[];
@@ -59,13 +59,18 @@ export class SignedRequests implements AsyncDisposable {
   /** Sends a request and reads the whole response, within `ms` over all tries. No response requests a repeat. */
   async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<StoreResponse> {
     const earlier: number[] = [];
+    let tries = 0;
     try {
-      return await this.#withRepeats(ms, async (isRepeated, tryMs) => {
+      return await this.#withRepeats(ms, async (tryMs) => {
+        tries += 1;
         const signed = this.#sign(method, key, request);
         const response = await exchange(this.#pool, signed, { deadlineMs: tryMs, maxBytes: maxResponseBytes });
         // Of a bucket, a conflict says that the bucket exists.
         const isConflict = response.status === 409 && key !== '';
-        if (!isConflict && !isTemporary(response.status)) return { ...response, isRepeated, earlier };
+        if (!isConflict && !isTemporary(response.status)) {
+          const refused = earlier.filter(isWithoutEffect).length;
+          return { ...response, isRepeated: tries - 1 > refused, earlier };
+        }
         earlier.push(response.status);
         throw responseError(response.status, response.body);
       });
@@ -84,7 +89,7 @@ export class SignedRequests implements AsyncDisposable {
     const { callMs, idleMs } = this.#deadlines;
     // Until the whole response is read or its body has a reader.
     const timers: NodeJS.Timeout[] = [];
-    const tryOnce = async (_: boolean, tryMs: number) => {
+    const tryOnce = async (tryMs: number) => {
       const late = new AbortController();
       timers.push(setTimeout(() => late.abort(new Error(`no response within ${tryMs} ms`)), tryMs));
       const ended = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
@@ -113,16 +118,12 @@ export class SignedRequests implements AsyncDisposable {
   }
 
   /** Repeats `attempt`, which takes at most `tryMs`, if it throws and `ms` leave time for a pause. @throws the last error */
-  async #withRepeats<T>(
-    ms: number,
-    attempt: (isRepeated: boolean, tryMs: number) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T> {
+  async #withRepeats<T>(ms: number, attempt: (tryMs: number) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const end = performance.now() + ms;
     for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
       try {
         const tryMs = Math.min(Math.max(ms / 2, this.#deadlines.tryMs), end - performance.now());
-        return await attempt(pauseMs > firstPauseMs, tryMs);
+        return await attempt(tryMs);
       } catch (error) {
         if (signal?.aborted || performance.now() + pauseMs >= end) throw error;
       }
@@ -144,6 +145,11 @@ export class SignedRequests implements AsyncDisposable {
       ...(body !== undefined && { body: body as string | Buffer | Readable }),
     };
   }
+}
+
+/** Statuses that say that the request had no effect. */
+function isWithoutEffect(status: number): boolean {
+  return status === 409 || status === 429;
 }
 
 // A MinIO that stops cancels its requests, with 499. 501 is final: the store cannot do this.

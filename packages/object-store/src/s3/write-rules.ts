@@ -58,7 +58,8 @@ export class WriteRules {
   async sendAccepted<T extends Pick<StoreResponse, 'status'>>(send: () => Promise<T>): Promise<T> {
     const response = await send();
     if (this.isStrict || !this.hasCrc32 || !isRefusal(response.status)) return response;
-    if (!isRefusal((await send()).status)) return response;
+    const again = await send();
+    if (!isRefusal(again.status)) return again;
     const before = this.#capabilities;
     this.#capabilities = { ...before, checksums: 'md5' };
     const without = await send();
