@@ -28,13 +28,12 @@ export const storeSettings = {
 
 type StoreSettings = Settings<typeof storeSettings>;
 
-/** Creates the configured store. `options` are those of MinIO and S3; `onMissingLinks` is that of the filesystem store. */
+/** Creates the configured store. `options` are those of S3. */
 export async function objectStoreFromSettings(
   settings: StoreSettings,
-  { onMissingLinks, ...options }: StoreOptions & { readonly onMissingLinks?: () => void } = {},
+  options: StoreOptions = {},
 ): Promise<ObjectStore> {
-  if (settings.OBJECT_STORE === 'filesystem')
-    return new FilesystemObjectStore(requireSet(settings.OBJECT_STORE_DIR), onMissingLinks);
+  if (settings.OBJECT_STORE === 'filesystem') return new FilesystemObjectStore(requireSet(settings.OBJECT_STORE_DIR));
   const address = {
     endpoint: requireSet(settings.S3_ENDPOINT),
     region: settings.S3_REGION,

@@ -12,6 +12,8 @@ export interface StoreCapabilities {
   readonly hasMd5OfParts: boolean;
   /** Whether the tag of a completed multipart upload is the tag of its object. */
   readonly hasFinalTags: boolean;
+  /** Whether the file system of a folder has hard links (docs/decisions/056). */
+  readonly hasHardLinks: boolean;
   /** What it does otherwise than AWS and MinIO, and needs nothing else, in a sentence each. */
   readonly harmless: readonly string[];
 }
@@ -29,6 +31,7 @@ export const fullCapabilities: StoreCapabilities = {
   comparesParts: true,
   hasMd5OfParts: false,
   hasFinalTags: true,
+  hasHardLinks: true,
   harmless: [],
 };
 
@@ -50,5 +53,7 @@ export function limitationsOf(found: StoreCapabilities): string[] {
     !found.comparesParts &&
       'The store completes a multipart upload although a part was replaced: a gateway that was suspended may change a resumable upload before it is published.',
     !found.hasFinalTags && 'The store changes the tags of multipart uploads after completion: each is read once more.',
+    !found.hasHardLinks &&
+      'The folder has no hard links: after a crash, a repeat of an upload or the next piece may get 503 for 30 s.',
   ].filter((sentence) => typeof sentence === 'string');
 }

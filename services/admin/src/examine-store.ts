@@ -5,6 +5,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { partBytes } from '@echodrop/object-store/part-size';
 import { newStagedWrite, type StagedWrite } from '@echodrop/object-store/staged-write';
 import { limitationsOf } from '@echodrop/object-store/store-capabilities';
+import { reasonOf } from '@echodrop/service/reason-of';
 
 /** One result: fine, worth knowing, or a reason not to use the store. */
 export interface StoreFinding {
@@ -25,7 +26,8 @@ export async function* examineStore(store: ObjectStore): AsyncGenerator<StoreFin
     return key;
   };
   try {
-    yield* attempt('The store responds, and the bucket or folder is there.', () => store.ready());
+    await store.ready();
+    yield { weight: 'ok', sentence: 'The store responds, and the bucket or folder is there.' };
     const found = await store.probe({ isThorough: true });
     yield { weight: 'ok', sentence: `Writes are verified by ${verifiedBy[found.checksums]}.` };
     if (found.hasConditionalWrites)
@@ -55,7 +57,7 @@ export async function* examineStore(store: ObjectStore): AsyncGenerator<StoreFin
       ? { weight: 'ok', sentence: 'The clocks of store and machine agree.' }
       : { weight: 'wrong', sentence: `The clock of the store differs by ${Math.round(skewMs / 1000)} s: correct it.` };
   } catch (error) {
-    yield { weight: 'wrong', sentence: `The store cannot be used: ${describe(error)}` };
+    yield { weight: 'wrong', sentence: `The store cannot be used: ${reasonOf(error)}` };
   } finally {
     await Promise.allSettled(keys.map((key) => store.remove(key)));
   }
@@ -92,11 +94,6 @@ async function* examineUnfinished(store: ObjectStore, key: string): AsyncGenerat
   }
 }
 
-async function* attempt(sentence: string, act: () => Promise<unknown>): AsyncGenerator<StoreFinding> {
-  await act();
-  yield { weight: 'ok', sentence };
-}
-
 async function* check(good: string, bad: string, isGood: () => Promise<boolean>): AsyncGenerator<StoreFinding> {
   yield (await isGood()) ? { weight: 'ok', sentence: good } : { weight: 'wrong', sentence: bad };
 }
@@ -104,11 +101,4 @@ async function* check(good: string, bad: string, isGood: () => Promise<boolean>)
 async function readRange(store: ObjectStore, key: string, range?: { offset: number; length: number }): Promise<Buffer> {
   const reading = await store.read(key, { ...(range && { range }) });
   return reading ? buffer(reading.body) : Buffer.alloc(0);
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error && error.cause.message
-    ? `${error.message} (${error.cause.message})`
-    : error.message;
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
-import { type Habit, leastCapable, startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
+import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
+import { type Habit, leastCapable } from '@echodrop/testkit/servers/habits';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand, runCommandProcess, useDataDir } from './admin.fixture.ts';

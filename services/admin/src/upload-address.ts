@@ -35,7 +35,7 @@ function parseAddress(text: string): URL | undefined {
   return URL.parse(/^[/\\]/.test(text) ? `https:${text}` : `https://${text}`) ?? undefined;
 }
 
-/** Not if browsers would read a host after two slashes, of which either may be a backslash. */
+/** Whether the text is a path. After two slashes or backslashes, browsers read a host. */
 function isPath(text: string): boolean {
   return /^\/(?![/\\])/.test(text);
 }

@@ -117,17 +117,12 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
         repeated_writes: found.hasRepeatedWrites,
         compared_parts: found.comparesParts,
         final_tags: found.hasFinalTags,
+        hard_links: found.hasHardLinks,
       };
       for (const [capability, isThere] of Object.entries(has)) capabilities.set({ capability }, isThere ? 1 : 0);
       const limitations = limitationsOf(found);
       if (limitations.length === 0) log.info({ checksums }, 'Object store probed: it has all capabilities');
       else log.warn({ checksums, limitations }, 'Object store probed: it lacks capabilities');
-    },
-    /** The folder of the filesystem store is weaker (docs/decisions/056). */
-    storeWithoutLinks(): void {
-      log.warn(
-        'Store folder has no hard links; after a crash, a repeat of an upload or the next piece may get 503 for 30 s',
-      );
     },
     mediaOrphaned(mediaKey: string): void {
       orphans.inc();

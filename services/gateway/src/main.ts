@@ -37,15 +37,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   const events = createGatewayEvents(log, metrics);
   const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
-  const store = resources.use(
-    observeStore(
-      await objectStoreFromSettings(config, {
-        ...{ memory, isStrict: true },
-        onMissingLinks: events.storeWithoutLinks,
-      }),
-      metrics,
-    ),
-  );
+  const store = resources.use(observeStore(await objectStoreFromSettings(config, { memory, isStrict: true }), metrics));
   const limitsRedis = resources.use(
     connectRedis(cacheRedis(config), { ...failFast, commandTimeout: limitsTimeoutMs }, log.child({ redis: 'cache' })),
   );

@@ -6,7 +6,7 @@ const root = resolve(import.meta.dirname, '../../..');
 const code = ['services', 'packages', 'tools', 'deploy'].map((folder) => `${folder}/**/*.{ts,js,conf,yaml,yml,json}`);
 
 const fences = /```.*?```/gs;
-/** Texts in quotation marks, and messages of logs: several words, of which the first has a capital. */
+/** Texts in quotation marks, and messages of logs: several words that begin with a capital. */
 const quoted = /"([A-Z][^"\n]* [^"\n]*)"|`([A-Z][a-z]+(?: [A-Za-z]+)+)`/g;
 
 test('the code contains each message that a page for operators quotes', async () => {

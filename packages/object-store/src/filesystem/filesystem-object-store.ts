@@ -38,14 +38,12 @@ export class FilesystemObjectStore implements ObjectStore {
   readonly #names: ObjectNames;
   #trial: Promise<void> | undefined;
 
-  /** `onMissingLinks` is called once, if the file system has no hard links (docs/decisions/056). */
-  constructor(directory: string, onMissingLinks = () => {}) {
+  constructor(directory: string) {
     this.#root = resolve(directory);
     this.#objects = join(this.#root, 'objects');
     this.#temporary = join(this.#root, 'tmp');
     this.#lists = new DirectoryLists(this.#objects);
-    const folders = { root: this.#root, objects: this.#objects, temporary: this.#temporary };
-    this.#names = new ObjectNames(folders, onMissingLinks);
+    this.#names = new ObjectNames({ root: this.#root, objects: this.#objects, temporary: this.#temporary });
   }
 
   async put(key: string, source: Readable, options: PutOptions = {}): Promise<WrittenObject> {
@@ -95,7 +93,8 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async probe(): Promise<StoreCapabilities> {
-    return fullCapabilities;
+    await this.ready();
+    return { ...fullCapabilities, hasHardLinks: this.#names.hasLinks };
   }
 
   async exists(key: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { objectStoreContract } from '../contract/object-store.contract.ts';
 import { StoreUnavailable } from '../object-store.ts';
 import { bytesAt } from '../sources.fixture.ts';
+import { limitationsOf } from '../store-capabilities.ts';
 import { FilesystemObjectStore } from './filesystem-object-store.ts';
 import { NameClaim } from './name-claim.ts';
 
@@ -24,11 +25,9 @@ const key = 'records/4AaBXzv6nZ.json';
 
 async function openFolder() {
   const folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-no-links-'));
-  const onMissingLinks = vi.fn();
   return {
-    store: new FilesystemObjectStore(folder.path, onMissingLinks),
+    store: new FilesystemObjectStore(folder.path),
     other: new FilesystemObjectStore(folder.path),
-    onMissingLinks,
     temporary: join(folder.path, 'tmp'),
     [Symbol.asyncDispose]: folder[Symbol.asyncDispose],
   };
@@ -58,15 +57,16 @@ describe('the filesystem store in a folder without hard links', () => {
   objectStoreContract(openFolder);
 
   test.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])(
-    'a link that fails with %s is tried once, and reported once',
+    'a link that fails with %s is tried once, and the probe tells',
     async (code) => {
       link.code = code;
       await using folder = await openFolder();
-      const { store, onMissingLinks } = folder;
+      const { store } = folder;
       const { calls } = link;
       await store.ready();
       for (const each of ['a', 'b', 'a']) await store.putIfAbsent(`blocks/users/${each}`, Buffer.from(each));
-      expect([link.calls - calls, onMissingLinks.mock.calls.length]).toEqual([1, 1]);
+      expect(limitationsOf(await store.probe())).toEqual([expect.stringContaining('no hard links')]);
+      expect(link.calls - calls).toBe(1);
       expect(await readdir(folder.temporary)).toEqual([]);
     },
   );

@@ -20,13 +20,15 @@ const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 /** Gives complete files of the temporary folder their names as objects, so that they survive a power failure. @throws StoreUnavailable */
 export class ObjectNames {
   readonly #folders: StoreFolders;
-  readonly #onMissingLinks: () => void;
   #hasLinks = true;
 
-  /** `onMissingLinks` is called once, if the file system turns out to have no hard links. */
-  constructor(folders: StoreFolders, onMissingLinks: () => void) {
+  constructor(folders: StoreFolders) {
     this.#folders = folders;
-    this.#onMissingLinks = onMissingLinks;
+  }
+
+  /** Whether the file system has hard links, as far as `try` or a write has found. */
+  get hasLinks(): boolean {
+    return this.#hasLinks;
   }
 
   /** Replaces an earlier object. */
@@ -96,7 +98,6 @@ export class ObjectNames {
       if (code === 'EEXIST') return 'exists';
       if (!withoutLinks.includes(code)) throw this.#describe(error, from, path);
     }
-    if (this.#hasLinks) this.#onMissingLinks();
     this.#hasLinks = false;
     return 'unsupported';
   }

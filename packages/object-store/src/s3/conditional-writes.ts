@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { Checksum } from '../checksum.ts';
 import { type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
-import type { ObjectRequests } from './object-requests.ts';
+import { contentOf, type ObjectRequests } from './object-requests.ts';
 import type { StoreResponse } from './signed-requests.ts';
 import { hasOtherTag, isOtherTag, readTag, responseError } from './store-response.ts';
 import type { WriteRules } from './write-rules.ts';
@@ -96,9 +95,7 @@ export class ConditionalWrites {
   }
 
   #put(key: string, bytes: Buffer, headers: Record<string, string>): Promise<StoreResponse> {
-    const checksum = new Checksum();
-    checksum.add(bytes);
-    return this.#objects.write(key, { size: bytes.length, checksum, bytes: () => [bytes] }, headers);
+    return this.#objects.write(key, contentOf(bytes), headers);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Checksum } from '../checksum.ts';
+import { Checksum } from '../checksum.ts';
 import type { ByteRange, ObjectReading } from '../object-store.ts';
 import { storeBody } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
@@ -11,6 +11,13 @@ export interface Content {
   readonly size: number;
   readonly checksum: Checksum;
   bytes(): Iterable<Buffer>;
+}
+
+/** A small content. */
+export function contentOf(bytes: Buffer): Content {
+  const checksum = new Checksum();
+  checksum.add(bytes);
+  return { size: bytes.length, checksum, bytes: () => [bytes] };
 }
 
 type OpenedObject = Omit<ObjectReading, 'key'>;
@@ -44,10 +51,7 @@ export class ObjectRequests {
     return readTag(response.headers);
   }
 
-  /**
-   * Sends a write with its checksum, which a response of status 200 must confirm. If the store refuses the checksum's header twice, and not the
-   * write without it, later writes have none either. Not in a strict process, whose probe decides: bytes that change on the way are refused, too.
-   */
+  /** Sends a write with its checksum (`WriteRules.sendAccepted`), which a response of status 200 must confirm. */
   async write(key: string, content: Content, headers: Record<string, string>, query = {}): Promise<StoreResponse> {
     const bytes = { blocks: [...content.bytes()], crc32: content.checksum.base64 };
     // A single block goes out with the head, in one write.

@@ -1,20 +1,13 @@
-import { Checksum } from '../checksum.ts';
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import { StoreUnavailable } from '../object-store.ts';
 import { fullCapabilities, type ProbeOptions, type StoreCapabilities } from '../store-capabilities.ts';
 import type { StoreDeadlines } from './deadlines.ts';
+import { findChecksums, type WriteHeaders } from './find-checksums.ts';
 import { joinedTag, MultipartRequests, type WrittenPart } from './multipart-requests.ts';
+import { contentOf, ObjectRequests } from './object-requests.ts';
 import type { SignedRequests, StoreResponse } from './signed-requests.ts';
-import {
-  checksumHeader,
-  OtherPartsJoined,
-  PartsLost,
-  readChecksum,
-  readTag,
-  responseError,
-  StoreRefused,
-} from './store-response.ts';
-import { isRefusal, md5Of, WriteRules } from './write-rules.ts';
+import { OtherPartsJoined, PartsLost, responseError, StoreRefused } from './store-response.ts';
+import { isRefusal, WriteRules } from './write-rules.ts';
 
 const races = { usual: 1, thorough: 20 };
 const MiB = 1024 * 1024;
@@ -31,22 +24,21 @@ export async function probeStore(
 ): Promise<StoreCapabilities> {
   await using probe = new Probe(requests, deadlines);
   const checksums = await probe.findChecksums();
-  const stored = await probe.store(checksums);
-  const { isConditional, hasRepeatedWrites } = await probe.writeAgain(stored, checksums);
+  const { isConditional, hasRepeatedWrites } = await probe.writeAgain(await probe.store());
   const pairs = isThorough ? races.thorough : races.usual;
-  const wins = isConditional ? await Promise.all(Array.from({ length: pairs }, () => probe.race(checksums))) : [];
-  const joined = await probe.joinParts(checksums);
-  if (isThorough) await probe.examine(checksums);
+  const wins = isConditional ? await Promise.all(Array.from({ length: pairs }, () => probe.race())) : [];
+  const joined = await probe.joinParts();
+  if (isThorough) await probe.examine();
   return {
+    ...fullCapabilities,
     checksums,
     hasRepeatedWrites,
     hasConditionalWrites: isConditional && wins.every((count) => count === 1),
     ...joined,
-    harmless: [...probe.harmless].sort(),
+    // Whether two writes meet is chance: only many pairs show it.
+    harmless: isThorough ? [...probe.harmless].sort() : [],
   };
 }
-
-type Checksums = StoreCapabilities['checksums'];
 
 const bytes = Buffer.from('A probe of this store.');
 const other = Buffer.from('Another probe of this store.');
@@ -54,6 +46,9 @@ const other = Buffer.from('Another probe of this store.');
 class Probe implements AsyncDisposable {
   readonly #requests: SignedRequests;
   readonly #deadlines: StoreDeadlines;
+  readonly #rules = new WriteRules(true);
+  readonly #objects: ObjectRequests;
+  readonly #multipart: MultipartRequests;
   readonly #keys: string[] = [];
   /** See StoreCapabilities. */
   readonly harmless = new Set<string>();
@@ -63,65 +58,61 @@ class Probe implements AsyncDisposable {
   constructor(requests: SignedRequests, deadlines: StoreDeadlines) {
     this.#requests = requests;
     this.#deadlines = deadlines;
+    this.#objects = new ObjectRequests(requests, deadlines, this.#rules);
+    this.#multipart = new MultipartRequests(requests, deadlines, this.#rules);
   }
 
-  /** What the store verifies: it must refuse a write with a wrong checksum, and accept it with the right one. */
-  async findChecksums(): Promise<Checksums> {
-    const crc32 = await this.#verifies((of) => ({ signedHeaders: { [checksumHeader]: crc32Of(of) } }));
-    if (crc32.isVerified && readChecksum(crc32.headers) === crc32Of(bytes)) return 'crc32';
-    const md5 = await this.#verifies((of) => ({ headers: { 'content-md5': md5Of([of]).toString('base64') } }));
-    if (md5.isVerified) return 'md5';
-    const { headers } = await this.#write(this.#newKey(), bytes, {});
-    return readTag(headers) === md5Of([bytes]).toString('hex') ? 'tag' : 'none';
+  /** What the store verifies. Later writes carry it. */
+  async findChecksums(): Promise<StoreCapabilities['checksums']> {
+    const send = (headers: WriteHeaders) => {
+      const request = { ...headers, body: bytes };
+      return this.#requests.send('PUT', this.#newKey(), request, this.#deadlines.writeMs);
+    };
+    const { checksums, hasOtherReason } = await findChecksums(bytes, send);
+    if (hasOtherReason)
+      this.harmless.add('The store gives another reason than a checksum when it refuses a wrong one.');
+    this.#rules.adopt({ ...fullCapabilities, checksums });
+    return checksums;
   }
 
   /** @returns the key of an object that exists, and can be read if the permissions allow it */
-  async store(checksums: Checksums): Promise<string> {
+  async store(): Promise<string> {
     const key = this.#newKey();
-    await this.#write(key, bytes, checksumsOf(bytes, checksums));
-    const found = await this.#head(key);
-    if (found !== 'unknown' && found === undefined)
+    await this.#objects.put(key, contentOf(bytes));
+    if ((await this.#tagOf(key)) === undefined)
       throw new StoreUnavailable('object store does not return an object that it has just stored');
     return key;
   }
 
   /** What happens to a conditional write of an object that exists, directly after the first write. */
-  async writeAgain(key: string, checksums: Checksums) {
-    const { status, body, earlier } = await this.#conditional(key, checksums);
+  async writeAgain(key: string) {
+    const { status, body, earlier } = await this.#writeUnlessExists(key);
     const isConditional = status === 412;
     if (!isConditional && status !== 200 && !isRefusal(status)) throw responseError(status, body);
     return { isConditional, hasRepeatedWrites: !earlier.includes(429) };
   }
 
   /** @returns how many of two conditional writes of a new object created it */
-  async race(checksums: Checksums): Promise<number> {
+  async race(): Promise<number> {
     const key = this.#newKey();
-    const both = await Promise.all([this.#conditional(key, checksums), this.#conditional(key, checksums)]);
+    const both = await Promise.all([this.#writeUnlessExists(key), this.#writeUnlessExists(key)]);
     if (both.some(({ earlier }) => earlier.includes(409)))
       this.harmless.add('The store refuses one of two concurrent writes of an object with 409: it is repeated.');
     return both.filter(({ status }) => status === 200).length;
   }
 
   /** Completes a multipart upload, and tries to complete one whose part was replaced. */
-  async joinParts(checksums: Checksums) {
-    const rules = new WriteRules(true);
-    rules.adopt({ ...fullCapabilities, checksums });
-    const [key, replaced] = [this.#newKey(), this.#newKey()];
-    const begin = (of: string) => this.#beginParts(of, checksums, rules);
-    const upload = await begin(key);
+  async joinParts() {
+    const upload = await this.#beginParts();
     const part = await upload.put(bytes);
     const tag = await upload.complete([part]);
-    const found = await this.#head(key);
+    const found = await this.#tagOf(upload.key);
     const hasMd5OfParts = tag === joinedTag([part.etag]);
-    rules.adopt({ ...fullCapabilities, checksums, hasMd5OfParts });
-    const late = await begin(replaced);
+    this.#rules.adopt({ ...this.#rules.capabilities, hasMd5OfParts });
+    const late = await this.#beginParts();
     const first = await late.put(bytes);
     await late.put(other);
-    const refusal = await late.complete([first]).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (refusal && !(refusal instanceof StoreRefused) && !(refusal instanceof OtherPartsJoined)) throw refusal;
+    const refusal = await refusalOf(late.complete([first]));
     if (refusal instanceof OtherPartsJoined)
       this.harmless.add('The store completes a multipart upload although a part was replaced: its response shows it.');
     return {
@@ -132,14 +123,11 @@ class Probe implements AsyncDisposable {
   }
 
   /** What the usual probe omits: parts of different sizes, and the list of no multipart upload. */
-  async examine(checksums: Checksums): Promise<void> {
-    const rules = new WriteRules(true);
-    rules.adopt({ ...fullCapabilities, checksums });
-    const upload = await this.#beginParts(this.#newKey(), checksums, rules);
-    const parts = [];
+  async examine(): Promise<void> {
+    const upload = await this.#beginParts();
+    const parts: WrittenPart[] = [];
     for (const size of [5 * MiB, 5 * MiB + 1, 1]) parts.push(await upload.put(Buffer.alloc(size), parts.length + 1));
-    const refusal = await upload.complete(parts).catch((error: unknown) => error);
-    if (refusal instanceof StoreRefused)
+    if ((await refusalOf(upload.complete(parts))) instanceof StoreRefused)
       this.harmless.add('The store refuses parts of different sizes: all parts but the last have 8 MiB.');
     const query = { uploads: '', prefix: this.#newKey() };
     const { status, body } = await this.#requests.send('GET', '', { query }, this.#deadlines.callMs);
@@ -153,18 +141,30 @@ class Probe implements AsyncDisposable {
     await Promise.allSettled(this.#keys.map((key) => remove(key)));
   }
 
-  async #beginParts(key: string, checksums: Checksums, rules: WriteRules) {
-    const multipart = new MultipartRequests(this.#requests, this.#deadlines, rules);
-    const uploadId = await multipart.create(key, 'application/octet-stream');
+  #writeUnlessExists(key: string): Promise<StoreResponse> {
+    return this.#objects.write(key, contentOf(bytes), { 'if-none-match': '*' });
+  }
+
+  async #beginParts() {
+    const key = this.#newKey();
+    const uploadId = await this.#multipart.create(key, 'application/octet-stream');
     this.#uploads.push([key, uploadId]);
-    return {
-      put: async (part: Buffer, number = 1): Promise<WrittenPart> => {
-        const query = { uploadId, partNumber: `${number}` };
-        const { headers } = await this.#write(key, part, checksumsOf(part, checksums), query);
-        return { etag: readTag(headers), crc32: crc32Of(part) };
-      },
-      complete: (parts: readonly WrittenPart[]) => multipart.complete(key, uploadId, parts, undefined),
+    const put = async (part: Buffer, number = 1): Promise<WrittenPart> => {
+      const content = contentOf(part);
+      const query = { uploadId, partNumber: `${number}` };
+      return { etag: await this.#objects.put(key, content, { query }), crc32: content.checksum.base64 };
     };
+    const complete = (parts: readonly WrittenPart[]) => this.#multipart.complete(key, uploadId, parts, undefined);
+    return { key, put, complete };
+  }
+
+  /** The tag of an object, undefined if it does not exist, `unknown` without permission to read. */
+  async #tagOf(key: string): Promise<string | undefined> {
+    const found = await this.#objects.head(key).catch((error: unknown) => {
+      if (error instanceof StoreRefused) return { etag: 'unknown' };
+      throw error;
+    });
+    return found?.etag;
   }
 
   #newKey(): string {
@@ -172,56 +172,15 @@ class Probe implements AsyncDisposable {
     this.#keys.push(key);
     return key;
   }
-
-  /** Whether writes with a header are accepted only if it is right; and the headers of the response to the right one. */
-  async #verifies(headersOf: (of: Buffer) => WriteHeaders) {
-    const right = await this.#send(this.#newKey(), bytes, headersOf(bytes));
-    if (isRefusal(right.status)) return { isVerified: false, headers: right.headers };
-    if (right.status !== 200) throw responseError(right.status, right.body);
-    const wrong = await this.#send(this.#newKey(), bytes, headersOf(other));
-    if (wrong.status >= 400 && !/Digest|Checksum/.test(responseError(wrong.status, wrong.body).message))
-      this.harmless.add('The store gives another reason than a checksum when it refuses a wrong one.');
-    return { isVerified: wrong.status >= 400, headers: right.headers };
-  }
-
-  #conditional(key: string, checksums: Checksums): Promise<StoreResponse> {
-    const { headers, signedHeaders } = checksumsOf(bytes, checksums);
-    return this.#send(key, bytes, { headers: { ...headers, 'if-none-match': '*' }, signedHeaders });
-  }
-
-  /** The tag of an object, undefined if it does not exist, `unknown` without permission to read. */
-  async #head(key: string): Promise<string | undefined> {
-    const { status, headers } = await this.#requests.send('HEAD', key, {}, this.#deadlines.callMs);
-    if (status === 404) return undefined;
-    return status === 200 ? readTag(headers) : 'unknown';
-  }
-
-  async #write(key: string, body: Buffer, headers: WriteHeaders, query = {}): Promise<StoreResponse> {
-    const response = await this.#send(key, body, headers, query);
-    if (response.status !== 200) throw responseError(response.status, response.body);
-    return response;
-  }
-
-  #send(key: string, body: Buffer, { headers, signedHeaders }: WriteHeaders, query = {}): Promise<StoreResponse> {
-    const request = { query, headers: { ...headers, 'content-length': `${body.length}` }, signedHeaders, body };
-    return this.#requests.send('PUT', key, request, this.#deadlines.writeMs);
-  }
 }
 
-interface WriteHeaders {
-  readonly headers?: Record<string, string>;
-  readonly signedHeaders?: Record<string, string>;
-}
-
-function checksumsOf(of: Buffer, checksums: Checksums): WriteHeaders {
-  const rules = new WriteRules(true);
-  rules.adopt({ ...fullCapabilities, checksums });
-  const [headers, signedHeaders] = rules.checksumHeaders({ blocks: [of], crc32: crc32Of(of) });
-  return { headers, signedHeaders };
-}
-
-function crc32Of(of: Buffer): string {
-  const checksum = new Checksum();
-  checksum.add(of);
-  return checksum.base64;
+/** Why the store does not complete an upload, or completes it otherwise; undefined if it does. @throws StoreUnavailable */
+async function refusalOf(completion: Promise<string>): Promise<StoreUnavailable | undefined> {
+  return completion.then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof StoreRefused || error instanceof OtherPartsJoined) return error;
+      throw error;
+    },
+  );
 }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
-import { type Habit, habits, leastCapable, startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
+import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
+import { type Habit, habits, leastCapable } from '@echodrop/testkit/servers/habits';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listObjects } from '../list-objects.ts';
@@ -123,7 +124,9 @@ describeWithMinio('a store that', {}, (start) => {
 test('limitations are sentences for operators', () => {
   expect(limitationsOf(onMinio)).toEqual([]);
   const least = { hasConditionalWrites: false, checksums: 'none', hasRepeatedWrites: false } as const;
-  expect(limitationsOf({ ...onMinio, ...least, comparesParts: false, hasFinalTags: false })).toHaveLength(5);
+  expect(
+    limitationsOf({ ...onMinio, ...least, comparesParts: false, hasFinalTags: false, hasHardLinks: false }),
+  ).toHaveLength(6);
 });
 
 async function appendAll(

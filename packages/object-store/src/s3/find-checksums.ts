@@ -1,0 +1,46 @@
+import type { StoreCapabilities } from '../store-capabilities.ts';
+import { contentOf } from './object-requests.ts';
+import type { StoreResponse } from './signed-requests.ts';
+import { checksumHeader, readChecksum, readTag, responseError } from './store-response.ts';
+import { isRefusal, md5Of } from './write-rules.ts';
+
+export interface WriteHeaders {
+  readonly headers?: Record<string, string>;
+  readonly signedHeaders?: Record<string, string>;
+}
+
+interface FoundChecksums {
+  readonly checksums: StoreCapabilities['checksums'];
+  /** Whether the store gives another reason than a checksum when it refuses a wrong one. */
+  readonly hasOtherReason: boolean;
+}
+
+/** What a store verifies: it must refuse a write of `bytes` with a wrong checksum, and accept it with the right one. @throws StoreUnavailable */
+export async function findChecksums(
+  bytes: Buffer,
+  /** Writes `bytes` to a new object. */
+  send: (headers: WriteHeaders) => Promise<StoreResponse>,
+): Promise<FoundChecksums> {
+  const other = Buffer.concat([bytes, bytes]);
+  let hasOtherReason = false;
+  /** Whether writes with a header are accepted only if it is right; and the headers of the response to the right one. */
+  const verifies = async (headersOf: (of: Buffer) => WriteHeaders) => {
+    const right = await send(headersOf(bytes));
+    if (isRefusal(right.status)) return { isVerified: false, headers: right.headers };
+    if (right.status !== 200) throw responseError(right.status, right.body);
+    const wrong = await send(headersOf(other));
+    const reason = responseError(wrong.status, wrong.body).message;
+    hasOtherReason ||= wrong.status >= 400 && !/Digest|Checksum/.test(reason);
+    return { isVerified: wrong.status >= 400, headers: right.headers };
+  };
+  const crc32 = (of: Buffer) => contentOf(of).checksum.base64;
+  const withCrc32 = await verifies((of) => ({ signedHeaders: { [checksumHeader]: crc32(of) } }));
+  if (withCrc32.isVerified && readChecksum(withCrc32.headers) === crc32(bytes))
+    return { checksums: 'crc32', hasOtherReason };
+  const withMd5 = await verifies((of) => ({ headers: { 'content-md5': md5Of([of]).toString('base64') } }));
+  if (withMd5.isVerified) return { checksums: 'md5', hasOtherReason };
+  const { status, headers, body } = await send({});
+  if (status !== 200) throw responseError(status, body);
+  const isMd5 = readTag(headers) === md5Of([bytes]).toString('hex');
+  return { checksums: isMd5 ? 'tag' : 'none', hasOtherReason };
+}
