@@ -12,15 +12,31 @@ test('a store that lacks something is probed again after five minutes, one that 
   await Promise.all([probeOnce(), probeOnce()]);
   await probeOnce();
   expect(probe).toHaveBeenCalledTimes(1);
-  vi.advanceTimersByTime(5 * 60_000);
-  await probeOnce();
-  vi.advanceTimersByTime(5 * 60_000);
+  const probeLater = async () => {
+    vi.advanceTimersByTime(5 * 60_000);
+    await probeOnce();
+    await Promise.allSettled(probe.mock.results.map(({ value }) => value));
+  };
+  await probeLater();
   probe.mockResolvedValue(fullCapabilities);
-  await probeOnce();
-  vi.advanceTimersByTime(5 * 60_000);
-  await probeOnce();
+  await probeLater();
+  await probeLater();
   expect(probe).toHaveBeenCalledTimes(3);
   expect(onProbed.mock.calls).toEqual([[lacking], [fullCapabilities]]);
+});
+
+test('a repeated probe is not waited for, nor does its failure count', async () => {
+  const lacking = { ...fullCapabilities, hasConditionalWrites: false };
+  const probe = vi.fn(async () => lacking);
+  const probeOnce = storeProbe({ probe }, () => {});
+  await probeOnce();
+  vi.advanceTimersByTime(5 * 60_000);
+  const late = Promise.withResolvers<typeof lacking>();
+  probe.mockReturnValue(late.promise);
+  await probeOnce();
+  late.reject(new Error('away'));
+  await expect(late.promise).rejects.toThrow('away');
+  await probeOnce();
 });
 
 test('an unavailable store is probed again at once', async () => {

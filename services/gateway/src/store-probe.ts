@@ -6,8 +6,8 @@ import { limitationsOf, type StoreCapabilities } from '@echodrop/object-store/st
 const repeatMs = 5 * 60_000;
 
 /**
- * The returned function probes the store, unless that is done; a store that lacks something, again after five minutes. It throws StoreUnavailable.
- * `onProbed` gets the first result and each change.
+ * The returned function probes the store, unless that is done; a store that lacks something, again after five minutes. It waits for the first result
+ * only: a slow store must not become unready every five minutes. It throws StoreUnavailable. `onProbed` gets the first result and each change.
  */
 export function storeProbe(
   store: Pick<ObjectStore, 'probe'>,
@@ -27,6 +27,7 @@ export function storeProbe(
     running ??= probe().finally(() => {
       running = undefined;
     });
-    await running;
+    if (last) running.catch(() => {});
+    else await running;
   };
 }

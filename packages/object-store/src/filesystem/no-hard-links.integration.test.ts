@@ -57,7 +57,7 @@ describe('the filesystem store in a folder without hard links', () => {
   objectStoreContract(openFolder);
 
   test.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])(
-    'a link that fails with %s is tried once, and the probe tells',
+    'a link that fails with %s is tried once, and the probe reports it',
     async (code) => {
       link.code = code;
       await using folder = await openFolder();
