@@ -88,7 +88,7 @@ test('a site or worker with a wrong S3 key says so', async () => {
   await using _server = { [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() };
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const services = ['site', 'probe-worker', 'rendition-worker'] as const;
-  const store = { OBJECT_STORE: 'minio', S3_ENDPOINT: address, S3_BUCKET: 'bucket', S3_ACCESS_KEY: 'key' };
+  const store = { OBJECT_STORE: 's3', S3_ENDPOINT: address, S3_BUCKET: 'bucket', S3_ACCESS_KEY: 'key' };
   await using stack = await startStack({ services, settings: { ...store, S3_SECRET_KEY: secretKey } });
   isRefused = true;
   for (const service of services) {

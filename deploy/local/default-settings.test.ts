@@ -131,9 +131,9 @@ test('keeps configured values and files, for all services or one', () => {
     VERIFIER_SECRET: 'a secret for all',
     AUTH_VERIFIER_USER_ID_SECRET_FILE: '/run/secrets/user-id',
     GATEWAY_API_KEYS_FILE: '/run/secrets/keys',
-    OBJECT_STORE: 'minio',
+    OBJECT_STORE: 's3',
   });
-  expect(of('gateway')).toMatchObject({ PUBLIC_SITE_URL: 'https://media.example', OBJECT_STORE: 'minio' });
+  expect(of('gateway')).toMatchObject({ PUBLIC_SITE_URL: 'https://media.example', OBJECT_STORE: 's3' });
   expect(of('gateway')).not.toHaveProperty('VERIFIER_SECRET_FILE');
   expect(of('gateway')).not.toHaveProperty('API_KEYS');
   expect(of('auth-verifier')).toMatchObject({

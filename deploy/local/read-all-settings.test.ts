@@ -62,8 +62,8 @@ test('reports faults under the names in the environment', () => {
   expect(faults({ SITE_PORT: '99999' })).toEqual(['SITE_PORT must be a whole number from 0 to 65535']);
   expect(faults({ PORT: '99999' })).toEqual(['gateway: PORT must be a whole number from 0 to 65535']);
   expect(faults({ GATEWAY_API_KEYS_FILE: '/no/such/file' })).toEqual(['GATEWAY_API_KEYS_FILE cannot be read (ENOENT)']);
-  const [bucket] = faults({ SITE_OBJECT_STORE: 'minio' }).filter((fault) => fault.includes('S3_BUCKET'));
-  expect(bucket).toBe('S3_BUCKET is required if SITE_OBJECT_STORE is minio');
+  const [bucket] = faults({ SITE_OBJECT_STORE: 's3' }).filter((fault) => fault.includes('S3_BUCKET'));
+  expect(bucket).toBe('S3_BUCKET is required if SITE_OBJECT_STORE is s3');
   expect(faults({ REDIS_URL: 'http://hunter2' })).toEqual([
     'gateway, site, auth-verifier, probe-worker, rendition-worker: REDIS_URL must be a redis:// or rediss:// address, alone or with +sentinel or +cluster before the colon',
   ]);

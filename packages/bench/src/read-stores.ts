@@ -2,7 +2,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { minioObjectStore } from '@echodrop/object-store/s3/minio-object-store';
+import { s3ObjectStore } from '@echodrop/object-store/s3/s3-object-store';
 import { Secret } from '@echodrop/service/secret';
 import type { Bench } from './scenario.ts';
 import type { System } from './systems.ts';
@@ -34,7 +34,7 @@ async function openNullS3({ shared }: Bench): Promise<ReadStore> {
   return {
     kind: 'S3',
     settings: {},
-    open: ({ bucket }) => minioObjectStore({ endpoint, region: 'us-east-1', bucket, ...keys }),
+    open: ({ bucket }) => s3ObjectStore({ endpoint, region: 'us-east-1', bucket, ...keys }),
     async [Symbol.asyncDispose]() {},
   };
 }

@@ -64,7 +64,7 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
     ...shared.env,
     ...availableAllocator(),
     S3_BUCKET: bucket,
-    OBJECT_STORE: 'minio',
+    OBJECT_STORE: 's3',
     REDIS_URL: redis.url,
     IDENTITY_PROVIDERS: shared.identityProviders,
     SCRATCH_DIR: shared.folder,

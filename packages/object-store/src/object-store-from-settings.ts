@@ -1,7 +1,7 @@
 import { choice, httpAddress, requiredWhen, requireSet, type Settings, secret, text } from '@echodrop/service/env';
 import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
-import { minioObjectStore, type StoreOptions } from './s3/minio-object-store.ts';
+import { type StoreOptions, s3ObjectStore } from './s3/s3-object-store.ts';
 
 const endpoint = httpAddress().refine(
   (address) => new URL(address).pathname === '/',
@@ -11,19 +11,19 @@ const bucket = text().refine((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test
 
 /** Every process that reads or writes objects needs the same values. */
 export const storeSettings = {
-  OBJECT_STORE: choice(['minio', 'filesystem'], 'minio').describe(
-    '`minio` (any S3) or `filesystem` (`npm start`: `filesystem`)',
+  OBJECT_STORE: choice(['s3', 'filesystem'], 's3', { minio: 's3' }).describe(
+    '`s3` or `filesystem` (`npm start`: `filesystem`); `minio` is the old name of `s3`',
   ),
   OBJECT_STORE_DIR: requiredWhen('OBJECT_STORE', 'filesystem', text()).describe('folder of the filesystem store'),
-  S3_ENDPOINT: requiredWhen('OBJECT_STORE', 'minio', endpoint).describe('URL of the S3 store, without a path'),
+  S3_ENDPOINT: requiredWhen('OBJECT_STORE', 's3', endpoint).describe('URL of the S3 store, without a path'),
   S3_REGION: text('us-east-1').describe('region of the S3 store'),
-  S3_BUCKET: requiredWhen('OBJECT_STORE', 'minio', bucket).describe(
+  S3_BUCKET: requiredWhen('OBJECT_STORE', 's3', bucket).describe(
     'bucket; a missing one is created if the keys allow it',
   ),
-  S3_ACCESS_KEY: requiredWhen('OBJECT_STORE', 'minio', secret()).describe(
+  S3_ACCESS_KEY: requiredWhen('OBJECT_STORE', 's3', secret()).describe(
     'access key; use [separate keys for each service](../host/redis-and-store.md#users)',
   ),
-  S3_SECRET_KEY: requiredWhen('OBJECT_STORE', 'minio', secret()).describe('secret key of the access key'),
+  S3_SECRET_KEY: requiredWhen('OBJECT_STORE', 's3', secret()).describe('secret key of the access key'),
 };
 
 type StoreSettings = Settings<typeof storeSettings>;
@@ -41,5 +41,5 @@ export async function objectStoreFromSettings(
     accessKey: requireSet(settings.S3_ACCESS_KEY),
     secretKey: requireSet(settings.S3_SECRET_KEY),
   };
-  return minioObjectStore(address, options);
+  return s3ObjectStore(address, options);
 }

@@ -43,8 +43,15 @@ export function text(fallback?: string) {
   return fallback === undefined ? value : value.default(fallback);
 }
 
-export function choice<const T extends readonly [string, ...string[]]>(values: T, fallback: T[number]) {
-  return z.enum(values, `must be one of ${values.join(', ')}`).default(fallback as never);
+/** One of `values`. `oldNames` are still accepted, each for the value that replaced it. */
+export function choice<const T extends readonly [string, ...string[]]>(
+  values: T,
+  fallback: NoInfer<T[number]>,
+  oldNames: Readonly<Record<string, NoInfer<T[number]>>> = {},
+) {
+  const named = z.enum(values, `must be one of ${values.join(', ')}`);
+  const newName = (value: unknown) => (typeof value === 'string' && oldNames[value]) || value;
+  return z.preprocess(newName, named).default(fallback);
 }
 
 /** An http(s) address; trailing slashes are removed. */

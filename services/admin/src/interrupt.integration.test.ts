@@ -44,7 +44,7 @@ test.each(commands)('Ctrl-C, which arrives twice, at %s: "%s"', async (held, lin
     env: {
       ...process.env,
       ...{
-        OBJECT_STORE: 'minio',
+        OBJECT_STORE: 's3',
         S3_ENDPOINT: peer.origin,
         S3_BUCKET: 'echodrop',
         S3_ACCESS_KEY: 'key',

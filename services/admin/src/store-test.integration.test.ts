@@ -31,10 +31,10 @@ describeWithMinio('store-test', {}, (start) => {
   afterAll(() => parts.disposeAsync());
 
   const examine = (settings: Record<string, string> = {}) =>
-    runCommand(['store-test'], { ...minio.settings, OBJECT_STORE: 'minio', ...settings });
+    runCommand(['store-test'], { ...minio.settings, OBJECT_STORE: 's3', ...settings });
 
   test('finds nothing wrong with MinIO, and leaves nothing behind', async () => {
-    const settings = { ...minio.settings, OBJECT_STORE: 'minio' };
+    const settings = { ...minio.settings, OBJECT_STORE: 's3' };
     const { exitCode, lines, stderr } = await runCommandProcess(['store-test'], settings);
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);

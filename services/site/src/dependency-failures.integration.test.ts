@@ -1,5 +1,5 @@
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { minioObjectStore } from '@echodrop/object-store/s3/minio-object-store';
+import { s3ObjectStore } from '@echodrop/object-store/s3/s3-object-store';
 import { Secret } from '@echodrop/service/secret';
 import { patientSignal } from '@echodrop/testkit/patience';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
@@ -82,7 +82,7 @@ describeWithMinio('without the store', { stoppable: true }, (startMinio) => {
     minio = resources.use(await startMinio());
     stack = resources.use(await startStack({ services: ['site', 'rendition-worker'], settings: minio.settings }));
     const { endpoint, region, bucket, accessKey, secretKey } = minio;
-    await using store = minioObjectStore({
+    await using store = s3ObjectStore({
       ...{ endpoint, region, bucket },
       accessKey: new Secret(accessKey),
       secretKey: new Secret(secretKey),

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { fillFolder, type Uploads } from '@echodrop/archive/fill-folder.fixture';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { renditionKey } from '@echodrop/object-store/object-keys';
-import { minioObjectStore } from '@echodrop/object-store/s3/minio-object-store';
+import { s3ObjectStore } from '@echodrop/object-store/s3/s3-object-store';
 import { Secret } from '@echodrop/service/secret';
 import { findMinio } from '@echodrop/testkit/servers/minio-source';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
@@ -109,7 +109,7 @@ async function fillNewMinio(owners: readonly Uploads[]): Promise<Stored> {
   const minio = await startMinio();
   const { endpoint, region, bucket, accessKey, secretKey } = minio;
   const keys = { accessKey: new Secret(accessKey), secretKey: new Secret(secretKey) };
-  await using store = minioObjectStore({ endpoint, region, bucket, ...keys });
+  await using store = s3ObjectStore({ endpoint, region, bucket, ...keys });
   await store.ready();
   const waiting = owners.flatMap(({ count, ...owner }) => Array.from({ length: count }, (_, n) => ({ ...owner, n })));
   const publish = async () => {

@@ -11,7 +11,7 @@ import { videoRecipe } from '@echodrop/media/rendition-recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { renditionKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { minioObjectStore } from '@echodrop/object-store/s3/minio-object-store';
+import { s3ObjectStore } from '@echodrop/object-store/s3/s3-object-store';
 import { Secret } from '@echodrop/service/secret';
 import { findMinio } from '@echodrop/testkit/servers/minio-source';
 import { startMinio } from '@echodrop/testkit/servers/start-minio';
@@ -69,7 +69,7 @@ async function startMinioStore(): Promise<Stored> {
   const minio = await startMinio();
   const { endpoint, region, bucket, settings } = minio;
   const keys = { accessKey: new Secret(minio.accessKey), secretKey: new Secret(minio.secretKey) };
-  const store = minioObjectStore({ endpoint, region, bucket, ...keys });
+  const store = s3ObjectStore({ endpoint, region, bucket, ...keys });
   const dispose = async () => {
     await store[Symbol.asyncDispose]();
     await minio[Symbol.asyncDispose]();

@@ -6,7 +6,7 @@ import { sweep } from '@echodrop/archive/sweep-orphans';
 import { verifyStore } from '@echodrop/archive/verify-store';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { minioObjectStore } from '@echodrop/object-store/s3/minio-object-store';
+import { s3ObjectStore } from '@echodrop/object-store/s3/s3-object-store';
 import { Secret } from '@echodrop/service/secret';
 import { peakMiB } from '../process-usage.ts';
 
@@ -76,7 +76,7 @@ async function readPage(store: ObjectStore, owner: Owner | undefined): Promise<v
 function openMinio(address: WorkRequest['minio']): ObjectStore {
   if (!address) throw new TypeError('no store');
   const { accessKey, secretKey, ...rest } = address;
-  return minioObjectStore({ ...rest, accessKey: new Secret(accessKey), secretKey: new Secret(secretKey) });
+  return s3ObjectStore({ ...rest, accessKey: new Secret(accessKey), secretKey: new Secret(secretKey) });
 }
 
 function requireClean(faults: number): void {

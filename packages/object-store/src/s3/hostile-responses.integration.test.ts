@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { listObjects } from '../list-objects.ts';
 import { type ObjectStore, StoreUnavailable } from '../object-store.ts';
 import { readSmallObject } from '../read-small-object.ts';
-import { minioObjectStore } from './minio-object-store.ts';
+import { s3ObjectStore } from './s3-object-store.ts';
 
 const key = 'renditions/a';
 let parts = new AsyncDisposableStack();
@@ -20,7 +20,7 @@ afterEach(async () => {
 async function storeThat(respond: RequestListener): Promise<ObjectStore> {
   const { origin: endpoint } = parts.use(await listen(createServer(respond)));
   const keys = { accessKey: new Secret('a'), secretKey: new Secret('b') };
-  return parts.use(minioObjectStore({ endpoint, region: 'us-east-1', bucket: 'b', ...keys }));
+  return parts.use(s3ObjectStore({ endpoint, region: 'us-east-1', bucket: 'b', ...keys }));
 }
 
 const bodies: [string, Record<string, string>, string][] = [

@@ -3,7 +3,7 @@ import { patienceMs } from '@echodrop/testkit/patience';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import type { ObjectStore } from '../object-store.ts';
 import { defaultDeadlines, type StoreDeadlines } from './deadlines.ts';
-import { minioObjectStore, type StoreOptions } from './minio-object-store.ts';
+import { type StoreOptions, s3ObjectStore } from './s3-object-store.ts';
 
 /** For a MinIO that responds. */
 export const patientDeadlines: StoreDeadlines = {
@@ -19,5 +19,5 @@ export function minioStore(
   const { endpoint, region, bucket } = minio;
   const accessKey = new Secret(minio.accessKey);
   const secretKey = new Secret(minio.secretKey);
-  return minioObjectStore({ endpoint, region, bucket, accessKey, secretKey }, { ...options, deadlines });
+  return s3ObjectStore({ endpoint, region, bucket, accessKey, secretKey }, { ...options, deadlines });
 }

@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import type { SourceOptions } from '../consume-source.ts';
 import type { PartMemory } from '../part-memory.ts';
 import { fillParts } from './fill-parts.ts';
-import type { MinioBucket } from './minio-bucket.ts';
 import type { WrittenPart } from './multipart-requests.ts';
 import { PartBuffer } from './part-buffer.ts';
+import type { S3Bucket } from './s3-bucket.ts';
 
 interface Upload extends SourceOptions {
   readonly memory: PartMemory;
@@ -21,7 +21,7 @@ interface Upload extends SourceOptions {
  * @throws the source's own error, the reason of `signal`, or StoreUnavailable
  */
 export async function uploadToS3(
-  bucket: MinioBucket,
+  bucket: S3Bucket,
   key: string,
   source: Readable,
   { memory, contentType, isReplacement, sender, ...options }: Upload,
@@ -44,14 +44,14 @@ export async function uploadToS3(
 
 /** The multipart upload or object of one upload. */
 class S3Target {
-  readonly #bucket: MinioBucket;
+  readonly #bucket: S3Bucket;
   readonly #key: string;
   readonly #contentType: string;
   readonly #parts: WrittenPart[] = [];
   #uploadId: string | undefined;
   #finishing = false;
 
-  constructor(bucket: MinioBucket, key: string, contentType: string) {
+  constructor(bucket: S3Bucket, key: string, contentType: string) {
     this.#bucket = bucket;
     this.#key = key;
     this.#contentType = contentType;

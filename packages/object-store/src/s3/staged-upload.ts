@@ -6,9 +6,9 @@ import { partBytes } from '../part-size.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { type ConfirmedObject, NotStored } from './conditional-writes.ts';
 import { fillParts } from './fill-parts.ts';
-import type { MinioBucket } from './minio-bucket.ts';
 import { joinedTag } from './multipart-requests.ts';
 import { PartBuffer } from './part-buffer.ts';
+import type { S3Bucket } from './s3-bucket.ts';
 import { OtherPartsJoined, PartsLost } from './store-response.ts';
 import { checksumBefore, readTails, sizeOf, type Tails, tailsOnlyIn } from './tails.ts';
 import { md5Of } from './write-rules.ts';
@@ -17,7 +17,7 @@ import { md5Of } from './write-rules.ts';
 const maxTails = 16;
 
 interface Staging {
-  readonly bucket: MinioBucket;
+  readonly bucket: S3Bucket;
   readonly memory: PartMemory;
 }
 
@@ -123,14 +123,14 @@ export async function completeOnS3(
 }
 
 /** `ObjectStore.discardWrite`. */
-export async function discardOnS3(bucket: MinioBucket, { key, id, tails }: StagedWrite): Promise<void> {
+export async function discardOnS3(bucket: S3Bucket, { key, id, tails }: StagedWrite): Promise<void> {
   if (id !== undefined) await bucket.abortUpload(key, id);
   for (const tail of tails) await bucket.remove(tail.key);
 }
 
 /** @returns the object's tag */
 async function completeParts(
-  bucket: MinioBucket,
+  bucket: S3Bucket,
   { key, crc32, parts: earlier }: StagedWrite,
   uploadId: string,
   last: PartBuffer,
@@ -144,7 +144,7 @@ async function completeParts(
 }
 
 // The sweep removes the empty object that may remain.
-async function requireStored(bucket: MinioBucket, key: string, written: ConfirmedObject): Promise<string> {
+async function requireStored(bucket: S3Bucket, key: string, written: ConfirmedObject): Promise<string> {
   try {
     return await bucket.conditional.requireStored(key, written);
   } catch (error) {

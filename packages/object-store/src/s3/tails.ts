@@ -3,15 +3,15 @@ import { findTwice } from '../find-twice.ts';
 import { ChecksumMismatch, StagedWriteLost } from '../object-store.ts';
 import type { StagedWrite } from '../staged-write.ts';
 import { fillParts } from './fill-parts.ts';
-import type { MinioBucket } from './minio-bucket.ts';
 import type { PartBuffer } from './part-buffer.ts';
+import type { S3Bucket } from './s3-bucket.ts';
 
 /** Objects with the bytes of a staged write after its parts. */
 export type Tails = StagedWrite['tails'];
 
 /** Fills the last bytes of `write` into the buffer. */
 export async function readTails(
-  bucket: MinioBucket,
+  bucket: S3Bucket,
   tails: Tails,
   part: PartBuffer,
   { crc32 }: StagedWrite,

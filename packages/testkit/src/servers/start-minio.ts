@@ -167,7 +167,7 @@ function described(
   return {
     ...{ endpoint, region, bucket, accessKey, secretKey, server },
     settings: {
-      OBJECT_STORE: 'minio',
+      OBJECT_STORE: 's3',
       S3_ENDPOINT: endpoint,
       S3_REGION: region,
       S3_BUCKET: bucket,

@@ -25,7 +25,7 @@ export interface S3Address {
 const defaultRegion = 'us-east-1';
 
 /** S3 calls on one bucket. Each request has a deadline; lists may need several. @throws StoreUnavailable */
-export class MinioBucket implements AsyncDisposable {
+export class S3Bucket implements AsyncDisposable {
   // A node of MinIO that has just come back was seen to miss writes for a second or two.
   readonly rereadMs = 2500;
   readonly objects: ObjectRequests;

@@ -4,8 +4,8 @@ import { maxListLength, type ObjectStore } from '../object-store.ts';
 import { PartMemory } from '../part-memory.ts';
 import { partBytes } from '../part-size.ts';
 import { defaultDeadlines, type StoreDeadlines } from './deadlines.ts';
-import { MinioBucket, type S3Address } from './minio-bucket.ts';
 import { uploadToS3 } from './multipart-upload.ts';
+import { type S3Address, S3Bucket } from './s3-bucket.ts';
 import { appendToS3, completeOnS3, discardOnS3 } from './staged-upload.ts';
 
 export interface StoreOptions {
@@ -16,12 +16,12 @@ export interface StoreOptions {
   readonly deadlines?: StoreDeadlines | undefined;
 }
 
-/** Stores objects in MinIO, or in any S3 store with conditional writes. */
-export function minioObjectStore(
+/** Stores objects in a bucket of any S3-compatible store. */
+export function s3ObjectStore(
   address: S3Address,
   { memory = new PartMemory(8 * partBytes), isStrict = false, deadlines = defaultDeadlines }: StoreOptions = {},
 ): ObjectStore {
-  const bucket = new MinioBucket(address, deadlines, isStrict);
+  const bucket = new S3Bucket(address, deadlines, isStrict);
   const { objects, conditional, lists } = bucket;
   const stat = async (key: string) => {
     assertObjectKey(key);
