@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SeededRandom } from '@echodrop/testkit/seeded-random';
+import { leastCapable } from '@echodrop/testkit/servers/habits';
 import { inRandomOrder, isBrief, kindsOf, scenariosOf } from './all-scenarios.ts';
 import { checkAll } from './checks/check-all.ts';
 import type { Finding } from './checks/finding.ts';
@@ -18,6 +19,8 @@ export interface GameDayOptions {
   readonly seed: number;
   /** Selects scenarios by name. */
   readonly only: RegExp;
+  /** Whether the store has the habits `leastCapable`. */
+  readonly hasLeastStore: boolean;
   /** A folder on a disk, for ledgers and scratch files. */
   readonly folder: string;
 }
@@ -67,12 +70,12 @@ type Play = (scenario: Scenario) => Promise<void>;
 
 async function playOn(
   kind: SystemKind,
-  { isLong, seed, folder }: GameDayOptions,
+  { isLong, seed, folder, hasLeastStore }: GameDayOptions,
   report: GameDayReport,
   playAll: (play: Play) => Promise<void>,
 ): Promise<void> {
   const pace = isLong ? long : short;
-  await using system = await startSystem(kind, folder);
+  await using system = await startSystem(kind, folder, hasLeastStore ? leastCapable : []);
   const ledger = new Ledger(folder, kind);
   // A separate generator, because the number of calls depends on the machine.
   const loadRandom = new SeededRandom(seed);

@@ -2,10 +2,24 @@ import { expect, test } from 'vitest';
 import { faultOptions, splitArguments } from './run-options.ts';
 
 test('passes own options in the environment, and others to Vitest', () => {
-  const args = ['--long', '--seed', '7', '--only=kill|freeze', '--reporter=json', '--outputFile.json=/tmp/a.json'];
+  const args = [
+    '--long',
+    '--seed',
+    '7',
+    '--only=kill|freeze',
+    '--least-store',
+    '--reporter=json',
+    '--outputFile.json=/tmp/a.json',
+  ];
   const { env, others } = splitArguments(args);
   expect(others).toEqual(['--reporter=json', '--outputFile.json=/tmp/a.json']);
-  expect(faultOptions(env)).toMatchObject({ isLong: true, minutes: 60, seed: 7, only: /kill|freeze/ });
+  expect(faultOptions(env)).toMatchObject({
+    isLong: true,
+    minutes: 60,
+    seed: 7,
+    only: /kill|freeze/,
+    hasLeastStore: true,
+  });
 });
 
 test('--help is not passed to Vitest', () => {
@@ -14,6 +28,6 @@ test('--help is not passed to Vitest', () => {
 
 test('the default is the short set with a random seed', () => {
   const [one, other] = [faultOptions({}), faultOptions({})];
-  expect(one).toMatchObject({ isLong: false, only: /(?:)/ });
+  expect(one).toMatchObject({ isLong: false, hasLeastStore: false, only: /(?:)/ });
   expect(one.seed).not.toBe(other.seed);
 });

@@ -10,6 +10,8 @@ export interface FaultOptions {
   readonly minutes: number;
   readonly seed: number;
   readonly only: RegExp;
+  /** Whether the store has the habits `leastCapable`. */
+  readonly hasLeastStore: boolean;
   /** The path of the JSON report. */
   readonly report: string;
 }
@@ -20,6 +22,7 @@ export const usage = `npm run test:faults -- [options] [Vitest options]
   --minutes N         time limit of --long (default: 60)
   --seed N            seed of all random choices (default: random)
   --only REGEXP       scenarios whose name matches
+  --least-store       the store is the least capable one that can be used (docs/why/reliability.md)
   --report FILE       write the table as JSON (default: echodrop-faults.json in the temporary folder)
   --help              show this help
 
@@ -30,6 +33,7 @@ const known = {
   minutes: { type: 'string' },
   seed: { type: 'string' },
   only: { type: 'string' },
+  'least-store': { type: 'boolean' },
   report: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -61,10 +65,11 @@ export function faultOptions(env: NodeJS.ProcessEnv): FaultOptions {
     minutes: Number(env[variableOf('minutes')] ?? 60),
     seed: Number(env[variableOf('seed')] ?? randomInt(2 ** 31)),
     only: new RegExp(env[variableOf('only')] ?? ''),
+    hasLeastStore: env[variableOf('least-store')] === 'true',
     report: env[variableOf('report')] ?? join(tmpdir(), 'echodrop-faults.json'),
   };
 }
 
 function variableOf(name: string): string {
-  return `FAULTS_${name.toUpperCase()}`;
+  return `FAULTS_${name.toUpperCase().replaceAll('-', '_')}`;
 }

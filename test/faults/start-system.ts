@@ -5,6 +5,8 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings, storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { readSettings } from '@echodrop/service/env';
 import { type Fate, type SeenRequest, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
+import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
+import type { Habit } from '@echodrop/testkit/servers/habits';
 import { findMinio } from '@echodrop/testkit/servers/minio-source';
 import type { ServerProcess, StoppableServer } from '@echodrop/testkit/servers/server-process';
 import { type SpreadingProxy, startSpreadingProxy } from '@echodrop/testkit/servers/spreading-proxy';
@@ -69,8 +71,8 @@ export interface System extends AsyncDisposable {
 
 const replicated: readonly ServiceName[] = ['auth-verifier', 'probe-worker', 'rendition-worker', 'site', 'gateway'];
 
-/** Starts a system of this kind and waits until it is ready. @throws Error without a MinIO program */
-export async function startSystem(kind: SystemKind, scratch: string): Promise<System> {
+/** Starts a system of this kind, whose store has `habits`, and waits until it is ready. @throws Error without a MinIO program */
+export async function startSystem(kind: SystemKind, scratch: string, habits: readonly Habit[]): Promise<System> {
   await using parts = new AsyncDisposableStack();
   const isFolder = kind === 'folder';
   const mayFill = (isFolder || kind === 'four nodes') && (await missingForDisks()) === undefined;
@@ -91,7 +93,10 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
   const toQueue = await link(queueRedis.port);
   const toCache = await link(cacheRedis.port);
   let fate: (request: SeenRequest) => Fate = () => 'passes';
-  const proxy = parts.use(await startCountingProxy(at(toStore.port), (request) => fate(request)));
+  const linked = at(toStore.port);
+  const hasHabits = minio && habits.length > 0;
+  const toHabits = hasHabits ? parts.use(await startHabitProxy({ ...minio, endpoint: linked }, habits)) : undefined;
+  const proxy = parts.use(await startCountingProxy(toHabits?.endpoint ?? linked, (request) => fate(request)));
   // The address differs between the proxied and the direct path.
   const storeAt = (endpoint: string): Record<string, string> =>
     minio
