@@ -94,6 +94,22 @@ test('an idle connection does not delay the end', async () => {
   expect(await disposeMs()).toBeLessThan(soonMs);
 });
 
+test.each([
+  ['refuses', false],
+  ['handles', true],
+])('pipelined responses before a CONNECT, which the server %s, close with their connection', async (_does, handles) => {
+  const all: ServerResponse[] = [];
+  const closed = vi.fn();
+  await start((_, response) => void all.push(response.once('close', closed)));
+  if (handles) server.on('connect', (_request, socket) => socket.on('error', () => {}).resume());
+  const client = connect(port, '127.0.0.1');
+  const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+  client.on('error', () => {}).write(`${get}${get}${get}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await waitUntil('three requests', async () => all.length === 3);
+  client.resetAndDestroy();
+  await waitUntil('the ends of three responses', async () => closed.mock.calls.length === 3);
+});
+
 /** Stops the clock of the server; `vi.advanceTimersByTime` advances it. */
 function stopClock(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });

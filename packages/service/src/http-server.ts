@@ -80,7 +80,7 @@ export async function listen(
 
 /** `closeIdle` closes idle connections, and from then on each connection that becomes idle. */
 function trackConnections(server: Server, stopping: AbortSignal) {
-  const connections = new Map<Socket, { responses: number; readBytes: number; acceptedAt: number }>();
+  const connections = new Map<Socket, { responses: Set<ServerResponse>; readBytes: number; acceptedAt: number }>();
   const running = new Set<ServerResponse>();
   let isClosing = false;
   // To Node, a connection that is still sending its response is idle, and one without any request is busy.
@@ -89,25 +89,30 @@ function trackConnections(server: Server, stopping: AbortSignal) {
     const isSending = [...running].some(({ writableEnded }) => writableEnded);
     if (!isSending) server.closeIdleConnections();
     for (const [socket, { responses, readBytes, acceptedAt }] of connections) {
-      const isQuiet = isSending && responses === 0 && socket.bytesRead === readBytes;
+      const isQuiet = isSending && responses.size === 0 && socket.bytesRead === readBytes;
       const isSilent = performance.now() - acceptedAt >= silentMs;
       if (socket.bytesRead > 0 ? isQuiet : isSilent) socket.destroy();
     }
   };
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { responses: 0, readBytes: 0, acceptedAt: performance.now() });
-    socket.once('close', () => connections.delete(socket));
+    const responses = new Set<ServerResponse>();
+    connections.set(socket, { responses, readBytes: 0, acceptedAt: performance.now() });
+    socket.once('close', () => {
+      connections.delete(socket);
+      // Node forgets the responses of a connection after a CONNECT: they would never close.
+      for (const response of responses) response.destroy();
+    });
   });
   trackRequests(server, ({ socket, headers }, response) => {
     // Node's parser drops what follows the request for an upgrade, which is handled as any other request.
     if (stopping.aborted || headers.upgrade !== undefined) response.setHeader('Connection', 'close');
     const connection = connections.get(socket);
     running.add(response);
-    if (connection) connection.responses += 1;
+    connection?.responses.add(response);
     response.once('close', () => {
       running.delete(response);
       if (connection) {
-        connection.responses -= 1;
+        connection.responses.delete(response);
         connection.readBytes = socket.bytesRead;
       }
       // A response whose head was sent before the shutdown keeps its connection open.
