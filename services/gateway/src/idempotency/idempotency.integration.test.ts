@@ -87,7 +87,7 @@ let maxHoldMs = 0;
 /** Users who are blocked, by their subjects. */
 const blocked = new Set<string>();
 
-function refuseBlocked({ subject }: { readonly subject: string }): void {
+async function refuseBlocked({ subject }: { readonly subject: string }): Promise<void> {
   if (blocked.has(subject)) throw new Refusal('caller_blocked');
 }
 

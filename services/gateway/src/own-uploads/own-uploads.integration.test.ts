@@ -112,7 +112,7 @@ test('a repeat is refused as removed only for the user of the removed upload', a
     store,
     ...{ probes: { probe: () => expect.unreachable() }, probeTimeoutMs: 1000, mediaLimits: { maxPixels: 1 } },
     renditions: { enqueue: async () => {} },
-    blocks: { refuseBlocked: () => {} },
+    blocks: { refuseBlocked: async () => {} },
     events: { mediaProbed: () => {}, listingFailed: () => {}, listingRepaired: () => {}, enqueueFailed: () => {} },
   });
   await expect(publisher.find(record.id, record)).rejects.toThrow('removed');

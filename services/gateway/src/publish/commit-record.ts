@@ -23,8 +23,8 @@ export type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 interface CommitOptions {
   /** Whether an earlier attempt of the same upload may have written a record under this id, which then wins. */
   readonly isClaimed: boolean;
-  /** Called immediately before each try. What it throws ends the commit. */
-  readonly beforeTry: () => void;
+  /** Awaited immediately before each try. What it throws ends the commit. */
+  readonly beforeTry: () => Promise<void>;
 }
 
 /**
@@ -39,7 +39,7 @@ export async function commitRecord(
 ): Promise<StoredRecord> {
   const bytes = encodeStoredRecord(record);
   return retry(async () => {
-    beforeTry();
+    await beforeTry();
     if ((await store.commit(recordKey(record.id), bytes)) === 'created') return record;
     const found = await findRecord(store, record.id);
     // As a node of the store may that has just come back.

@@ -62,7 +62,7 @@ test('an upload knows how long it waited behind other probes of its user', async
   expect((await publish(store)).log.ownWaitSeconds).toBe(3.21);
 });
 
-const noBlocks = { refuseBlocked: () => {} };
+const noBlocks = { refuseBlocked: async () => {} };
 
 async function publish(
   store: FaultyStore,
@@ -180,7 +180,7 @@ test('a user blocked while the store is away is not published', async () => {
   store.refused = async () => {
     isBlocked = true;
   };
-  const refuseBlocked = () => {
+  const refuseBlocked = async () => {
     if (isBlocked) throw new Refusal('caller_blocked');
   };
   await expect(publish(store, undefined, { refuseBlocked })).rejects.toThrow(OutcomeUnknown);

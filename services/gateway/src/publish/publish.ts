@@ -87,7 +87,7 @@ export class Publisher {
     };
     // The wait for the probe may have been long.
     const refuseBlocked = () => this.#deps.blocks.refuseBlocked(record);
-    refuseBlocked();
+    await refuseBlocked();
     media.commit();
     // While the record is written: readers skip an entry without a record (decision 017).
     const listing = this.#addToListings(record).then(
@@ -122,7 +122,7 @@ export class Publisher {
    */
   async confirm(record: StoredRecord, payload: Payload): Promise<void> {
     requireSamePayload(record, payload);
-    this.#deps.blocks.refuseBlocked(record);
+    await this.#deps.blocks.refuseBlocked(record);
     // Its writer may have died before the store had synced it.
     await this.#deps.store.putIfAbsent(recordKey(record.id), encodeStoredRecord(record));
     await this.#relist(record);
