@@ -36,7 +36,9 @@ export const pictureRecipes = {
 /** The whole picture, in its own format if browsers show that, else JPEG; for a video, its poster. */
 export function fullRecipe(type: MediaType): PictureRecipe {
   const extension = pictureTypes.find((each) => each === type) ?? 'jpg';
-  return { name: 'full', version: 3, extension, size: 'whole', quality: type === 'avif' ? 75 : 90 };
+  // Version 3 of these has colours under transparent pixels.
+  const version = extension === 'png' || extension === 'avif' ? 4 : 3;
+  return { name: 'full', version, extension, size: 'whole', quality: type === 'avif' ? 75 : 90 };
 }
 
 /** All pictures of media of this type. */

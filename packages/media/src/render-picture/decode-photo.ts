@@ -8,7 +8,7 @@ import { decodeStill } from './guarded-sharp.ts';
 import { openPhoto } from './open-photo.ts';
 import type { SourceCoding } from './picture-coding.ts';
 import type { PictureSource } from './picture-job.ts';
-import { PixelSizes, toPixels, toSharp } from './pixel-sizes.ts';
+import { clearTransparent, PixelSizes, toPixels, toSharp } from './pixel-sizes.ts';
 
 /** The pixels of a photo, decoded once, and what its file says about them. */
 export interface DecodedPhoto {
@@ -37,6 +37,7 @@ export async function decodePhoto(
     const pixels = await toPixels(toSRgb(picture, header));
     const transform = transformations[orientation ?? 1];
     const upright = transform ? await toPixels(transform(toSharp(pixels))) : pixels;
+    clearTransparent(upright);
     const isLossless = type === 'webp' && (await inspectFile(path, isLosslessWebp));
     const coding = { chromaSubsampling: header.chromaSubsampling, isLossless };
     return { input, sizes: new PixelSizes(upright, orientSize(size, orientation)), header, coding };

@@ -96,3 +96,10 @@ export async function toPixels(picture: ReturnType<typeof toSharp>): Promise<Pix
   // Not sharp's `premultiplied`: it says how the pixels were resized, but they are divided by alpha again.
   return { data, info: { width: info.width, height: info.height, channels: info.channels } };
 }
+
+/** Sets the colours of transparent pixels to 0, in place: what a person has erased is often still there. */
+export function clearTransparent({ data, info: { channels } }: Pixels): void {
+  if (channels % 2 === 1) return;
+  for (let alpha = channels - 1; alpha < data.length; alpha += channels)
+    if (data[alpha] === 0) for (let colour = alpha - channels + 1; colour < alpha; colour += 1) data[colour] = 0;
+}

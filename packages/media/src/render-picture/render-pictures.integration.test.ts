@@ -2,7 +2,7 @@ import { pngWithTexts } from '@echodrop/testkit/hostile/hostile-photo-parts';
 import { jpegWithExif } from '@echodrop/testkit/samples/sample-exif';
 import { heif } from '@echodrop/testkit/samples/sample-heif';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { expect, test } from 'vitest';
 import type { MediaType } from '../detect-media-type.ts';
 import { picturesMade, renderedPictures } from '../render-video/rendered.fixture.ts';
@@ -103,6 +103,45 @@ test('flattens transparency onto white, except in the whole picture if the forma
   for (const picture of [ofPng('full.png'), ofWebp('full.webp'), ofGif('full.gif')]) {
     expect((await meanColours(picture))[3]).toBe(0);
   }
+});
+
+// A red square whose left half was erased: editors leave its colours there.
+async function erased(channels: 2 | 4): Promise<Sharp> {
+  const side = 64;
+  const alpha = (n: number) => (n % side < side / 2 ? 0 : 255);
+  const pixels = Array.from({ length: side * side }, (_, n) => [...[200, 60, 30].slice(0, channels - 1), alpha(n)]);
+  return sharp(Buffer.from(pixels.flat()), { raw: { width: side, height: side, channels } });
+}
+
+async function erasedAnimation(): Promise<Buffer> {
+  const frame = await (await erased(4)).png().toBuffer();
+  const animated = sharp([frame, await sharp(frame).negate({ alpha: false }).png().toBuffer()], {
+    join: { animated: true },
+  });
+  return animated.webp({ lossless: true, exact: true }).toBuffer();
+}
+
+test.each<[string, MediaType, number, () => Promise<Buffer>]>([
+  ['a PNG', 'png', 0, async () => (await erased(4)).png().toBuffer()],
+  ['a PNG of greys', 'png', 0, async () => (await erased(2)).png().toBuffer()],
+  ['a lossless WebP', 'webp', 0, async () => (await erased(4)).webp({ lossless: true, exact: true }).toBuffer()],
+  ['an animated WebP', 'webp', 0, erasedAnimation],
+  // Its coding blurs colours.
+  ['an AVIF', 'avif', 60, async () => (await erased(4)).avif({ quality: 90 }).toBuffer()],
+])('the whole picture of %s has no colours where it is transparent', async (_, type, blur, photo) => {
+  const colours = async (picture: Buffer) => {
+    const all = sharp(picture, { animated: true }).toColourspace('srgb');
+    const { data, info } = await all.raw().toBuffer({ resolveWithObject: true });
+    const hidden = Array.from({ length: data.length / info.channels }, (_, n) =>
+      data.subarray(n * info.channels, (n + 1) * info.channels),
+    ).filter((pixel) => pixel.at(-1) === 0);
+    expect(hidden.length).toBeGreaterThan(0);
+    return Math.max(...hidden.flatMap((pixel) => [...pixel.subarray(0, -1)]));
+  };
+  const original = await photo();
+  expect(await colours(original)).toBeGreaterThan(100);
+  const { pictures } = await renderedPictures(type, original);
+  expect(await colours(pictures.get(`full.${type}`) ?? Buffer.alloc(0))).toBeLessThanOrEqual(blur);
 });
 
 const red = { create: { width: 64, height: 64, channels: 3 as const, background: '#c00000' } };
