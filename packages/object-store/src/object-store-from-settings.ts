@@ -12,7 +12,7 @@ const bucket = text().refine((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test
 /** Every process that reads or writes objects needs the same values. */
 export const storeSettings = {
   OBJECT_STORE: choice(['s3', 'filesystem'], 's3', { minio: 's3' }).describe(
-    '`s3` or `filesystem` (`npm start`: `filesystem`); `minio` is the old name of `s3`',
+    '`s3` (formerly `minio`) or `filesystem` (`npm start`: `filesystem`)',
   ),
   OBJECT_STORE_DIR: requiredWhen('OBJECT_STORE', 'filesystem', text()).describe('folder of the filesystem store'),
   S3_ENDPOINT: requiredWhen('OBJECT_STORE', 's3', endpoint).describe('URL of the S3 store, without a path'),

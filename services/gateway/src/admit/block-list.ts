@@ -111,7 +111,7 @@ export class BlockList implements AsyncDisposable {
   }
 }
 
-/** Milliseconds of two clocks: one that nobody sets, and one that goes on while the machine is suspended. */
+/** Milliseconds of two clocks: one that no one sets, and one that goes on while the machine is suspended. */
 function clocks(): readonly number[] {
   return [performance.now(), Date.now()];
 }
