@@ -135,6 +135,7 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
     const refused = await stranger.put('media/x', Readable.from([Buffer.alloc(9)])).catch((error) => error);
     expect(refused).toBeInstanceOf(StoreUnavailable);
     expect(refused.message).toBe('object store responded with 403 SignatureDoesNotMatch');
+    await expect(stranger.ready()).rejects.toThrow(refused.message);
     await expect(stranger.stat('media/x')).rejects.toThrow(StoreUnavailable);
   });
 

@@ -56,7 +56,7 @@ export class S3Bucket implements AsyncDisposable {
   async ensureExists(): Promise<void> {
     const found = await this.#send('HEAD', '');
     if (found.status === 200) return;
-    if (found.status !== 404) throw responseError(found.status, found.body);
+    if (found.status !== 404) throw await this.#refusalOf(found);
     const { callMs } = this.#deadlines;
     const made = await this.#requests.send('PUT', '', { body: locationXml(this.#region) }, callMs);
     if (made.status === 200) return;
@@ -99,6 +99,12 @@ export class S3Bucket implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#requests[Symbol.asyncDispose]();
+  }
+
+  // The response to a HEAD has no body, and so no code that says why.
+  async #refusalOf({ status }: StoreResponse): Promise<Error> {
+    const { status: again, body } = await this.#send('GET', 'clock');
+    return responseError(status, again === status ? body : Buffer.alloc(0));
   }
 
   async #list(query: Record<string, string>): Promise<Buffer> {
