@@ -10,6 +10,7 @@ import { deinterlaceFilters } from '../video-layout/interlaced.ts';
 import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
 import { decoderOptions, videoGuards } from '../video-layout/video-codecs.ts';
 import { toColourCodes } from '../video-layout/video-colours.ts';
+import { startOptions } from '../video-layout/video-edits.ts';
 import type { PictureSource, ProcessBudget } from './picture-job.ts';
 
 interface StillOptions extends ProcessBudget {
@@ -47,7 +48,7 @@ export async function extractVideoFrame(
   const { width, height } = isWhole ? whole : decodedSize(whole);
   const selection = isSequence ? [] : [...deinterlaceFilters(track), representativeFrame];
   const scale = `scale=${width}:${height}:flags=lanczos+accurate_rnd+full_chroma_int`;
-  const input = [...videoGuards(type), ...decoderOptions(track), '-i', `file:${path}`];
+  const input = [...videoGuards(type), ...decoderOptions(track), ...startOptions(type, track), '-i', `file:${path}`];
   for (const { statement, mapping, colours } of colourAttempts(track)) {
     const graph = [statement, ...selection, ...mapping, scale, 'format=rgb24', 'setsar=1'].join(',');
     const end = await writePng(input, ['-filter_complex', `[0:${track.index}]${graph}`], png, options);

@@ -11,7 +11,7 @@ import { type LocalVideo, type Track, videoTracks } from '../video-layout/ffprob
 import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
 import { decoderOptions, videoGuards } from '../video-layout/video-codecs.ts';
-import { hasHiddenPictures, hasPictures } from '../video-layout/video-edits.ts';
+import { hasHiddenPictures, hasPictures, startOptions } from '../video-layout/video-edits.ts';
 import { clearOtherBoxes } from './clear-boxes.ts';
 import { type ColourFilters, colourAttempts, scaleForEncoder } from './colour-filters.ts';
 import { isPlayable, videoCostSeconds } from './video-cost.ts';
@@ -77,7 +77,8 @@ async function encode(
   outputPath: string,
   { signal, onProgress, maxPixels, niceness, seconds, cpuSeconds }: AttemptBounds,
 ): Promise<TimedEnd> {
-  const input = ['-threads', '4', ...videoGuards(type), ...decoderOptions(picture), '-i', `file:${path}`];
+  const reading = [...videoGuards(type), ...decoderOptions(picture), ...startOptions(type, picture)];
+  const input = ['-threads', '4', ...reading, '-i', `file:${path}`];
   const streams = ['-map', `0:${picture.index}`, ...(sound ? codeSound(sound) : [])];
   const output = [...streams, ...coding, ...withoutMetadata, ...mp4, `file:${outputPath}`];
   const report = isCopy ? undefined : reporterOf(picture.seconds, onProgress);

@@ -10,6 +10,7 @@ const phone: Track = {
     isCover: false,
     pixelAspect: 1,
     rotation: 0,
+    startSeconds: 0,
     ...{ matrix: 'bt709', primaries: 'bt709', transfer: 'bt709', range: 'tv', channels: 0 },
     fieldOrder: '',
   },

@@ -32,7 +32,7 @@ export function isVideo(media: LocalMedia): media is LocalVideo {
 
 // Of tags, only the one with which ffprobe reports alpha in VP8 and VP9: titles may be long.
 const entries = [
-  'stream=index,codec_type,codec_name,pix_fmt,color_space,color_primaries,color_transfer,color_range,field_order,channels,width,height,sample_aspect_ratio,avg_frame_rate,duration',
+  'stream=index,codec_type,codec_name,pix_fmt,color_space,color_primaries,color_transfer,color_range,field_order,channels,width,height,sample_aspect_ratio,avg_frame_rate,start_time,duration',
   'stream_disposition=default,attached_pic',
   'stream_side_data=rotation',
   'stream_tags=alpha_mode',
@@ -65,6 +65,7 @@ const outputShape = z.object({
         height: side,
         sample_aspect_ratio: name,
         avg_frame_rate: name,
+        start_time: name,
         duration: name,
         tags: z.object({ alpha_mode: name }).prefault({}),
         disposition: z.object({ default: flag, attached_pic: flag }).prefault({}),
@@ -148,6 +149,8 @@ function toTrack(stream: Stream, type: VideoType, videoDuration: string) {
     height: stream.height,
     /** Frames per second. */
     frameRate: parseRatio(stream.avg_frame_rate, /^(\d{1,10})\/(\d{1,10})$/) ?? 0,
+    /** When its first picture or sound is shown; before 0 if edits of a fragmented video hide it. */
+    startSeconds: parseStart(stream.start_time),
     /** Duration. */
     seconds: parseDuration(stream.duration) || parseDuration(videoDuration),
     /** Width of a pixel divided by its height. */
@@ -175,6 +178,10 @@ function parseRatio(text: string, shape: RegExp): number | undefined {
 // In seconds; a live recording has none.
 function parseDuration(text: string): number {
   return /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : 0;
+}
+
+function parseStart(text: string): number {
+  return /^-?\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : 0;
 }
 
 // AVI does not state alpha, and programs leave 0 there; the codecs of such files may be in another container by now.

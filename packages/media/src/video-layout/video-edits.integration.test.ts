@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
+import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { childBoxes } from '../input/iso-boxes.ts';
-import { videoMade } from '../render-video/rendered.fixture.ts';
+import { picturesMade, videoMade } from '../render-video/rendered.fixture.ts';
 import { hasHiddenPictures } from './video-edits.ts';
 
 const rate = 10;
@@ -46,7 +47,7 @@ async function inFolder<T>(video: Buffer, use: (path: string) => Promise<T>): Pr
 }
 
 function hidesPictures(video: Buffer, index = 0): Promise<boolean> {
-  return inFolder(video, (path) => hasHiddenPictures({ path, type: 'mp4', track: { index } }));
+  return inFolder(video, (path) => hasHiddenPictures({ path, type: 'mp4', track: { index, startSeconds: 0 } }));
 }
 
 /** The number of pictures in a video, including hidden ones. */
@@ -99,6 +100,22 @@ test.each(removed)('removes what the edits of a video hide: %s', async (_, video
   expect(await picturesIn(original)).toBeGreaterThan(shownSeconds * rate + 5);
   const pictures = await picturesIn((await videoMade('mp4', original)).video);
   expect(Math.abs(pictures - shownSeconds * rate)).toBeLessThanOrEqual(2);
+});
+
+test('removes what the edits of a video in fragments hide at its start, from its poster too', async () => {
+  const halves = ['-f', 'lavfi', '-i', `color=red:s=160x120:r=${rate}:d=4,format=yuv420p`, '-f', 'lavfi', '-i'];
+  const joined = [...halves, `color=blue:s=160x120:r=${rate}:d=2,format=yuv420p`, '-filter_complex', '[0][1]concat'];
+  const coloured = await made([...joined, ...h264, '-f', 'mp4']);
+  const fragments = ['-movflags', 'frag_keyframe+delay_moov', '-use_editlist', '1', '-avoid_negative_ts', 'disabled'];
+  const original = await inFolder(coloured, (path) =>
+    made(['-itsoffset', '-4', '-i', path, '-c', 'copy', ...fragments, '-f', 'mp4']),
+  );
+  expect(await picturesIn(original)).toBe(6 * rate);
+  const pictures = await picturesIn((await videoMade('mp4', original)).video);
+  expect(Math.abs(pictures - shownSeconds * rate)).toBeLessThanOrEqual(2);
+  const poster = (await picturesMade('mp4', original))('large.jpg');
+  const { channels } = await sharp(poster).stats();
+  expect(channels.map(({ mean }) => mean > 200)).toEqual([false, false, true]);
 });
 
 const showingAll: readonly [string, () => Promise<Buffer>][] = [

@@ -15,21 +15,34 @@ const maxEdits = 1000;
 export interface VideoTrack {
   readonly path: string;
   readonly type: VideoType;
-  readonly track: Pick<Track, 'index'>;
+  readonly track: Pick<Track, 'index' | 'startSeconds'>;
 }
 
 /**
  * Whether edits hide pictures of a video track (ISO/IEC 14496-12 section 8.6.6), as after trimming without transcoding: a
- * copy of the track would contain or show them. False for a fragmented video, where ffmpeg ignores edits.
+ * copy of the track would contain or show them. Of a fragmented video, only what they hide at its start counts.
  */
 export async function hasHiddenPictures({ path, type, track }: VideoTrack): Promise<boolean> {
   if (!isoTypes.includes(type)) return false;
+  if (hidesItsStart(track)) return true;
   return inspectFile(path, async (reader) => {
     const moov = await readMoov(reader);
     const [header] = moov ? boxContents(moov, 'mvhd') : [];
     const trak = moov && boxContents(moov, 'trak')[track.index];
     return header && trak ? hidesSamples(trak, timescaleOf(header)) : moov !== undefined;
   });
+}
+
+/**
+ * Options of ffmpeg, before the video's path, that leave out what edits of a fragmented video hide at its start. ffmpeg applies other edits, but
+ * gives such pictures times before 0.
+ */
+export function startOptions(type: VideoType, track: Pick<Track, 'startSeconds'>): readonly string[] {
+  return isoTypes.includes(type) && hidesItsStart(track) ? ['-seek_timestamp', '1', '-ss', '0'] : [];
+}
+
+function hidesItsStart({ startSeconds }: Pick<Track, 'startSeconds'>): boolean {
+  return startSeconds < -maxRoundingSeconds;
 }
 
 function hidesSamples(trak: Buffer, movieTimescale: number): boolean {
