@@ -1,11 +1,10 @@
-import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../free-ports.ts';
+import { proxyConfig } from './proxy-config.ts';
 import { ServerProcess } from './server-process.ts';
 import { isListening, nginx } from './start-nginx.ts';
-
-const file = join(import.meta.dirname, '../../../../deploy/proxy/nginx.conf');
 
 interface Proxy extends AsyncDisposable {
   /** Where pages are. */
@@ -24,7 +23,7 @@ export async function startProxy(site: string): Promise<Proxy> {
   await writeFile(join(folder, 'trusted-proxies.conf'), 'set_real_ip_from 127.0.0.0/8;\n');
   const port = await freePort();
   const ports: Record<string, number> = { '8081': port };
-  let config = await readFile(file, 'utf8');
+  let config = proxyConfig();
   for (const [line, listen = ''] of config.matchAll(/^ *listen (?:127\.0\.0\.1:)?(\d+);$/gm)) {
     ports[listen] ??= await freePort();
     config = config.replace(line, `listen 127.0.0.1:${ports[listen]};`);
