@@ -42,7 +42,7 @@ target "release" {
 
 target "service" {
   name       = name
-  matrix     = { name = ["gateway", "site", "auth-verifier", "probe-worker", "rendition-worker", "sandbox-provider", "admin"] }
+  matrix     = { name = ["gateway", "site", "auth-verifier", "probe-worker", "rendition-worker", "sandbox-provider", "admin", "all"] }
   inherits   = ["release"]
   context    = "."
   dockerfile = "deploy/Dockerfile"

@@ -21,15 +21,18 @@ await describeWithOpsCheckers('Dockerfiles', ['hadolint'], () => {
   });
 });
 
-test.each([...serviceNames, 'admin'])('the image of %s has a description, an entry point and ports', (name) => {
+const images = [...serviceNames, 'admin', 'all'];
+
+test.each(images)('the image of %s has a description, an entry point and ports', (name) => {
   const stage = new RegExp(`^FROM (\\w+) AS for-${name}\\n(.*?)\\n\\n`, 'ms').exec(dockerfile)?.[2];
   const command = ['tini', '--', 'node', ...nodeFlagsOf(name), `built/${name}/main.js`];
   expect(JSON.parse(/^ENTRYPOINT (.*)$/m.exec(stage ?? '')?.[1] ?? '')).toEqual(command);
   const { description } = JSON.parse(readFileSync(join(entryOf(name), '../../package.json'), 'utf8'));
   expect(stage).toContain(`LABEL org.opencontainers.image.description="${description}"`);
-  const ports = name === 'admin' ? [] : portsOf(name as ServiceName);
+  const own: Record<string, number[]> = { admin: [], all: [8080] };
+  const ports = own[name] ?? portsOf(name as ServiceName);
   expect(/^EXPOSE (.*)$/m.exec(stage ?? '')?.[1]?.split(' ') ?? []).toEqual(ports.map(String));
-  expect(/OPS_PORT=(\d+)/.exec(stage ?? '')?.[1]).toBe(ports.at(-1)?.toString());
+  expect(/OPS_PORT=(\d+)/.exec(stage ?? '')?.[1]).toBe(name in own ? undefined : ports.at(-1)?.toString());
 });
 
 test('images of services use the allocator of `npm start`', () => {
@@ -41,7 +44,7 @@ test('images of services use the allocator of `npm start`', () => {
 
 test('a release builds every image with the version of package.json', () => {
   const [, names] = /matrix\s*= \{ name = (\[.*?\]) \}/.exec(bakeFile) ?? [];
-  expect(JSON.parse(names ?? '').sort()).toEqual([...serviceNames, 'admin'].sort());
+  expect(JSON.parse(names ?? '').sort()).toEqual(images.toSorted());
   expect(/variable "VERSION".*?default\s*= "(.*?)"/s.exec(bakeFile)?.[1]).toBe(version);
   expect(dockerfile).toContain(`\nARG VERSION=${version}\n`);
   const [, proxyVersion] = /variable "PROXY_VERSION".*?default\s*= "(.*?)"/s.exec(bakeFile) ?? [];

@@ -7,10 +7,9 @@ import {
   localService,
   sandboxApiKey,
   sandboxBearer,
-  sandboxProvider,
   variableOf,
 } from '@echodrop/client/local-system';
-import { identityProvidersAt } from '../../tools/sandbox-provider/src/profiles/profiles.ts';
+import { identityProvidersAt, sandboxProfiles } from '../../tools/sandbox-provider/src/profiles/profiles.ts';
 import { signInProvidersAt } from '../../tools/sandbox-provider/src/sign-in/sign-in-providers-at.ts';
 import { type ServiceName, serviceNames } from './services.ts';
 
@@ -48,9 +47,16 @@ export function settingName(service: ServiceName, name: string, env: NodeJS.Proc
   return env[own] || isBareElsewhere ? own : name;
 }
 
-/** The services that run, each with its environment. `dataDir` is an absolute path. */
-export function localEnvironments(env: NodeJS.ProcessEnv, dataDir: string): Map<ServiceName, NodeJS.ProcessEnv> {
-  const defaults = defaultSettings(env, dataDir);
+/**
+ * The services that run, each with its environment. `dataDir` is an absolute path. `publicSandbox`: the origin where clients find the sandbox, if
+ * a proxy is before it.
+ */
+export function localEnvironments(
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+  publicSandbox = sandboxAddress(env),
+): Map<ServiceName, NodeJS.ProcessEnv> {
+  const defaults = defaultSettings(env, dataDir, publicSandbox);
   const running = serviceNames.filter((service) => service !== 'sandbox-provider' || hasSandbox(env));
   return new Map(
     running.map((service) => {
@@ -61,22 +67,22 @@ export function localEnvironments(env: NodeJS.ProcessEnv, dataDir: string): Map<
   );
 }
 
-function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string): Record<string, string> {
+function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string, publicSandbox: string): Record<string, string> {
   return {
     REDIS_URL_FILE: generatedSecretFile(dataDir, 'REDIS_URL'),
     OBJECT_STORE: 'filesystem',
     OBJECT_STORE_DIR: join(dataDir, 'store'),
     PUBLIC_SITE_URL: validAddress(env, (from) => localAddress('site', from)),
     VERIFIER_URL: validAddress(env, (from) => localAddress('auth-verifier', from)),
-    IDENTITY_PROVIDERS: identityProvidersAt(sandboxAddress(env)).join(),
-    ...(hasSandbox(env) && { WEB_SIGN_IN: JSON.stringify(signInProvidersAt(sandboxAddress(env))) }),
+    IDENTITY_PROVIDERS: identityProvidersAt(publicSandbox, sandboxAddress(env)).join(),
+    ...(hasSandbox(env) && { WEB_SIGN_IN: JSON.stringify(signInProvidersAt(publicSandbox)) }),
     // Where operators have keys of their own, no key that everyone knows is added.
     ...(!isSet('API_KEYS', environmentOf('gateway', env)) && { WEB_UPLOAD_API_KEY: 'sandbox-web-key' }),
     API_KEYS: sandboxApiKey,
     WEB_UPLOAD: '1',
     UPLOAD_URL: validAddress(env, localService),
     CORS_ORIGINS: siteOrigins(env).join(),
-    WEB_UPLOAD_FILL: JSON.stringify(uploadFill(env)),
+    WEB_UPLOAD_FILL: JSON.stringify(uploadFill(env, publicSandbox)),
     ...Object.fromEntries(generatedSecrets.map((name) => [`${name}_FILE`, generatedSecretFile(dataDir, name)])),
   };
 }
@@ -94,9 +100,9 @@ function siteOrigins(env: NodeJS.ProcessEnv): string[] {
 }
 
 // Public, as the page contains it: it must not contain an operator's settings.
-function uploadFill(env: NodeJS.ProcessEnv): Record<string, string> {
+function uploadFill(env: NodeJS.ProcessEnv, publicSandbox: string): Record<string, string> {
   return {
-    ...(hasSandbox(env) && { provider: validAddress(env, sandboxProvider) }),
+    ...(hasSandbox(env) && { provider: publicSandbox + sandboxProfiles.mastodon.path }),
     ...(!isSet('API_KEYS', environmentOf('gateway', env)) && { apiKey: sandboxApiKey }),
     ...(hasSandboxUser(env) && { bearer: sandboxBearer }),
   };

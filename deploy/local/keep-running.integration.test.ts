@@ -7,6 +7,7 @@ import { patienceMs } from '@echodrop/testkit/patience';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { keepRunning } from './keep-running.ts';
+import { terminalOutput } from './terminal.ts';
 
 let directory: string;
 
@@ -25,7 +26,7 @@ interface KeepOptions {
 function keep(name: string, script: string, { stopWithinMs = patienceMs, pauses }: KeepOptions = {}) {
   const kept = keepRunning(
     { name, command: ['sh', '-c', script], env: { PATH: process.env['PATH'] }, stopWithinMs, showAll: false },
-    directory,
+    terminalOutput(directory),
     pauses,
   );
   const lines = async () =>
@@ -94,7 +95,7 @@ test('retries a program that fails to start', async () => {
   const ran = join(directory, 'ran');
   await using _kept = keepRunning(
     { name: 'late', command: [program], env: {}, stopWithinMs: patienceMs, showAll: false },
-    directory,
+    terminalOutput(directory),
   );
   await writeFile(program, `#!/bin/sh\n: > '${ran}'\nexec sleep 60\n`, { mode: 0o755 });
   await waitUntil('the program to run', async () => (await readFile(ran)).length === 0);

@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
 import { execa, type Result } from 'execa';
 import pRetry, { AbortError } from 'p-retry';
 import { killSession } from './kill-session.ts';
-import { LogFile } from './log-file.ts';
-import { say, terminalLine } from './terminal.ts';
+import type { Output, ProgramLog } from './output.ts';
 
 /** A process of the system. */
 export interface Program {
@@ -13,10 +11,14 @@ export interface Program {
   /** The command and its arguments. */
   readonly command: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** How long it may take to end after SIGTERM, before it is killed. */
+  /** What ends it; SIGTERM if undefined. */
+  readonly stopSignal?: 'SIGQUIT' | 'SIGTERM';
+  /** How long it may take to end after that, before it is killed. */
   readonly stopWithinMs: number;
-  /** Whether its whole log is shown on the terminal, not only warnings and errors. */
+  /** Whether all of its output is of interest, not only warnings and errors. */
   readonly showAll: boolean;
+  /** Whether its standard output is that of this process. nginx opens /dev/stdout, which it cannot if Node reads that. */
+  readonly sharesStdout?: boolean;
 }
 
 /** A program that is kept running. Disposing ends it. */
@@ -30,27 +32,27 @@ const steadyMs = 30_000;
 const usualPauses = { minTimeout: 500, factor: 2, maxTimeout: 30_000 };
 
 /**
- * Starts `program`, and restarts it if it ends, with growing pauses if it ends soon. Its output goes to the log file `<logDir>/<name>.log`;
- * warnings and errors also go to the terminal.
+ * Starts `program`, and restarts it if it ends, with growing pauses if it ends soon. What it prints goes to `output`.
  */
-export function keepRunning(program: Program, logDir: string, pauses = usualPauses): Kept {
+export function keepRunning(program: Program, output: Output, pauses = usualPauses): Kept {
   const { name } = program;
-  const log = new LogFile(join(logDir, `${name}.log`));
+  const log = output.openLog(name, program.showAll);
+  const say = (text: string) => output.say(name, text);
   const stop = new AbortController();
   let running: Running | undefined;
 
   const runOnce = async () => {
     const startedAt = performance.now();
-    running = start(program, writerOf(log, name));
+    running = start(program, log, say);
     const result = await running.ended;
     if (stop.signal.aborted) return;
     if (result.exitCode === invalidSettingsStatus)
       throw new AbortError(new InvalidSettings([`${name} exited: invalid settings (listed above)`]));
     if (performance.now() - startedAt < steadyMs) throw new Error(describeEnd(result));
-    say(name, `${describeEnd(result)}; restarting`);
+    say(`${describeEnd(result)}; restarting`);
   };
   const onFailedAttempt = ({ error, retryDelay }: { error: Error; retryDelay: number }) => {
-    say(name, `${error.message}; restarting in ${retryDelay / 1000} s`);
+    say(`${error.message}; restarting in ${retryDelay / 1000} s`);
   };
   const options = { ...pauses, retries: Number.POSITIVE_INFINITY, onFailedAttempt, signal: stop.signal };
   const keep = async () => {
@@ -73,20 +75,6 @@ export function keepRunning(program: Program, logDir: string, pauses = usualPaus
   };
 }
 
-/** Writes lines to a log. If that fails, as on a full disk, the program goes on, and the terminal says so once. */
-function writerOf(log: LogFile, name: string): (line: string) => void {
-  let hasFailed = false;
-  return (line) => {
-    try {
-      log.write(line);
-      hasFailed = false;
-    } catch (error) {
-      if (!hasFailed) say(name, `cannot write its log: ${error instanceof Error ? error.message : error}`);
-      hasFailed = true;
-    }
-  };
-}
-
 type Running = ReturnType<typeof start>;
 
 /**
@@ -94,8 +82,9 @@ type Running = ReturnType<typeof start>;
  * process ends, all processes of the session are killed.
  */
 function start(
-  { name, command: [file = '', ...args], env, stopWithinMs, showAll }: Program,
-  log: (line: string) => void,
+  { command: [file = '', ...args], env, stopSignal = 'SIGTERM', stopWithinMs, sharesStdout = false }: Program,
+  log: ProgramLog,
+  say: (text: string) => void,
 ) {
   const child = execa(file, args, {
     env,
@@ -103,10 +92,11 @@ function start(
     detached: true,
     cleanup: false,
     stdin: 'ignore',
-    stdout: 'pipe',
+    stdout: sharesStdout ? 'inherit' : 'pipe',
     stderr: 'pipe',
     buffer: false,
     reject: false,
+    killSignal: stopSignal,
     forceKillAfterDelay: stopWithinMs,
   });
   const killAll = () => child.pid !== undefined && killSession(child.pid);
@@ -115,19 +105,17 @@ function start(
     process.off('exit', killAll);
     killAll();
   });
-  const show = async (from: 'stdout' | 'stderr') => {
-    for await (const line of child.iterable({ from })) {
-      log(line);
-      const shown = terminalLine(line, from, showAll);
-      if (shown !== undefined) say(name, shown);
-    }
+  const keepOutput = async (from: 'stdout' | 'stderr') => {
+    for await (const line of child.iterable({ from })) log.write(line, from);
   };
   return {
-    ended: Promise.all([child, show('stdout'), show('stderr')]).then(([result]): Result => result),
+    ended: Promise.all([child, !sharesStdout && keepOutput('stdout'), keepOutput('stderr')]).then(
+      ([result]): Result => result,
+    ),
     async stop() {
       child.kill();
       const { isForcefullyTerminated } = await child;
-      if (isForcefullyTerminated) say(name, 'did not stop in time; killed');
+      if (isForcefullyTerminated) say('did not stop in time; killed');
     },
   };
 }

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { relative, resolve } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { builtPrograms, keepBuilds } from '@echodrop/build/built-programs';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
@@ -13,9 +15,11 @@ import { holdDataDir } from './hold-data-dir.ts';
 import { withSandboxMode } from './media-sandbox.ts';
 import { planSystem, type SystemPlan } from './plan-system.ts';
 import { portsOf } from './read-all-settings.ts';
-import { logDir, startSystem, stopWithinSeconds } from './start-system.ts';
+import { startSystem, stopWithinSeconds } from './start-system.ts';
 import { requireSystemTools } from './system-tools.ts';
-import { say } from './terminal.ts';
+import { say, terminalOutput } from './terminal.ts';
+
+const dayMs = 24 * 60 * 60_000;
 
 const help = `Usage: npm start
 
@@ -52,9 +56,15 @@ async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise
 
   // From here on, only the user can read what the system writes, including logs and media.
   process.umask(0o077);
-  {
-    await using system = await startSystem(plan, stopping);
+  const logDir = join(dataDir, 'logs');
+  await mkdir(logDir, { recursive: true });
+  const built = await builtPrograms([...plan.configs.keys()], { signal: stopping });
+  const keeping = setInterval(() => void keepBuilds(built).catch(() => {}), dayMs);
+  try {
+    await using system = await startSystem(plan, { built, output: terminalOutput(logDir) }, stopping);
     await Promise.race([system.failed, serve(plan, env, stopping)]).finally(() => reportStopping(plan));
+  } finally {
+    clearInterval(keeping);
   }
   say('echodrop', 'stopped');
 }
@@ -66,8 +76,9 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
   say('site', site);
   say('gateway', localAddress('gateway', env));
   if (hasSandbox(env)) say('sandbox-provider', localAddress('sandbox-provider', env));
-  const logs = relative('.', logDir(plan));
-  say('logs', logs.startsWith('..') ? logDir(plan) : logs);
+  const logDir = join(plan.dataDir, 'logs');
+  const logs = relative('.', logDir);
+  say('logs', logs.startsWith('..') ? logDir : logs);
 
   const target = sampleTarget(env);
   const reason = hasSandbox(env) ? 'SANDBOX_USERS_FILE or SANDBOX_BEHAVIOUR is set' : 'IDENTITY_PROVIDERS is set';

@@ -19,9 +19,9 @@ export interface SystemPlan {
   readonly redis: RedisLogin | undefined;
 }
 
-/** Decides what runs and with which settings; generates missing secrets, and a new password of Redis. @throws InvalidSettings */
-export async function planSystem(env: NodeJS.ProcessEnv, dataDir: string): Promise<SystemPlan> {
-  const environments = localEnvironments(env, dataDir);
+/** Decides what runs and with which settings; generates missing secrets, and a new password of Redis. `publicSandbox`: see `localEnvironments`. @throws InvalidSettings */
+export async function planSystem(env: NodeJS.ProcessEnv, dataDir: string, publicSandbox?: string): Promise<SystemPlan> {
+  const environments = localEnvironments(env, dataDir, publicSandbox);
   await generateSecrets(dataDir, environments.values());
   const file = generatedSecretFile(dataDir, 'REDIS_URL');
   const usesRedis = environments.values().some((each) => each['REDIS_URL_FILE'] === file);
@@ -33,7 +33,7 @@ export async function planSystem(env: NodeJS.ProcessEnv, dataDir: string): Promi
 /** Generates the secrets that a service reads from DATA_DIR and that do not exist. */
 export async function generateSecrets(dataDir: string, environments: Iterable<NodeJS.ProcessEnv>): Promise<void> {
   const used = Array.from(environments).flatMap((env) => Object.values(env));
-  const files = generatedSecrets.map((name) => generatedSecretFile(dataDir, name));
+  const files = [...generatedSecrets, 'API_KEYS'].map((name) => generatedSecretFile(dataDir, name));
   for (const file of files) if (used.includes(file) && !existsSync(file)) await writeSecretFile(file, newSecret());
 }
 

@@ -1,34 +1,40 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { availableAllocator } from '@echodrop/build/allocator';
-import { builtPrograms, keepBuilds } from '@echodrop/build/built-programs';
 import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { execa } from 'execa';
 import { type Kept, keepRunning, type Program } from './keep-running.ts';
 import { awaitListening, type RedisLogin, writeRedisConfig } from './local-redis.ts';
+import type { Output } from './output.ts';
 import type { SystemPlan } from './plan-system.ts';
 import { frontServices, type ServiceConfig, type ServiceName } from './services.ts';
 import { redisServer } from './system-tools.ts';
 
 // A service ends itself this long after its grace period if a part of it hangs.
 const stuckMs = 8000;
-const dayMs = 24 * 60 * 60_000;
 
-export function logDir({ dataDir }: SystemPlan): string {
-  return join(dataDir, 'logs');
+/** What `npm start` and the image `all` do differently. */
+interface SystemParts {
+  /** The built program of each service. */
+  readonly built: ReadonlyMap<ServiceName, string>;
+  readonly output: Output;
+  /** Programs before the front services, such as a proxy. They stop with them. */
+  readonly before?: readonly Program[];
+  /** Programs that stop with the other services. */
+  readonly beside?: readonly Program[];
 }
 
 /**
  * Starts the system's Redis, if any, and then all services at once. Disposing stops the front services, then the others, then Redis.
  * @throws an Error if Redis cannot be reached, or the signal's reason
  */
-export async function startSystem(plan: SystemPlan, stopping: AbortSignal): Promise<Kept> {
+export async function startSystem(
+  plan: SystemPlan,
+  { built, output, before = [], beside = [] }: SystemParts,
+  stopping: AbortSignal,
+): Promise<Kept> {
   const prefix = await deathSignalPrefix();
-  const built = await builtPrograms([...plan.configs.keys()], { signal: stopping });
-  await mkdir(logDir(plan), { recursive: true });
   await using starting = new AsyncDisposableStack();
   const keep = (programs: readonly Program[]): Promise<never> => {
-    const kept = programs.map((each) => keepRunning({ ...each, command: [...prefix, ...each.command] }, logDir(plan)));
+    const kept = programs.map((each) => keepRunning({ ...each, command: [...prefix, ...each.command] }, output));
     starting.defer(async () => void (await Promise.all(kept.map((each) => each[Symbol.asyncDispose]()))));
     return Promise.race(kept.map(({ failed }) => failed));
   };
@@ -46,10 +52,7 @@ export async function startSystem(plan: SystemPlan, stopping: AbortSignal): Prom
   const { front = [], back = [] } = Object.groupBy([...plan.configs], ([name]) =>
     frontServices.has(name) ? 'front' : 'back',
   );
-  const failed = Promise.race([keep(back.map(programOf)), keep(front.map(programOf))]);
-
-  const keeping = setInterval(() => void keepBuilds(built).catch(() => {}), dayMs);
-  starting.defer(() => clearInterval(keeping));
+  const failed = Promise.race([keep([...back.map(programOf), ...beside]), keep([...before, ...front.map(programOf)])]);
   const parts = starting.move();
   return { failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }

@@ -1,8 +1,39 @@
+import { join } from 'node:path';
 import { escapeLine } from '@echodrop/service/terminal-text';
+import { LogFile } from './log-file.ts';
+import type { Output, ProgramLog } from './output.ts';
 
 /** Prints one line of `npm start` or one of its processes. */
 export function say(name: string, text: string): void {
   process.stdout.write(`${name.padEnd(16)}  ${escapeLine(text)}\n`);
+}
+
+/** The terminal shows warnings and errors of programs; the files `<logDir>/<name>.log` have everything. */
+export function terminalOutput(logDir: string): Output {
+  return { say, openLog: (name, isVerbose) => openLog(join(logDir, `${name}.log`), name, isVerbose) };
+}
+
+/** If a line cannot be written, as on a full disk, the program goes on, and the terminal says so once. */
+function openLog(file: string, name: string, isVerbose: boolean): ProgramLog {
+  const log = new LogFile(file);
+  let hasFailed = false;
+  const write = (line: string) => {
+    try {
+      log.write(line);
+      hasFailed = false;
+    } catch (error) {
+      if (!hasFailed) say(name, `cannot write its log: ${error instanceof Error ? error.message : error}`);
+      hasFailed = true;
+    }
+  };
+  return {
+    write(line, from) {
+      write(line);
+      const shown = terminalLine(line, from, isVerbose);
+      if (shown !== undefined) say(name, shown);
+    },
+    [Symbol.dispose]: () => log[Symbol.dispose](),
+  };
 }
 
 const quiet: ReadonlySet<unknown> = new Set(['trace', 'debug', 'info']);

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { join } from 'node:path';
 import { listen } from '@echodrop/testkit/servers/listen';
+import { proxyConfig } from '@echodrop/testkit/servers/proxy-config';
 import { nginx, startNginx } from '@echodrop/testkit/servers/start-nginx';
 import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { expect, test } from 'vitest';
 
-const text = readFileSync(join(import.meta.dirname, 'nginx.conf'), 'utf8');
+const text = proxyConfig();
 // Of the block `http`. An nginx block with such a line inherits none.
 const rules = [...text.matchAll(/^ {2}(?:proxy_set_header|real_ip_\w+) .*;$/gm)].join('\n');
 

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { proxyConfig } from '@echodrop/testkit/servers/proxy-config';
 import { expect, test } from 'vitest';
 
-const text = readFileSync(join(import.meta.dirname, 'nginx.conf'), 'utf8').replace(/^ *#.*\n/gm, '');
+const text = proxyConfig().replace(/^ *#.*\n/gm, '');
 
 function only(pattern: RegExp): string {
   const found = [...text.matchAll(new RegExp(pattern, 'gm'))].map(([, value = '']) => value);

@@ -33,7 +33,7 @@ export interface ComposeSystem extends AsyncDisposable {
   healthy(service: string): Promise<void>;
 }
 
-/** Builds all images. @returns the duration in seconds */
+/** Builds all images: those of Compose, and the whole system in one. @returns the duration in seconds */
 export async function buildImages(): Promise<number> {
   const before = performance.now();
   const env = {
@@ -44,7 +44,15 @@ export async function buildImages(): Promise<number> {
     ECHODROP_SOURCE: source,
   };
   const command = ['compose', '--env-file', '/dev/null', '--profile', 'sandbox', 'build'];
-  await execa('docker', command, { cwd: root, env, extendEnv: false, timeout: buildMs });
+  const options = { cwd: root, env, extendEnv: false, timeout: buildMs };
+  await execa('docker', command, options);
+  const args = { SERVICE: 'all', REVISION: revision, SOURCE: source };
+  const words = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+  await execa(
+    'docker',
+    ['build', '--file', 'deploy/Dockerfile', '--tag', `echodrop/all:${version}`, ...words, '.'],
+    options,
+  );
   return (performance.now() - before) / 1000;
 }
 

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { revision, root, source, version } from './compose-system.ts';
 
 const services = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'sandbox-provider'];
-const images = [...services, 'admin', 'proxy'];
+const images = [...services, 'admin', 'all', 'proxy'];
 const { version: release } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const [, proxyVersion] = /^ARG VERSION=(.*)$/m.exec(readFileSync(join(root, 'deploy/proxy/Dockerfile'), 'utf8')) ?? [];
 

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Path of the module that starts `name`: a service, or a development tool that runs like one. */
+/** Path of the module that starts `name`: a service, a development tool that runs like one, or the whole system of a container. */
 export function entryOf(name: string): string {
-  const [service = '', tool = ''] = ['services', 'tools'].map((folder) => join(root, folder, name, 'src/main.ts'));
-  return existsSync(service) ? service : tool;
+  const [service = '', ...others] = ['services', 'tools', 'deploy'].map((folder) =>
+    join(root, folder, name, 'src/main.ts'),
+  );
+  return [service, ...others].find((path) => existsSync(path)) ?? service;
 }
 
 /**
@@ -14,6 +16,6 @@ export function entryOf(name: string): string {
  */
 export function nodeFlagsOf(name: string): string[] {
   // V8 collects the chunks of responses, which are outside its heap, in proportion to these limits too.
-  const [young, old] = name === 'site' || name === 'admin' ? [8, 256] : [16, 512];
+  const [young, old] = ['site', 'admin', 'all'].includes(name) ? [8, 256] : [16, 512];
   return [`--max-semi-space-size=${young}`, `--max-old-space-size=${old}`];
 }

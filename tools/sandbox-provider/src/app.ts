@@ -35,10 +35,11 @@ export function sandboxApp({ accounts, siteName, behaviour, events }: SandboxOpt
     .enable('strict routing');
   app.use(safeHeaders, requireAddress);
 
-  app.get('/', (_request, response) => {
+  // Also where one origin has its page and that of the site.
+  app.get(['/', '/sandbox'], (_request, response) => {
     response.type('html').send(credentialsPage({ accounts, address: addressOf(response), state }));
   });
-  app.get('/style.css', (_request, response) => {
+  app.get('/sandbox.css', (_request, response) => {
     response.type('css').send(style);
   });
   app.post('/behaviour', switchBehaviour(state, events));

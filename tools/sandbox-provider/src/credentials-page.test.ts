@@ -67,6 +67,6 @@ test('forbids framing, and loads only its own style', async () => {
   await using sandbox = await startSandbox();
   const { headers } = await send(sandbox.origin, {});
   expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
-  const style = await send(`${sandbox.origin}/style.css`, {});
+  const style = await send(`${sandbox.origin}/sandbox.css`, {});
   expect([style.status, style.headers['content-type']]).toEqual([200, 'text/css; charset=utf-8']);
 });

@@ -33,7 +33,7 @@ export function credentialsPage({ accounts: { consumers, users }, address, state
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Sandbox identity provider</title>
-<link rel="stylesheet" href="/style.css">
+<link rel="stylesheet" href="/sandbox.css">
 </head>
 <body>
 <main>

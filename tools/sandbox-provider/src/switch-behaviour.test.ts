@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 test('a program can change the behaviour, and is redirected to the page', async () => {
   const { status, headers } = await change('behaviour=slow&seconds=3');
-  expect([status, headers.location]).toEqual([303, '/']);
+  expect([status, headers.location]).toEqual([303, '/sandbox']);
   expect(await now()).toEqual(['slow', 'responds after 3 s']);
 });
 

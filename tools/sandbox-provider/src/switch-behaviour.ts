@@ -37,7 +37,7 @@ export function switchBehaviour(state: BehaviourState, events: SandboxEvents): R
     state.behaviour = behaviour;
     state.slowSeconds = seconds;
     events.behaviourChanged(behaviour, seconds);
-    response.redirect(303, '/');
+    response.redirect(303, '/sandbox');
   };
   return [refuseCrossOrigin(events), express.urlencoded({ extended: false, limit: 1024, parameterLimit: 10 }), change];
 }

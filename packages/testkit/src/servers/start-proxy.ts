@@ -1,11 +1,10 @@
-import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../free-ports.ts';
+import { proxyConfig } from './proxy-config.ts';
 import { ServerProcess } from './server-process.ts';
 import { isListening, nginx } from './start-nginx.ts';
-
-const file = join(import.meta.dirname, '../../../../deploy/proxy/nginx.conf');
 
 interface Proxy extends AsyncDisposable {
   /** Where pages are. */
@@ -18,23 +17,31 @@ interface Proxy extends AsyncDisposable {
 }
 
 /** The proxy of Compose, with its own configuration, in front of a site. It trusts `X-Forwarded-For`. @throws Error if it does not start */
-export async function startProxy(site: string): Promise<Proxy> {
+export function startProxy(site: string): Promise<Proxy> {
+  // An address needs no DNS.
+  return start(proxyConfig().replace('site:8081;', `${new URL(site).host};`), 8081);
+}
+
+/** The same with other servers, of which one listens on 8080. */
+export function startProxyOf(servers: string): Promise<Proxy> {
+  return start(proxyConfig(servers), 8080);
+}
+
+async function start(text: string, listens: number): Promise<Proxy> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'proxy-'))).path;
   await writeFile(join(folder, 'trusted-proxies.conf'), 'set_real_ip_from 127.0.0.0/8;\n');
   const port = await freePort();
-  const ports: Record<string, number> = { '8081': port };
-  let config = await readFile(file, 'utf8');
-  for (const [line, listen = ''] of config.matchAll(/^ *listen (?:127\.0\.0\.1:)?(\d+);$/gm)) {
+  const ports: Record<string, number> = { [listens]: port };
+  let config = text;
+  for (const [line, listen = ''] of config.matchAll(/^ *listen (?:127\.0\.0\.1:)?(\d+)(?= default_server;$|;$)/gm)) {
     ports[listen] ??= await freePort();
-    config = config.replace(line, `listen 127.0.0.1:${ports[listen]};`);
+    config = config.replace(line, `listen 127.0.0.1:${ports[listen]}`);
   }
   config = config
     .replaceAll('/tmp/', `${folder}/`)
     .replace('/dev/stdout', `${folder}/access.log`)
-    .replace('include mime.types;', '')
-    // An address needs no DNS.
-    .replace('site:8081;', `${new URL(site).host};`);
+    .replace('include mime.types;', '');
   await writeFile(join(folder, 'nginx.conf'), config);
   // For root, nginx would run its workers as another user, who may not enter the folder.
   const directives = 'daemon off; user root;';

@@ -16,7 +16,10 @@ export const sandboxProfiles: Readonly<Record<ProfileName, SandboxProfile>> = {
 
 export const profileEntries = Object.entries(sandboxProfiles) as readonly [ProfileName, SandboxProfile][];
 
-/** The entries of IDENTITY_PROVIDERS for a sandbox at `origin`, the default profile first. */
-export function identityProvidersAt(origin: string): string[] {
-  return profileEntries.map(([name, { path }]) => `${name === 'oauth1' ? '' : `${name} `}${origin}${path}`);
+/** The entries of IDENTITY_PROVIDERS for a sandbox at `origin`, the default profile first. `upstream`: where the auth-verifier finds it, if elsewhere. */
+export function identityProvidersAt(origin: string, upstream = origin): string[] {
+  return profileEntries.map(([name, { path }]) => {
+    const advertised = `${name === 'oauth1' ? '' : `${name} `}${origin}${path}`;
+    return upstream === origin ? advertised : `${advertised}=${upstream}${path}`;
+  });
 }

@@ -41,7 +41,7 @@ function page(title: string, body: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 ${htmlEscape`<title>${title} · Sandbox identity provider</title>`}
-<link rel="stylesheet" href="/style.css">
+<link rel="stylesheet" href="/sandbox.css">
 </head>
 <body>
 <main>

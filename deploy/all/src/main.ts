@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { nodeFlagsOf } from '@echodrop/build/entry-of';
+import { awaitReady } from '@echodrop/local/await-ready';
+import type { Program } from '@echodrop/local/keep-running';
+import { planSystem, type SystemPlan } from '@echodrop/local/plan-system';
+import { startSystem, stopWithinSeconds } from '@echodrop/local/start-system';
+import { InvalidSettings } from '@echodrop/service/env';
+import { invalidSettingsStatus } from '@echodrop/service/run-service';
+import { stopSignal } from '@echodrop/service/stop-signals';
+import { escapeLines } from '@echodrop/service/terminal-text';
+import { type ContainerSettings, readContainerSettings } from './container-settings.ts';
+import { holdVolume } from './hold-volume.ts';
+import { jsonOutput } from './json-output.ts';
+import { proxyServers } from './proxy-servers.ts';
+
+const { say } = jsonOutput;
+
+// Included by /etc/nginx/nginx.conf (deploy/Dockerfile).
+const serversFile = '/tmp/servers.conf';
+
+process.exit(await run(process.env, stopSignal()));
+
+/** Runs the whole system of a container until `stopping`. @returns the exit status: 0, 78 for invalid settings, 1 for other failures */
+async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<number> {
+  try {
+    await runSystem(env, stopping);
+    return 0;
+  } catch (error) {
+    if (stopping.aborted) return 0;
+    process.stderr.write(`${escapeLines(error instanceof Error ? error.message : `${error}`)}\n`);
+    return error instanceof InvalidSettings ? invalidSettingsStatus : 1;
+  }
+}
+
+async function runSystem(given: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
+  const dataDir = given['DATA_DIR'] || '/data';
+  const settings = readContainerSettings(given, dataDir);
+  process.umask(0o077);
+  await using _held = await holdVolume(dataDir);
+  const plan = await planSystem(settings.env, dataDir, settings.origin);
+  await mkdir(`${dataDir}/scratch`, { recursive: true });
+  await writeFile(serversFile, proxyServers(settings, upstreamsOf(plan)));
+  const built = new Map([...plan.configs.keys()].map((name) => [name, builtProgram(name)]));
+  const parts = { built, output: jsonOutput, before: [proxy(plan, settings)], beside: [sweeper(plan)] };
+  await using system = await startSystem(plan, parts, stopping);
+  await Promise.race([system.failed, serve(plan, settings, stopping)]).finally(() => reportStopping(plan));
+}
+
+/** Says when all services are ready, or every minute why not, and waits for `stopping`. */
+async function serve(plan: SystemPlan, { origin }: ContainerSettings, stopping: AbortSignal): Promise<void> {
+  while (!(await areReady(plan, stopping)));
+  const isUploadPage = plan.environments.get('site')?.['WEB_UPLOAD'] === '1';
+  say('echodrop', `ready: ${origin}${isUploadPage ? '/upload' : ''}`);
+  if (!stopping.aborted) await once(stopping, 'abort');
+}
+
+async function areReady({ configs }: SystemPlan, stopping: AbortSignal): Promise<boolean> {
+  try {
+    await awaitReady(configs, stopping);
+    return true;
+  } catch (error) {
+    stopping.throwIfAborted();
+    say('echodrop', error instanceof Error ? error.message : `${error}`);
+    return false;
+  }
+}
+
+function reportStopping({ configs }: SystemPlan): void {
+  say('echodrop', `stopping: waiting up to ${stopWithinSeconds(configs)} s for uploads and jobs in progress`);
+}
+
+function builtProgram(name: string): string {
+  return new URL(`../../../built/${name}/main.js`, import.meta.url).pathname;
+}
+
+function upstreamsOf({ configs }: SystemPlan) {
+  const at = (port = 0) => `http://127.0.0.1:${port}`;
+  return {
+    gateway: at(configs.get('gateway')?.PORT),
+    site: at(configs.get('site')?.PORT),
+    sandbox: at(configs.get('sandbox-provider')?.PORT),
+  };
+}
+
+/** nginx, which lets running requests finish on SIGQUIT. The gateway and the site end them within their grace period. */
+function proxy({ configs }: SystemPlan, { trustedProxies }: ContainerSettings): Program {
+  const env = { PATH: process.env['PATH'], TRUSTED_PROXIES: trustedProxies.join() };
+  const stopWithinMs = stopWithinSeconds(configs) * 1000;
+  return {
+    name: 'proxy',
+    command: ['start-proxy'],
+    env,
+    stopSignal: 'SIGQUIT',
+    stopWithinMs,
+    showAll: false,
+    sharesStdout: true,
+  };
+}
+
+/** Removes orphans (docs/host/sweep.md), as in Compose. */
+function sweeper({ environments }: SystemPlan): Program {
+  const command = [process.execPath, ...nodeFlagsOf('admin'), builtProgram('admin'), 'sweep', '--yes', '--every', '6'];
+  const env = environments.get('gateway') ?? {};
+  return { name: 'sweeper', command, env, stopWithinMs: 10_000, showAll: false };
+}

@@ -1,0 +1,12 @@
+/** Where the supervisor says what happens, and where the output of its programs goes. */
+export interface Output {
+  /** Says one line about a program or the system. */
+  say(name: string, text: string): void;
+  /** Opens the log of a program. `isVerbose`: whether all of it is of interest, not only warnings and errors. */
+  openLog(name: string, isVerbose: boolean): ProgramLog;
+}
+
+/** Takes the lines that a program prints. It never throws. */
+export interface ProgramLog extends Disposable {
+  write(line: string, from: 'stdout' | 'stderr'): void;
+}
