@@ -92,7 +92,7 @@ const elsewhere: Record<string, string> = {
   troubleshooting: 'test/containers/host-pages.containers.ts',
   'compose-tasks': 'test/containers/faults.containers.ts runs deploy/rolling-update',
   'one-container': 'test/containers/all.containers.ts runs the image, with the commands of the README',
-  moving: 'needs several systems: each command was run by hand',
+  moving: 'needs several systems: from npm start to one container, to Compose and back it was run by hand',
   monitoring: 'test/containers has no images of Prometheus and Grafana; deploy/prometheus runs the configuration',
   'moved-provider': 'needs a provider that moved: services/admin/src/hand-over.integration.test.ts',
   kubernetes: 'needs a cluster: test/kubernetes',
