@@ -38,7 +38,7 @@ export async function startStore(kind: StoreKind, command: readonly [string, ...
     server,
     bucket,
     settings: {
-      ...{ OBJECT_STORE: 'minio', S3_ENDPOINT: endpoint, S3_REGION: region, S3_BUCKET: bucket.bucket },
+      ...{ OBJECT_STORE: 's3', S3_ENDPOINT: endpoint, S3_REGION: region, S3_BUCKET: bucket.bucket },
       ...{ S3_ACCESS_KEY: keys.accessKey, S3_SECRET_KEY: keys.secretKey },
     },
     [Symbol.asyncDispose]: () => held.disposeAsync(),
