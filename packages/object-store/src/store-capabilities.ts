@@ -6,7 +6,7 @@ export interface StoreCapabilities {
   readonly checksums: 'crc32' | 'md5' | 'tag' | 'none';
   /** Whether an object may be written twice within a second. */
   readonly hasRepeatedWrites: boolean;
-  /** Whether it is noticed if a multipart upload is completed with a part that was replaced. */
+  /** Whether a multipart upload is never completed with other parts than those that were named, or that is noticed. */
   readonly comparesParts: boolean;
   /** Whether the tag of joined parts is the MD5 of their MD5s, so that it shows other parts. */
   readonly hasMd5OfParts: boolean;

@@ -86,7 +86,8 @@ async function* examineUnfinished(store: ObjectStore, key: string): AsyncGenerat
     else if (ageMs > unfinishedAgeMs)
       yield {
         weight: 'wrong',
-        sentence: 'Incomplete uploads are listed with a wrong time: a sweep would abort running ones.',
+        sentence:
+          'Incomplete uploads are listed with a wrong time: a sweep would abort forms that are being received, but no resumable upload.',
       };
     else yield { weight: 'ok', sentence: 'Incomplete uploads are listed with their time.' };
   } finally {

@@ -13,7 +13,7 @@ export const patientDeadlines: StoreDeadlines = {
 
 /** A store in the bucket of a test's MinIO. */
 export function minioStore(
-  minio: RunningMinio,
+  minio: Omit<RunningMinio, 'server' | 'settings' | typeof Symbol.asyncDispose>,
   { deadlines = patientDeadlines, ...options }: StoreOptions = {},
 ): ObjectStore {
   const { endpoint, region, bucket } = minio;

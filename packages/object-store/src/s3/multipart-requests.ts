@@ -43,16 +43,12 @@ export class MultipartRequests {
   }
 
   /**
-   * Joins the parts, in order, into one object. `crc32` is that of all bytes, in Base64, if known.
+   * Joins the parts, in order, into one object. `crc32` is that of all bytes, in Base64: some stores respond with it, others with one of
+   * the checksums of the parts.
    * @returns the object's tag
    * @throws StoreUnavailable; OtherPartsJoined if the response describes an object of other parts
    */
-  async complete(
-    key: string,
-    uploadId: string,
-    parts: readonly WrittenPart[],
-    crc32: string | undefined,
-  ): Promise<string> {
+  async complete(key: string, uploadId: string, parts: readonly WrittenPart[], crc32: string): Promise<string> {
     const request = {
       query: { uploadId },
       headers: { 'content-type': 'application/xml' },

@@ -23,12 +23,13 @@ export async function probeStore(
   { isThorough = false }: ProbeOptions = {},
 ): Promise<StoreCapabilities> {
   await using probe = new Probe(requests, deadlines);
+  if (isThorough) await probe.listUploads();
   const checksums = await probe.findChecksums();
   const { isConditional, hasRepeatedWrites } = await probe.writeAgain(await probe.store());
   const pairs = isThorough ? races.thorough : races.usual;
   const wins = isConditional ? await Promise.all(Array.from({ length: pairs }, () => probe.race())) : [];
   const joined = await probe.joinParts();
-  if (isThorough) await probe.examine();
+  if (isThorough) await probe.joinUnequalParts();
   return {
     ...fullCapabilities,
     checksums,
@@ -105,30 +106,37 @@ class Probe implements AsyncDisposable {
   async joinParts() {
     const upload = await this.#beginParts();
     const part = await upload.put(bytes);
-    const tag = await upload.complete([part]);
+    const tag = await upload.complete([part], bytes);
     const found = await this.#tagOf(upload.key);
     const hasMd5OfParts = tag === joinedTag([part.etag]);
     this.#rules.adopt({ ...this.#rules.capabilities, hasMd5OfParts });
     const late = await this.#beginParts();
     const first = await late.put(bytes);
     await late.put(other);
-    const refusal = await refusalOf(late.complete([first]));
+    const refusal = await refusalOf(late.complete([first], bytes));
     if (refusal instanceof OtherPartsJoined)
       this.harmless.add('The store completes a multipart upload although a part was replaced: its response shows it.');
+    const hasNamedPart = refusal === undefined && (await this.#has(late.key, bytes));
+    if (hasNamedPart) this.harmless.add('The store keeps a part that was replaced, and joins the one that was named.');
     return {
-      comparesParts: refusal !== undefined,
+      comparesParts: refusal !== undefined || hasNamedPart,
       hasMd5OfParts,
       hasFinalTags: found === 'unknown' || found === tag,
     };
   }
 
-  /** What the usual probe omits: parts of different sizes, and the list of no multipart upload. */
-  async examine(): Promise<void> {
+  /** Completes a multipart upload of parts of different sizes. */
+  async joinUnequalParts(): Promise<void> {
     const upload = await this.#beginParts();
     const parts: WrittenPart[] = [];
-    for (const size of [5 * MiB, 5 * MiB + 1, 1]) parts.push(await upload.put(Buffer.alloc(size), parts.length + 1));
-    if ((await refusalOf(upload.complete(parts))) instanceof StoreRefused)
+    const all = Buffer.alloc(10 * MiB + 2);
+    for (const size of [5 * MiB, 5 * MiB + 1, 1]) parts.push(await upload.put(all.subarray(0, size), parts.length + 1));
+    if ((await refusalOf(upload.complete(parts, all))) instanceof StoreRefused)
       this.harmless.add('The store refuses parts of different sizes: all parts but the last have 8 MiB.');
+  }
+
+  /** Lists no multipart upload. gofakes3 refuses that until the first one in a bucket, so this comes before all others. */
+  async listUploads(): Promise<void> {
     const query = { uploads: '', prefix: this.#newKey() };
     const { status, body } = await this.#requests.send('GET', '', { query }, this.#deadlines.callMs);
     if (responseError(status, body) instanceof PartsLost)
@@ -154,7 +162,8 @@ class Probe implements AsyncDisposable {
       const query = { uploadId, partNumber: `${number}` };
       return { etag: await this.#objects.put(key, content, { query }), crc32: content.checksum.base64 };
     };
-    const complete = (parts: readonly WrittenPart[]) => this.#multipart.complete(key, uploadId, parts, undefined);
+    const complete = (parts: readonly WrittenPart[], all: Buffer) =>
+      this.#multipart.complete(key, uploadId, parts, contentOf(all).checksum.base64);
     return { key, put, complete };
   }
 
@@ -165,6 +174,12 @@ class Probe implements AsyncDisposable {
       throw error;
     });
     return found?.etag;
+  }
+
+  /** Whether an object has these few bytes; false without permission to read. */
+  async #has(key: string, expected: Buffer): Promise<boolean> {
+    const { status, body } = await this.#requests.send('GET', key, {}, this.#deadlines.callMs);
+    return status === 200 && body.equals(expected);
   }
 
   #newKey(): string {

@@ -6,7 +6,9 @@ import {
   request as send,
 } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { Checksum } from '@echodrop/object-store/checksum';
 import { S3Signer } from '@echodrop/object-store/s3/sign-s3';
+import { md5Of } from '@echodrop/object-store/s3/write-rules';
 import { Secret } from '@echodrop/service/secret';
 import type { Habit } from './habits.ts';
 import { listen } from './listen.ts';
@@ -28,7 +30,7 @@ type Answer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
 /** A proxy in front of a MinIO that has habits of other stores. It signs requests anew, since it changes them. */
 export async function startHabitProxy(
-  minio: RunningMinio,
+  minio: Pick<RunningMinio, 'endpoint' | 'region' | 'accessKey' | 'secretKey'>,
   has: readonly Habit[],
 ): Promise<AsyncDisposable & { readonly endpoint: string }> {
   const { hostname, port, host } = new URL(minio.endpoint);
@@ -84,8 +86,8 @@ class HabitState {
   readonly #has: readonly Habit[];
   readonly #running = new Set<string>();
   readonly #writtenAt = new Map<string, number>();
-  /** Sizes, tags and checksums of the parts of each multipart upload, by number. */
-  readonly #parts = new Map<string, Map<number, { size: number; etag: string; crc32: string }>>();
+  /** Sizes, tags and checksums of the parts of each multipart upload, by number; the bytes only for the habit that needs them. */
+  readonly #parts = new Map<string, Map<number, { size: number; etag: string; crc32: string; bytes?: Buffer }>>();
 
   constructor(has: readonly Habit[]) {
     this.#has = has;
@@ -95,6 +97,11 @@ class HabitState {
     const refusal = this.#refuse(request);
     if (refusal) return refused(refusal);
     const { url, method, headers } = request;
+    if (this.#replacesPart(request)) {
+      const etag = `"${md5Of([request.body]).toString('hex')}"`;
+      const crc32 = headers['x-amz-checksum-crc32'];
+      return { status: 200, headers: { etag, 'x-amz-checksum-crc32': crc32 }, body: Buffer.alloc(0) };
+    }
     const isConditional = method === 'PUT' && headers['if-none-match'] !== undefined;
     if (isConditional) this.#running.add(url.pathname);
     try {
@@ -116,6 +123,13 @@ class HabitState {
     return undefined;
   }
 
+  /** Such a part is not stored, because MinIO keeps only the last. */
+  #replacesPart({ method, url: { searchParams } }: S3Request): boolean {
+    const parts = this.#parts.get(searchParams.get('uploadId') ?? '');
+    const isRepeated = method === 'PUT' && parts?.has(Number(searchParams.get('partNumber')));
+    return this.#hasHabit('keeps replaced parts') && isRepeated === true;
+  }
+
   #isSecondWrite({ pathname, searchParams }: URL): boolean {
     if (!this.#hasHabit('refuses second writes') || searchParams.has('uploadId')) return false;
     const now = performance.now();
@@ -127,8 +141,7 @@ class HabitState {
   #hasUnequalParts({ searchParams }: URL, completion: Buffer): boolean {
     const parts = this.#parts.get(searchParams.get('uploadId') ?? '');
     if (!this.#hasHabit('wants equal parts') || !parts) return false;
-    const numbers = [...completion.toString().matchAll(/<PartNumber>(\d+)/g)].map(([, number]) => Number(number));
-    const sizes = numbers.map((number) => parts.get(number)?.size ?? 0);
+    const sizes = numbersOf(completion).map((number) => parts.get(number)?.size ?? 0);
     const last = sizes.pop() ?? 0;
     return new Set(sizes).size > 1 || last > (sizes[0] ?? last);
   }
@@ -167,24 +180,44 @@ class HabitState {
     const isRefusedChecksum = status === 400 && sent['x-amz-checksum-crc32'] !== undefined && method === 'PUT';
     if (this.#hasHabit('calls a wrong checksum a bad request') && isRefusedChecksum)
       return refused({ status: 400, code: 'BadRequest' });
-    if (this.#hasHabit('changes tags') && method === 'POST' && uploadId)
-      body = Buffer.from(body.toString().replace(/[0-9a-f]{32}(?=-\d)/, 'd41d8cd98f00b204e9800998ecf8427e'));
+    if (method === 'POST' && uploadId) body = this.#changeCompletion(uploadId, written, body);
     if (this.#hasHabit('has no empty lists') && url.searchParams.has('uploads') && method === 'GET')
       if (!body.includes('<Upload>')) return refused({ status: 404, code: 'NoSuchUpload' });
     return { status, headers, body };
   }
 
-  #keepPart({ searchParams }: URL, { length: size }: Buffer, headers: IncomingHttpHeaders): void {
+  #changeCompletion(uploadId: string, completion: Buffer, response: Buffer): Buffer {
+    let xml = response.toString();
+    if (this.#hasHabit('joins checksums'))
+      xml = xml.replace(/(?<=<ChecksumCRC32>)[^<]*/, this.#checksumOfAll(uploadId, completion).base64);
+    if (this.#hasHabit('changes tags')) xml = xml.replace(/[0-9a-f]{32}(?=-\d)/, 'd41d8cd98f00b204e9800998ecf8427e');
+    return Buffer.from(xml);
+  }
+
+  #checksumOfAll(uploadId: string, completion: Buffer): Checksum {
+    const checksum = new Checksum();
+    const parts = this.#parts.get(uploadId);
+    for (const number of numbersOf(completion)) checksum.add(parts?.get(number)?.bytes ?? Buffer.alloc(0));
+    return checksum;
+  }
+
+  #keepPart({ searchParams }: URL, bytes: Buffer, headers: IncomingHttpHeaders): void {
     const uploadId = searchParams.get('uploadId') ?? '';
     const parts = this.#parts.get(uploadId) ?? new Map();
     this.#parts.set(uploadId, parts);
     const crc32 = `${headers['x-amz-checksum-crc32'] ?? ''}`;
-    parts.set(Number(searchParams.get('partNumber')), { size, etag: `${headers.etag}`, crc32 });
+    const part = { size: bytes.length, etag: `${headers.etag}`, crc32 };
+    parts.set(Number(searchParams.get('partNumber')), { ...part, ...(this.#hasHabit('joins checksums') && { bytes }) });
   }
 
   #hasHabit(habit: Habit): boolean {
     return this.#has.includes(habit);
   }
+}
+
+/** The numbers of the parts of a completion. */
+function numbersOf(completion: Buffer): number[] {
+  return [...completion.toString().matchAll(/<PartNumber>(\d+)/g)].map(([, number]) => Number(number));
 }
 
 function refused({ status, code }: Refusal): Answer {

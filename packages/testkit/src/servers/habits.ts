@@ -16,12 +16,16 @@ export type Habit =
   | 'calls a wrong checksum a bad request'
   /** Cloudflare R2, Mega S4. */
   | 'wants equal parts'
+  /** S3Mock 5: a completed upload has the checksum of all bytes, not of the checksums of its parts. */
+  | 'joins checksums'
   /** gofakes3: the tag of a completed upload is not that of its object. */
   | 'changes tags'
   /** gofakes3: an empty list of multipart uploads is an error. */
   | 'has no empty lists'
-  /** SeaweedFS: completes an upload whose part was replaced. */
-  | 'joins replaced parts';
+  /** Completes an upload whose part was replaced, with the new part. */
+  | 'joins replaced parts'
+  /** SeaweedFS: completes an upload whose part was replaced, with the part that was named. */
+  | 'keeps replaced parts';
 
 export const habits: readonly Habit[] = [
   'ignores conditions',
@@ -32,9 +36,11 @@ export const habits: readonly Habit[] = [
   'ignores checksums',
   'calls a wrong checksum a bad request',
   'wants equal parts',
+  'joins checksums',
   'changes tags',
   'has no empty lists',
   'joins replaced parts',
+  'keeps replaced parts',
 ];
 
 /** What makes a store the least capable one that can be used. */
