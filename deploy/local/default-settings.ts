@@ -72,6 +72,8 @@ function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string, publicSandbox:
     REDIS_URL_FILE: generatedSecretFile(dataDir, 'REDIS_URL'),
     OBJECT_STORE: 'filesystem',
     OBJECT_STORE_DIR: join(dataDir, 'store'),
+    // In a folder that others can write to, another user could take over that of a suspended worker.
+    SCRATCH_DIR: join(dataDir, 'scratch'),
     PUBLIC_SITE_URL: validAddress(env, (from) => localAddress('site', from)),
     VERIFIER_URL: validAddress(env, (from) => localAddress('auth-verifier', from)),
     IDENTITY_PROVIDERS: identityProvidersAt(publicSandbox, sandboxAddress(env)).join(),

@@ -1,6 +1,11 @@
-import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { holdDataDir } from './hold-data-dir.ts';
 
@@ -26,6 +31,30 @@ test('creates the directory for one holder at a time, and reports its pid to oth
   }
   using _again = await holdDataDir(dir, signal);
 });
+
+test.each([
+  ['other text', (socket: Socket) => socket.end('1) is using\nupload page       http://evil.example')],
+  ['nothing', (socket: Socket) => socket.end()],
+  ['no end of text', (socket: Socket) => endlessly().pipe(socket)],
+])('a stranger that listens at the address of the lock and sends %s gets no word into the error', async (_, send) => {
+  const dir = join(folder, 'squatted');
+  await mkdir(dir, { recursive: true });
+  const id = createHash('sha256')
+    .update(await realpath(dir))
+    .digest('hex');
+  const stranger = createServer((socket) => send(socket.on('error', () => {}))).listen(`\0echodrop-${id}`);
+  await once(stranger, 'listening');
+  await expect(holdDataDir(dir, signal)).rejects.toThrow(/^Another Echodrop is using \S+squatted\. Stop it/);
+  await promisify(stranger.close.bind(stranger))();
+});
+
+function endlessly(): Readable {
+  return Readable.from(
+    (function* () {
+      for (;;) yield 'x'.repeat(65_536);
+    })(),
+  ).on('error', () => {});
+}
 
 test('restricts access to an existing directory and its folders', async () => {
   const dir = join(folder, 'open');

@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { chmod, readdir, realpath, stat } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { ExecaError, execa } from 'execa';
 
 const mkdirMs = 10_000;
-const systemFolders = ['logs', 'redis', 'secrets', 'store'];
+const systemFolders = ['logs', 'redis', 'scratch', 'secrets', 'store'];
 
 /**
  * Creates the directory, readable by its owner only, and locks it until disposed or this process ends: two systems would damage each other's
@@ -53,9 +52,11 @@ async function restrictAccess(dir: string): Promise<void> {
   await Promise.all((isOurs ? [dir, ...folders] : folders).map((path) => chmod(path, 0o700)));
 }
 
-/** The holder's pid; empty if it does not respond. */
+/** The holder's pid; empty if it does not respond. Any user may listen at the address, so nothing but a number counts. */
 async function holderOf(address: string): Promise<string> {
   const socket = connect(address);
   socket.setTimeout(2000, () => socket.destroy());
-  return text(socket).catch(() => '');
+  const [sent] = await Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(() => []);
+  socket.destroy();
+  return /^\d{1,10}$/.test(`${sent}`) ? `${sent}` : '';
 }

@@ -36,7 +36,6 @@ export function readContainerSettings(given: NodeJS.ProcessEnv, dataDir: string)
   const env = {
     PUBLIC_UPLOAD_URL: uploads,
     UPLOAD_URL: uploads,
-    SCRATCH_DIR: `${dataDir}/scratch`,
     ...(!isTrial &&
       !hasApiKeys(given) && {
         API_KEYS_FILE: generatedSecretFile(dataDir, 'API_KEYS'),

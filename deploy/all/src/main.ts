@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { awaitReady } from '@echodrop/local/await-ready';
 import type { Program } from '@echodrop/local/keep-running';
@@ -39,7 +39,6 @@ async function runSystem(given: NodeJS.ProcessEnv, stopping: AbortSignal): Promi
   process.umask(0o077);
   await using _held = await holdVolume(dataDir);
   const plan = await planSystem(settings.env, dataDir, settings.origin);
-  await mkdir(`${dataDir}/scratch`, { recursive: true });
   await writeFile(serversFile, proxyServers(settings, upstreamsOf(plan)));
   const built = new Map([...plan.configs.keys()].map((name) => [name, builtProgram(name)]));
   const parts = { built, output: jsonOutput, before: [proxy(plan, settings)], beside: [sweeper(plan)] };
