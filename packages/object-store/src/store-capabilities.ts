@@ -35,6 +35,24 @@ export const fullCapabilities: StoreCapabilities = {
   harmless: [],
 };
 
+const byStrength: readonly StoreCapabilities['checksums'][] = ['none', 'tag', 'md5', 'crc32'];
+
+/** What at least one of two probes has found: a lost response, or a refusal for another reason, looks like a missing capability. */
+export function foundByEither(one: StoreCapabilities, other: StoreCapabilities): StoreCapabilities {
+  const checksums = byStrength[Math.max(byStrength.indexOf(one.checksums), byStrength.indexOf(other.checksums))];
+  return {
+    checksums: checksums ?? 'none',
+    hasConditionalWrites: one.hasConditionalWrites || other.hasConditionalWrites,
+    hasRepeatedWrites: one.hasRepeatedWrites || other.hasRepeatedWrites,
+    comparesParts: one.comparesParts || other.comparesParts,
+    hasFinalTags: one.hasFinalTags || other.hasFinalTags,
+    hasHardLinks: one.hasHardLinks || other.hasHardLinks,
+    // A claim about every tag holds only if both have found it.
+    hasMd5OfParts: one.hasMd5OfParts && other.hasMd5OfParts,
+    harmless: [...new Set([...one.harmless, ...other.harmless])].sort(),
+  };
+}
+
 const ofChecksums: Record<StoreCapabilities['checksums'], string | undefined> = {
   crc32: undefined,
   md5: 'The store refuses CRC-32 checksums, or does not verify them: writes carry an MD5, which it verifies.',

@@ -29,8 +29,7 @@ export async function addReadinessChecks(
   { store, blocks, probes, verifier, limitsRedis }: ReadinessDeps,
   onProbed: (found: StoreCapabilities) => void,
 ): Promise<void> {
-  const probe = storeProbe(store, onProbed);
-  const checkStore = () => store.ready().then(probe);
+  const checkStore = storeProbe(store, onProbed);
   health.addCheck('store', checkStore);
   health.addCheck('blocks', () => blocks.ready());
   // The queue Redis.

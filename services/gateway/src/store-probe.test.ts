@@ -2,13 +2,15 @@ import { fullCapabilities } from '@echodrop/object-store/store-capabilities';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { storeProbe } from './store-probe.ts';
 
+const ready = async () => {};
+
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 
 test('a store that lacks something is probed again after five minutes, one that lacks nothing never', async () => {
   const lacking = { ...fullCapabilities, hasConditionalWrites: false };
   const probe = vi.fn(async () => lacking);
   const onProbed = vi.fn();
-  const probeOnce = storeProbe({ probe }, onProbed);
+  const probeOnce = storeProbe({ ready, probe }, onProbed);
   await Promise.all([probeOnce(), probeOnce()]);
   await probeOnce();
   expect(probe).toHaveBeenCalledTimes(1);
@@ -28,7 +30,7 @@ test('a store that lacks something is probed again after five minutes, one that 
 test('a repeated probe is not waited for, nor does its failure count', async () => {
   const lacking = { ...fullCapabilities, hasConditionalWrites: false };
   const probe = vi.fn(async () => lacking);
-  const probeOnce = storeProbe({ probe }, () => {});
+  const probeOnce = storeProbe({ ready, probe }, () => {});
   await probeOnce();
   vi.advanceTimersByTime(5 * 60_000);
   const late = Promise.withResolvers<typeof lacking>();
@@ -41,8 +43,22 @@ test('a repeated probe is not waited for, nor does its failure count', async () 
 
 test('an unavailable store is probed again at once', async () => {
   const probe = vi.fn(async () => fullCapabilities).mockRejectedValueOnce(new Error('away'));
-  const probeOnce = storeProbe({ probe }, () => {});
+  const probeOnce = storeProbe({ ready, probe }, () => {});
   await expect(probeOnce()).rejects.toThrow('away');
   await probeOnce();
   expect(probe).toHaveBeenCalledTimes(2);
+});
+
+test('after an outage, the store is probed again before it counts as ready', async () => {
+  const lacking = { ...fullCapabilities, hasConditionalWrites: false };
+  const probe = vi.fn(async () => fullCapabilities);
+  const away = vi.fn(ready);
+  const onProbed = vi.fn();
+  const check = storeProbe({ ready: away, probe }, onProbed);
+  await check();
+  away.mockRejectedValueOnce(new Error('away'));
+  await expect(check()).rejects.toThrow('away');
+  probe.mockResolvedValue(lacking);
+  await check();
+  expect(onProbed.mock.calls).toEqual([[fullCapabilities], [lacking]]);
 });

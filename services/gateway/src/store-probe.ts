@@ -6,28 +6,36 @@ import { limitationsOf, type StoreCapabilities } from '@echodrop/object-store/st
 const repeatMs = 5 * 60_000;
 
 /**
- * The returned function probes the store, unless that is done; a store that lacks something, again after five minutes. It waits for the first result
- * only: a slow store must not become unready every five minutes. It throws StoreUnavailable. `onProbed` gets the first result and each change.
+ * The returned function checks that the store is there, and probes it, unless that is done; after an outage again, as it may be another store by then;
+ * and one that lacks something every five minutes. It does not wait for the latter: a slow store must not become unready each time.
+ * It throws StoreUnavailable. `onProbed` gets the first result and each change.
  */
 export function storeProbe(
-  store: Pick<ObjectStore, 'probe'>,
+  store: Pick<ObjectStore, 'ready' | 'probe'>,
   onProbed: (found: StoreCapabilities) => void,
 ): () => Promise<void> {
   let last: StoreCapabilities | undefined;
+  let isKnown = false;
   let repeatAt = 0;
   let running: Promise<void> | undefined;
   const probe = async () => {
+    repeatAt = performance.now() + repeatMs;
     const found = await store.probe();
-    repeatAt = limitationsOf(found).length > 0 ? performance.now() + repeatMs : Number.POSITIVE_INFINITY;
+    isKnown = true;
+    if (limitationsOf(found).length === 0) repeatAt = Number.POSITIVE_INFINITY;
     if (!isDeepStrictEqual(found, last)) onProbed(found);
     last = found;
   };
   return async () => {
-    if (last && performance.now() < repeatAt) return;
+    await store.ready().catch((error: unknown) => {
+      isKnown = false;
+      throw error;
+    });
+    if (isKnown && performance.now() < repeatAt) return;
     running ??= probe().finally(() => {
       running = undefined;
     });
-    if (last) running.catch(() => {});
+    if (isKnown) running.catch(() => {});
     else await running;
   };
 }

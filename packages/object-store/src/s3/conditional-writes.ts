@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto';
 import { type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
 import { contentOf, type ObjectRequests } from './object-requests.ts';
 import type { StoreResponse } from './signed-requests.ts';
 import { hasOtherTag, isOtherTag, readTag, responseError } from './store-response.ts';
-import type { WriteRules } from './write-rules.ts';
+import { md5Of, type WriteRules } from './write-rules.ts';
 
 /** There is no such object. */
 export class NotStored extends StoreUnavailable {
@@ -33,6 +32,7 @@ export class ConditionalWrites {
 
   /** `ObjectStore.putIfAbsent`. */
   async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+    this.#rules.requireProbed();
     if (!this.#rules.capabilities.hasConditionalWrites) return this.#putIfMissing(key, bytes);
     const response = await this.#put(key, bytes, { 'if-none-match': '*' });
     // Other processes than the gateway do not probe.
@@ -41,18 +41,19 @@ export class ConditionalWrites {
       this.#rules.giveUpConditions();
       return outcome;
     }
-    if (response.status === 412) return hasOtherTag(response.headers, md5Of(bytes)) ? 'differs' : 'exists';
+    if (response.status === 412) return hasOtherTag(response.headers, md5Hex(bytes)) ? 'differs' : 'exists';
     if (response.status !== 200) throw responseError(response.status, response.body);
     return 'created';
   }
 
   /** `ObjectStore.commit`: of two conditional writes at once, one must find the other. Else the written object is looked up. */
   async commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+    this.#rules.requireProbed();
     if (!this.#rules.confirmsByWrite) {
       const outcome = await this.putIfAbsent(key, bytes);
       const found = await this.#objects.head(key);
       if (!found || found.size !== bytes.length) throw new NotStored();
-      return isOtherTag(found.etag, md5Of(bytes)) ? 'differs' : outcome;
+      return isOtherTag(found.etag, md5Hex(bytes)) ? 'differs' : outcome;
     }
     const put = () => this.putIfAbsent(key, bytes);
     const writes = await Promise.allSettled([put(), put()]);
@@ -69,6 +70,7 @@ export class ConditionalWrites {
    * @throws NotStored if the object is missing. The caller then removes the empty object that may exist.
    */
   async requireStored(key: string, written: ConfirmedObject): Promise<string> {
+    this.#rules.requireProbed();
     if (!this.#rules.confirmsByWrite) return this.#findStored(key, written);
     const { status, headers, body, isRepeated } = await this.#put(key, Buffer.alloc(0), { 'if-none-match': '*' });
     if (status !== 200 && status !== 412) throw responseError(status, body);
@@ -88,7 +90,7 @@ export class ConditionalWrites {
   /** Two processes may find the object missing, and both write it: their callers keep apart what must not be written twice. */
   async #putIfMissing(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     const found = await this.#objects.head(key);
-    if (found) return isOtherTag(found.etag, md5Of(bytes)) ? 'differs' : 'exists';
+    if (found) return isOtherTag(found.etag, md5Hex(bytes)) ? 'differs' : 'exists';
     const { status, body } = await this.#put(key, bytes, {});
     if (status !== 200) throw responseError(status, body);
     return 'created';
@@ -99,6 +101,6 @@ export class ConditionalWrites {
   }
 }
 
-function md5Of(bytes: Buffer): string {
-  return hash('md5', bytes);
+function md5Hex(bytes: Buffer): string {
+  return md5Of([bytes]).toString('hex');
 }

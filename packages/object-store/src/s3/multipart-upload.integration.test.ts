@@ -186,10 +186,11 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
   test('in a strict process, a write needs a confirmed checksum unless a probe has found that the store verifies none', async () => {
     await using proxy = await startHabitProxy(minio, ['ignores checksums']);
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
-    const write = () => store.putIfAbsent('records/unconfirmed.json', Buffer.from('{}'));
+    const bytes = Buffer.from('unconfirmed');
+    const write = () => store.put('media/unconfirmed', Readable.from([bytes]), { isReplacement: true });
     await expect(write()).rejects.toThrow('did not confirm the checksum');
     expect((await store.probe()).checksums).toBe('tag');
-    expect(await write()).toBe('exists');
+    expect((await write()).size).toBe(bytes.length);
   });
 
   test('does not write a record whose bytes change in transit', async () => {

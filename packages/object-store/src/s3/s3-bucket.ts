@@ -1,6 +1,6 @@
 import type { Secret } from '@echodrop/service/secret';
 import type { UnfinishedWrite } from '../object-store.ts';
-import type { ProbeOptions, StoreCapabilities } from '../store-capabilities.ts';
+import { foundByEither, limitationsOf, type ProbeOptions, type StoreCapabilities } from '../store-capabilities.ts';
 import { ConditionalWrites } from './conditional-writes.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { MultipartRequests } from './multipart-requests.ts';
@@ -66,7 +66,9 @@ export class S3Bucket implements AsyncDisposable {
 
   /** `ObjectStore.probe`. */
   async probe(options?: ProbeOptions): Promise<StoreCapabilities> {
-    const found = await probeStore(this.#requests, this.#deadlines, options);
+    const probe = () => probeStore(this.#requests, this.#deadlines, options);
+    const first = await probe();
+    const found = limitationsOf(first).length > 0 ? foundByEither(first, await probe()) : first;
     this.#rules.adopt(found);
     return found;
   }

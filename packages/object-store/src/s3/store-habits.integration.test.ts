@@ -11,7 +11,7 @@ import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import { type ObjectStore, StagedWriteLost } from '../object-store.ts';
 import { partBytes } from '../part-size.ts';
 import { newStagedWrite, type StagedWrite } from '../staged-write.ts';
-import { fullCapabilities, limitationsOf, type StoreCapabilities } from '../store-capabilities.ts';
+import { foundByEither, fullCapabilities, limitationsOf, type StoreCapabilities } from '../store-capabilities.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
 const onMinio = { ...fullCapabilities, hasMd5OfParts: true, harmless: [] };
@@ -110,6 +110,19 @@ describeWithMinio('a store that', {}, (start) => {
     });
   });
 
+  test('before a strict process has probed the store, a staged write is neither completed nor lost', async () => {
+    await using proxy = await startHabitProxy(minio, ['ignores conditions']);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
+    const bytes = randomBytes(partBytes + 1);
+    const write = await appendAll(store, [bytes]);
+    const error = await store.completeWrite(write).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ message: 'object store has not been probed yet' });
+    expect(error).not.toBeInstanceOf(StagedWriteLost);
+    await store.probe();
+    expect((await store.completeWrite(write)).size).toBe(bytes.length);
+    expect((await readAll(store, write.key)).equals(bytes)).toBe(true);
+  });
+
   test.each(['refuses checksums', 'refuses conditions'] as const)(
     '%s takes what a process writes that does not probe',
     async (habit) => {
@@ -125,6 +138,13 @@ describeWithMinio('a store that', {}, (start) => {
       expect(await store.putIfAbsent(`by-time/${newMediaKey()}`, Buffer.alloc(0))).toBe('created');
     },
   );
+});
+
+test('a capability counts that one of two probes has found', () => {
+  const lacking = { hasConditionalWrites: false, checksums: 'tag', hasRepeatedWrites: false } as const;
+  expect(foundByEither({ ...onMinio, ...lacking }, onMinio)).toEqual(onMinio);
+  expect(foundByEither(onMinio, { ...onMinio, ...lacking })).toEqual(onMinio);
+  expect(foundByEither({ ...onMinio, ...lacking }, { ...onMinio, ...lacking })).toMatchObject(lacking);
 });
 
 test('limitations are sentences for operators', () => {

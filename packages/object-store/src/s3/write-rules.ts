@@ -16,6 +16,7 @@ export class WriteRules {
   #capabilities = fullCapabilities;
   /** Whether each response must confirm the checksum. */
   #requiresCrc32: boolean;
+  #isProbed = false;
   /** Whether requests carry CRC-32 checksums until the store refuses them, or a probe has found what it does. */
   readonly isStrict: boolean;
 
@@ -43,7 +44,16 @@ export class WriteRules {
   /** Takes over what a probe has found. */
   adopt(found: StoreCapabilities): void {
     this.#capabilities = found;
+    this.#isProbed = true;
     this.#requiresCrc32 = this.isStrict && found.checksums === 'crc32';
+  }
+
+  /**
+   * On a store that ignores conditions, the write that proves an object would replace it by nothing. So a strict process first has to know the store.
+   * @throws StoreUnavailable before the first probe of a strict process
+   */
+  requireProbed(): void {
+    if (this.isStrict && !this.#isProbed) throw new StoreUnavailable('object store has not been probed yet');
   }
 
   /** The store refuses conditional writes. */
