@@ -27,7 +27,7 @@ export async function* examineStore(store: ObjectStore): AsyncGenerator<StoreFin
   };
   try {
     await store.ready();
-    yield { weight: 'ok', sentence: 'The store responds, and the bucket or folder is there.' };
+    yield { weight: 'ok', sentence: 'The store responds, and the bucket or folder is there, or was made.' };
     const found = await store.probe({ isThorough: true });
     yield { weight: 'ok', sentence: `Writes are verified by ${verifiedBy[found.checksums]}.` };
     if (found.hasConditionalWrites)
