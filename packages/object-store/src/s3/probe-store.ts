@@ -7,7 +7,7 @@ import { joinedTag, MultipartRequests, type WrittenPart } from './multipart-requ
 import { contentOf, ObjectRequests } from './object-requests.ts';
 import type { SignedRequests, StoreResponse } from './signed-requests.ts';
 import { OtherPartsJoined, PartsLost, responseError, StoreRefused } from './store-response.ts';
-import { isRefusal, WriteRules } from './write-rules.ts';
+import { confirmsByWrite, isRefusal, WriteRules } from './write-rules.ts';
 
 const races = { usual: 1, thorough: 20 };
 const MiB = 1024 * 1024;
@@ -15,7 +15,8 @@ const MiB = 1024 * 1024;
 /**
  * Finds out what a store does, by about 20 small requests with media keys of its own, whose objects it removes. What needs permission to read media
  * is skipped without.
- * @throws StoreUnavailable if the store refuses what has no replacement, or does not return what it has just stored
+ * @throws StoreUnavailable if the store refuses what has no replacement, does not return what it has just stored, or lacks conditional writes and does
+ * not let this key read
  */
 export async function probeStore(
   requests: SignedRequests,
@@ -29,16 +30,15 @@ export async function probeStore(
   const pairs = isThorough ? races.thorough : races.usual;
   const wins = isConditional ? await Promise.all(Array.from({ length: pairs }, () => probe.race())) : [];
   const joined = await probe.joinParts();
+  const hasConditionalWrites = isConditional && wins.every((count) => count === 1);
+  const found = { ...fullCapabilities, checksums, hasRepeatedWrites, hasConditionalWrites, ...joined };
+  if (!probe.canRead && !confirmsByWrite(found))
+    throw new StoreUnavailable(
+      'object store cannot confirm writes by conditions, so its key needs permission to read media',
+    );
   if (isThorough) await probe.joinUnequalParts();
-  return {
-    ...fullCapabilities,
-    checksums,
-    hasRepeatedWrites,
-    hasConditionalWrites: isConditional && wins.every((count) => count === 1),
-    ...joined,
-    // Whether two writes meet is chance: only many pairs show it.
-    harmless: isThorough ? [...probe.harmless].sort() : [],
-  };
+  // Whether two writes meet is chance: only many pairs show it.
+  return { ...found, harmless: isThorough ? [...probe.harmless].sort() : [] };
 }
 
 const bytes = Buffer.from('A probe of this store.');
@@ -51,6 +51,8 @@ class Probe implements AsyncDisposable {
   readonly #objects: ObjectRequests;
   readonly #multipart: MultipartRequests;
   readonly #keys: string[] = [];
+  /** Whether the key may read media. */
+  canRead = true;
   /** See StoreCapabilities. */
   readonly harmless = new Set<string>();
   /** Keys and ids of multipart uploads. */
@@ -170,8 +172,9 @@ class Probe implements AsyncDisposable {
   /** The tag of an object, undefined if it does not exist, `unknown` without permission to read. */
   async #tagOf(key: string): Promise<string | undefined> {
     const found = await this.#objects.head(key).catch((error: unknown) => {
-      if (error instanceof StoreRefused) return { etag: 'unknown' };
-      throw error;
+      if (!(error instanceof StoreRefused)) throw error;
+      this.canRead = false;
+      return { etag: 'unknown' };
     });
     return found?.etag;
   }

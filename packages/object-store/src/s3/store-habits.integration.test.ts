@@ -123,6 +123,16 @@ describeWithMinio('a store that', {}, (start) => {
     expect((await readAll(store, write.key)).equals(bytes)).toBe(true);
   });
 
+  test.each([
+    ['ignores conditions', 'permission to read media'],
+    ['conflicts', undefined],
+  ] as const)('%s is, to a key that may not read media: %s', async (habit, fault) => {
+    await using proxy = await startHabitProxy(minio, [habit], { mayReadMedia: false });
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
+    const found = store.probe().then(limitationsOf, (error: Error) => [error.message]);
+    expect(await found).toEqual(fault ? [expect.stringContaining(fault)] : []);
+  });
+
   test.each(['refuses checksums', 'refuses conditions'] as const)(
     '%s takes what a process writes that does not probe',
     async (habit) => {

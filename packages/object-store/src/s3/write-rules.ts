@@ -37,8 +37,7 @@ export class WriteRules {
 
   /** Whether an object is confirmed by a conditional write, which needs no permission to read. */
   get confirmsByWrite(): boolean {
-    const { hasConditionalWrites, hasRepeatedWrites, hasFinalTags } = this.#capabilities;
-    return hasConditionalWrites && hasRepeatedWrites && hasFinalTags;
+    return confirmsByWrite(this.#capabilities);
   }
 
   /** Takes over what a probe has found. */
@@ -92,6 +91,11 @@ export class WriteRules {
     if (!this.hasCrc32 || confirmed === crc32 || (confirmed === undefined && !this.#requiresCrc32)) return;
     throw new StoreUnavailable('object store did not confirm the checksum');
   }
+}
+
+/** Whether an object can be confirmed by a conditional write. Else it must be looked up. */
+export function confirmsByWrite({ hasConditionalWrites, hasRepeatedWrites, hasFinalTags }: StoreCapabilities): boolean {
+  return hasConditionalWrites && hasRepeatedWrites && hasFinalTags;
 }
 
 /** Whether a store responds so to a header that it does not know. */

@@ -28,15 +28,16 @@ interface Refusal {
 
 type Answer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
-/** A proxy in front of a MinIO that has habits of other stores. It signs requests anew, since it changes them. */
+/** A proxy in front of a MinIO that has habits of other stores, and may refuse reads of media, as policies of services do. It signs requests anew, since it changes them. */
 export async function startHabitProxy(
   minio: Pick<RunningMinio, 'endpoint' | 'region' | 'accessKey' | 'secretKey'>,
   has: readonly Habit[],
+  { mayReadMedia = true } = {},
 ): Promise<AsyncDisposable & { readonly endpoint: string }> {
   const { hostname, port, host } = new URL(minio.endpoint);
   const keys = { accessKey: new Secret(minio.accessKey), secretKey: new Secret(minio.secretKey) };
   const signer = new S3Signer({ host, region: minio.region, ...keys });
-  const state = new HabitState(has);
+  const state = new HabitState(has, mayReadMedia);
   const forward = async ({ method, url, headers, body }: S3Request): Promise<Answer> => {
     const signed = Object.fromEntries(
       Object.entries(headers).filter(([name]) => name.startsWith('x-amz-checksum') || name === 'x-amz-copy-source'),
@@ -84,13 +85,15 @@ const secondMs = 1000;
 /** What the proxy remembers, and what it makes of a request. */
 class HabitState {
   readonly #has: readonly Habit[];
+  readonly #mayReadMedia: boolean;
   readonly #running = new Set<string>();
   readonly #writtenAt = new Map<string, number>();
   /** Sizes, tags and checksums of the parts of each multipart upload, by number; the bytes only for the habit that needs them. */
   readonly #parts = new Map<string, Map<number, { size: number; etag: string; crc32: string; bytes?: Buffer }>>();
 
-  constructor(has: readonly Habit[]) {
+  constructor(has: readonly Habit[], mayReadMedia: boolean) {
     this.#has = has;
+    this.#mayReadMedia = mayReadMedia;
   }
 
   async pass(request: S3Request, forward: (request: S3Request) => Promise<Answer>): Promise<Answer> {
@@ -112,6 +115,9 @@ class HabitState {
   }
 
   #refuse({ method, url, headers, body }: S3Request): Refusal | undefined {
+    const isRead = method === 'GET' || method === 'HEAD';
+    if (!this.#mayReadMedia && isRead && /^\/[^/]+\/media\//.test(url.pathname))
+      return { status: 403, code: 'AccessDenied' };
     const isConditional = method === 'PUT' && headers['if-none-match'] !== undefined;
     const hasChecksums = Object.keys(headers).some((name) => /^x-amz-(sdk-)?checksum/.test(name));
     if (this.#hasHabit('refuses checksums') && hasChecksums) return { status: 400, code: 'InvalidArgument' };
