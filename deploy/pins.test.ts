@@ -74,11 +74,13 @@ test('every package of both lock files has a checksum', async () => {
 });
 
 test('Python packages of the checks have versions and hashes', async () => {
-  const [run, requirements] = await Promise.all(['.ci/run', 'test/clients/requirements.txt'].map(text));
-  const installs = run?.match(/\bpip" install .*?;/g) ?? [];
-  expect(installs).toEqual(['pip" install -q --require-hashes --no-deps -r test/clients/requirements.txt;']);
-  const packages = (requirements ?? '').replaceAll(/^#.*\n/gm, '').split(/\n(?=\S)/);
-  expect(packages.length).toBeGreaterThan(20);
+  const run = await text('.ci/run');
+  const installs = run.match(/\bpip" install .*/g) ?? [];
+  expect(installs).toEqual(['pip" install -q --require-hashes --no-deps -r test/$tests/requirements.txt || exit 1']);
+  const files = await Array.fromAsync(glob('test/*/requirements.txt', { cwd: root }));
+  const requirements = (await Promise.all(files.map(text))).join('\n');
+  const packages = requirements.replaceAll(/^#.*\n/gm, '').split(/\n+(?=\S)/);
+  expect(packages.length).toBeGreaterThan(30);
   for (const each of packages)
     expect(each.trim()).toMatch(/^[a-z\d-]+==[\d.a-z]+(?: \\\n {4}--hash=sha256:[\da-f]{64})+$/);
 });
