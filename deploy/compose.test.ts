@@ -184,6 +184,8 @@ test('deploy/make-secrets generates exactly the secrets of docker-compose.yml', 
   expect(readdirSync(made.folder).sort()).toEqual(
     [...Object.keys(composeFile.secrets), 'REDIS_OPERATOR_PASSWORD'].sort(),
   );
+  // A store with CVE-2026-40344 takes writes from anyone who knows this name.
+  expect(readFileSync(join(made.folder, 'S3_ROOT_USER'), 'utf8')).toMatch(/^root-[0-9a-f]{16}\n$/);
 });
 
 test('only the owner can enter the folder of deploy/make-secrets', async () => {

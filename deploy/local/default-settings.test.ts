@@ -48,6 +48,7 @@ test('sets defaults for every service', () => {
     REDIS_URL_FILE: '/data/secrets/REDIS_URL',
     OBJECT_STORE: 'filesystem',
     OBJECT_STORE_DIR: '/data/store',
+    SCRATCH_DIR: '/data/scratch',
     PUBLIC_SITE_URL: 'http://127.0.0.1:8081',
     VERIFIER_URL: 'http://127.0.0.1:8082',
     VERIFIER_SECRET_FILE: '/data/secrets/VERIFIER_SECRET',

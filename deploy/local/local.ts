@@ -4,11 +4,10 @@ import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { builtPrograms, keepBuilds } from '@echodrop/build/built-programs';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
-import { InvalidSettings } from '@echodrop/service/env';
-import { invalidSettingsStatus } from '@echodrop/service/run-service';
 import { stopSignal } from '@echodrop/service/stop-signals';
 import { escapeLines } from '@echodrop/service/terminal-text';
 import { awaitReady } from './await-ready.ts';
+import { exitStatusOf } from './exit-status.ts';
 import { type Sample, sample, sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
 import { requireFree } from './free-ports.ts';
 import { holdDataDir } from './hold-data-dir.ts';
@@ -30,20 +29,14 @@ Runs the whole system on loopback. Ctrl-C stops it. Settings are environment var
 const outputGone = new AbortController();
 // The reader of the output is gone.
 process.stdout.on('error', () => outputGone.abort());
-process.exit(await run(process.env, AbortSignal.any([stopSignal(), outputGone.signal])));
+const stopping = AbortSignal.any([stopSignal(), outputGone.signal]);
+process.exit(await exitStatusOf(() => run(process.env, stopping), stopping));
 
-/** Prints help, or runs the whole system until `stopping`. @returns the exit status: 0, 78 for invalid settings, 1 for other failures */
-async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<number> {
-  try {
-    const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } });
-    if (values.help) process.stdout.write(help);
-    else await runSystem(env, stopping);
-    return 0;
-  } catch (error) {
-    if (stopping.aborted) return 0;
-    process.stderr.write(`${escapeLines(error instanceof Error ? error.message : `${error}`)}\n`);
-    return error instanceof InvalidSettings ? invalidSettingsStatus : 1;
-  }
+/** Prints help, or runs the whole system until `stopping`. */
+async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
+  const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } });
+  if (values.help) process.stdout.write(help);
+  else await runSystem(env, stopping);
 }
 
 async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
@@ -56,7 +49,7 @@ async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise
 
   // From here on, only the user can read what the system writes, including logs and media.
   process.umask(0o077);
-  const logDir = join(dataDir, 'logs');
+  const logDir = logDirOf(dataDir);
   await mkdir(logDir, { recursive: true });
   const built = await builtPrograms([...plan.configs.keys()], { signal: stopping });
   const keeping = setInterval(() => void keepBuilds(built).catch(() => {}), dayMs);
@@ -69,6 +62,10 @@ async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise
   say('echodrop', 'stopped');
 }
 
+function logDirOf(dataDir: string): string {
+  return join(dataDir, 'logs');
+}
+
 /** Waits until all services are ready, uploads a sample, prints how to use the system, and waits for `stopping`. */
 async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
   await awaitReady(plan.configs, stopping);
@@ -76,7 +73,7 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
   say('site', site);
   say('gateway', localAddress('gateway', env));
   if (hasSandbox(env)) say('sandbox-provider', localAddress('sandbox-provider', env));
-  const logDir = join(plan.dataDir, 'logs');
+  const logDir = logDirOf(plan.dataDir);
   const logs = relative('.', logDir);
   say('logs', logs.startsWith('..') ? logDir : logs);
 

@@ -19,7 +19,10 @@ export interface SystemPlan {
   readonly redis: RedisLogin | undefined;
 }
 
-/** Decides what runs and with which settings; generates missing secrets, and a new password of Redis. `publicSandbox`: see `localEnvironments`. @throws InvalidSettings */
+/**
+ * Decides what runs and with which settings; generates missing secrets, and a new password of Redis. `publicSandbox`: see `localEnvironments`.
+ * @throws InvalidSettings
+ */
 export async function planSystem(env: NodeJS.ProcessEnv, dataDir: string, publicSandbox?: string): Promise<SystemPlan> {
   const environments = localEnvironments(env, dataDir, publicSandbox);
   await generateSecrets(dataDir, environments.values());

@@ -23,7 +23,7 @@ export async function describeStore(kind: StoreKind): Promise<void> {
     beforeAll(async () => {
       store = parts.use(await startStore(kind, command ?? ['']));
       photo = await samplePhoto('jpg', { width: 640, height: 480 });
-      // A video of three parts, most of which is a free box.
+      // A short clip, then a box of free space: together three parts.
       const short = await sampleVideo('mp4', { width: 320, height: 240 });
       video = Buffer.concat([short, Buffer.from('\x01\x40\x00\x00free', 'latin1'), Buffer.alloc(20 * MiB - 8)]);
     });

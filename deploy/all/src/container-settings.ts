@@ -1,4 +1,4 @@
-import { generatedSecretFile, hasSandbox, localService, variableOf } from '@echodrop/client/local-system';
+import { generatedSecretFile, hasSandbox, variableOf } from '@echodrop/client/local-system';
 import { choice, httpOrigin, InvalidSettings, readSettings } from '@echodrop/service/env';
 import { trustedProxySettings } from '@echodrop/service/forwarded-for';
 
@@ -31,8 +31,8 @@ export function readContainerSettings(given: NodeJS.ProcessEnv, dataDir: string)
   const isTrial = SANDBOX === '1';
   const faults = isTrial ? trialFaults(given, origin) : settingFaults(given);
   if (faults.length > 0) throw new InvalidSettings(faults);
-  const base = new URL(localService(given)).pathname.replace(/\/$/, '');
-  const uploads = given['UPLOAD_URL'] || origin + base;
+  const roots = rootsOf(given);
+  const uploads = given['UPLOAD_URL'] || `${origin}${roots[0]}`;
   const env = {
     PUBLIC_UPLOAD_URL: uploads,
     UPLOAD_URL: uploads,
@@ -48,7 +48,7 @@ export function readContainerSettings(given: NodeJS.ProcessEnv, dataDir: string)
     GATEWAY_PORT: '8083',
     GATEWAY_OPS_PORT: '9080',
   };
-  return { env, origin, hasSandbox: isTrial, roots: rootsOf(given), trustedProxies };
+  return { env, origin, hasSandbox: isTrial, roots, trustedProxies };
 }
 
 function trialFaults(given: NodeJS.ProcessEnv, origin: string): string[] {

@@ -2,13 +2,11 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { awaitReady } from '@echodrop/local/await-ready';
+import { exitStatusOf } from '@echodrop/local/exit-status';
 import type { Program } from '@echodrop/local/keep-running';
 import { planSystem, type SystemPlan } from '@echodrop/local/plan-system';
 import { startSystem, stopWithinSeconds } from '@echodrop/local/start-system';
-import { InvalidSettings } from '@echodrop/service/env';
-import { invalidSettingsStatus } from '@echodrop/service/run-service';
 import { stopSignal } from '@echodrop/service/stop-signals';
-import { escapeLines } from '@echodrop/service/terminal-text';
 import { type ContainerSettings, readContainerSettings } from './container-settings.ts';
 import { holdVolume } from './hold-volume.ts';
 import { jsonOutput } from './json-output.ts';
@@ -19,20 +17,10 @@ const { say } = jsonOutput;
 // Included by /etc/nginx/nginx.conf (deploy/Dockerfile).
 const serversFile = '/tmp/servers.conf';
 
-process.exit(await run(process.env, stopSignal()));
+const stopping = stopSignal();
+process.exit(await exitStatusOf(() => runSystem(process.env, stopping), stopping));
 
-/** Runs the whole system of a container until `stopping`. @returns the exit status: 0, 78 for invalid settings, 1 for other failures */
-async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<number> {
-  try {
-    await runSystem(env, stopping);
-    return 0;
-  } catch (error) {
-    if (stopping.aborted) return 0;
-    process.stderr.write(`${escapeLines(error instanceof Error ? error.message : `${error}`)}\n`);
-    return error instanceof InvalidSettings ? invalidSettingsStatus : 1;
-  }
-}
-
+/** Runs the whole system of a container until `stopping`. */
 async function runSystem(given: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
   const dataDir = given['DATA_DIR'] || '/data';
   const settings = readContainerSettings(given, dataDir);

@@ -66,7 +66,7 @@ export async function listen(
         Math.min(lingerMs, graceMs),
       );
       const forced = setTimeout(() => {
-        for (const response of running) cutOff.add(response);
+        for (const response of running()) cutOff.add(response);
         server.closeAllConnections();
       }, graceMs);
       await closed;
@@ -81,12 +81,12 @@ export async function listen(
 /** `closeIdle` closes idle connections, and from then on each connection that becomes idle. */
 function trackConnections(server: Server, stopping: AbortSignal) {
   const connections = new Map<Socket, { responses: Set<ServerResponse>; readBytes: number; acceptedAt: number }>();
-  const running = new Set<ServerResponse>();
+  const running = () => [...connections.values()].flatMap(({ responses }) => [...responses]);
   let isClosing = false;
   // To Node, a connection that is still sending its response is idle, and one without any request is busy.
   const closeIdle = () => {
     isClosing = true;
-    const isSending = [...running].some(({ writableEnded }) => writableEnded);
+    const isSending = running().some(({ writableEnded }) => writableEnded);
     if (!isSending) server.closeIdleConnections();
     for (const [socket, { responses, readBytes, acceptedAt }] of connections) {
       const isQuiet = isSending && responses.size === 0 && socket.bytesRead === readBytes;
@@ -107,10 +107,8 @@ function trackConnections(server: Server, stopping: AbortSignal) {
     // Node's parser drops what follows the request for an upgrade, which is handled as any other request.
     if (stopping.aborted || headers.upgrade !== undefined) response.setHeader('Connection', 'close');
     const connection = connections.get(socket);
-    running.add(response);
     connection?.responses.add(response);
     response.once('close', () => {
-      running.delete(response);
       if (connection) {
         connection.responses.delete(response);
         connection.readBytes = socket.bytesRead;
@@ -120,7 +118,7 @@ function trackConnections(server: Server, stopping: AbortSignal) {
     });
   });
   stopping.addEventListener('abort', () => {
-    for (const response of running) if (!response.headersSent) response.setHeader('Connection', 'close');
+    for (const response of running()) if (!response.headersSent) response.setHeader('Connection', 'close');
   });
   return { running, closeIdle };
 }

@@ -48,7 +48,6 @@ export class ConditionalWrites {
 
   /** `ObjectStore.commit`: of two conditional writes at once, one must find the other. Else the written object is looked up. */
   async commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
-    this.#rules.requireProbed();
     if (!this.#rules.confirmsByWrite) {
       const outcome = await this.putIfAbsent(key, bytes);
       const found = await this.#objects.head(key);

@@ -33,9 +33,7 @@ export async function probeStore(
   const hasConditionalWrites = isConditional && wins.every((count) => count === 1);
   const found = { ...fullCapabilities, checksums, hasRepeatedWrites, hasConditionalWrites, ...joined };
   if (!probe.canRead && !confirmsByWrite(found))
-    throw new StoreUnavailable(
-      'object store cannot confirm writes by conditions, so its key needs permission to read media',
-    );
+    throw new StoreUnavailable('object store confirms no writes, so its key needs permission to read media');
   if (isThorough) await probe.joinUnequalParts();
   // Whether two writes meet is chance: only many pairs show it.
   return { ...found, harmless: isThorough ? [...probe.harmless].sort() : [] };

@@ -28,7 +28,10 @@ interface Refusal {
 
 type Answer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
-/** A proxy in front of a MinIO that has habits of other stores, and may refuse reads of media, as policies of services do. It signs requests anew, since it changes them. */
+/**
+ * A proxy in front of a MinIO that has habits of other stores. It signs each request itself, since it changes them.
+ * `mayReadMedia`: whether reads of media are allowed, which policies of services may forbid.
+ */
 export async function startHabitProxy(
   minio: Pick<RunningMinio, 'endpoint' | 'region' | 'accessKey' | 'secretKey'>,
   has: readonly Habit[],

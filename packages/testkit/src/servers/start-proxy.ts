@@ -22,7 +22,7 @@ export function startProxy(site: string): Promise<Proxy> {
   return start(proxyConfig().replace('site:8081;', `${new URL(site).host};`), 8081);
 }
 
-/** The same with other servers, of which one listens on 8080. */
+/** The proxy with these servers instead of those of Compose. One of them must listen on 8080. */
 export function startProxyOf(servers: string): Promise<Proxy> {
   return start(proxyConfig(servers), 8080);
 }
