@@ -68,3 +68,10 @@ test('reports faults under the names in the environment', () => {
     'gateway, site, auth-verifier, probe-worker, rendition-worker: REDIS_URL must be a redis:// or rediss:// address, alone or with +sentinel or +cluster before the colon',
   ]);
 });
+
+test('reports a sign-in at a provider that is not configured', () => {
+  const town = 'https://town.example/api/v1/accounts/verify_credentials';
+  const signIn = { WEB_SIGN_IN: JSON.stringify([{ name: 'Town', profile: 'mastodon', provider: town }]) };
+  expect(faults(signIn)).toEqual(['site: provider [0] of WEB_SIGN_IN is not one of IDENTITY_PROVIDERS']);
+  expect(faults({ ...signIn, IDENTITY_PROVIDERS: `mastodon ${town}` })).toEqual([]);
+});

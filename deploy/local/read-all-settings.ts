@@ -27,6 +27,7 @@ export function readAllSettings(
     }
   }
   faults.push(...portFaults(configs));
+  if (faults.length === 0) faults.push(...signInFaults(environments));
   if (faults.length === 0) return configs;
   throw new InvalidSettings(describeFaults(faults, env));
 }
@@ -63,4 +64,16 @@ function portFaults(configs: ReadonlyMap<ServiceName, ServiceConfig>): Fault[] {
       users.map(({ service, name }) => ({ service, fault: `${name} is ${port}, which is used more than once` })),
     ),
   ];
+}
+
+/** People can sign in only at a provider that the auth-verifier knows. */
+function signInFaults(environments: ReadonlyMap<ServiceName, NodeJS.ProcessEnv>): Fault[] {
+  const { WEB_SIGN_IN } = serviceConfigs.site.readConfig(environments.get('site') ?? {});
+  const { IDENTITY_PROVIDERS } = serviceConfigs['auth-verifier'].readConfig(environments.get('auth-verifier') ?? {});
+  const known = IDENTITY_PROVIDERS.map(({ advertised }) => advertised);
+  return WEB_SIGN_IN.flatMap(({ provider }, index) =>
+    known.includes(provider)
+      ? []
+      : [{ service: 'site', fault: `provider [${index}] of WEB_SIGN_IN is not one of IDENTITY_PROVIDERS` }],
+  );
 }

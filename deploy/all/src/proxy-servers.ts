@@ -52,6 +52,5 @@ function location(pattern: string, lines: readonly string[]): string[] {
 
 /** A path of its own belongs to the gateway as a whole; the root is shared with the site. */
 function gatewayPaths(root: string): string {
-  const path = root.replaceAll(/[^\w/-]/g, (each) => (each === '"' ? '\\"' : `\\${each}`));
-  return root === '' ? '^/(?:[12]/|files(?:/|$)|openapi\\.json$)' : `^${path}(?:/|$)`;
+  return root === '' ? '^/(?:[12]/|files(?:/|$)|openapi\\.json$)' : `^${root.replaceAll('.', '\\.')}(?:/|$)`;
 }

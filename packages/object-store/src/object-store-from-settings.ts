@@ -28,12 +28,13 @@ export const storeSettings = {
 
 type StoreSettings = Settings<typeof storeSettings>;
 
-/** Creates the configured store. `options` are those of S3. */
+/** Creates the configured store. A folder takes only `onProbed` of the options. */
 export async function objectStoreFromSettings(
   settings: StoreSettings,
   options: StoreOptions = {},
 ): Promise<ObjectStore> {
-  if (settings.OBJECT_STORE === 'filesystem') return new FilesystemObjectStore(requireSet(settings.OBJECT_STORE_DIR));
+  if (settings.OBJECT_STORE === 'filesystem')
+    return new FilesystemObjectStore(requireSet(settings.OBJECT_STORE_DIR), options.onProbed);
   const address = {
     endpoint: requireSet(settings.S3_ENDPOINT),
     region: settings.S3_REGION,

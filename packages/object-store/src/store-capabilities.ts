@@ -12,10 +12,12 @@ export interface StoreCapabilities {
   readonly hasMd5OfParts: boolean;
   /** Whether the tag of a completed multipart upload is the tag of its object. */
   readonly hasFinalTags: boolean;
-  /** Whether the file system of a folder has hard links (docs/decisions/056). */
-  readonly hasHardLinks: boolean;
-  /** What it does otherwise than AWS and MinIO, and needs nothing else, in a sentence each. */
-  readonly harmless: readonly string[];
+  /** Whether a new object is in lists at once. */
+  readonly hasImmediateLists: boolean;
+  /** Of a folder: whether its file system has hard links (docs/decisions/056). */
+  readonly hasHardLinks?: boolean;
+  /** What else a person wants to know who chooses a store, in a sentence each. Echodrop does nothing differently. */
+  readonly notes: readonly string[];
 }
 
 export interface ProbeOptions {
@@ -31,8 +33,8 @@ export const fullCapabilities: StoreCapabilities = {
   comparesParts: true,
   hasMd5OfParts: false,
   hasFinalTags: true,
-  hasHardLinks: true,
-  harmless: [],
+  hasImmediateLists: true,
+  notes: [],
 };
 
 const byStrength: readonly StoreCapabilities['checksums'][] = ['none', 'tag', 'md5', 'crc32'];
@@ -46,10 +48,10 @@ export function foundByEither(one: StoreCapabilities, other: StoreCapabilities):
     hasRepeatedWrites: one.hasRepeatedWrites || other.hasRepeatedWrites,
     comparesParts: one.comparesParts || other.comparesParts,
     hasFinalTags: one.hasFinalTags || other.hasFinalTags,
-    hasHardLinks: one.hasHardLinks || other.hasHardLinks,
+    hasImmediateLists: one.hasImmediateLists || other.hasImmediateLists,
     // A claim about every tag holds only if both have found it.
     hasMd5OfParts: one.hasMd5OfParts && other.hasMd5OfParts,
-    harmless: [...new Set([...one.harmless, ...other.harmless])].sort(),
+    notes: [...new Set([...one.notes, ...other.notes])].sort(),
   };
 }
 
@@ -71,7 +73,9 @@ export function limitationsOf(found: StoreCapabilities): string[] {
     !found.comparesParts &&
       'The store completes a multipart upload although a part was replaced: a gateway that was suspended may change a resumable upload before it is published.',
     !found.hasFinalTags && 'The store changes the tags of multipart uploads after completion: each is read once more.',
-    !found.hasHardLinks &&
+    !found.hasImmediateLists &&
+      'New objects are missing in lists for a moment: so are new uploads on pages and in lists of their owners.',
+    found.hasHardLinks === false &&
       'The folder has no hard links: after a crash, a repeat of an upload or the next piece may get 503 for 30 s.',
   ].filter((sentence) => typeof sentence === 'string');
 }

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import { S3Signer } from '@echodrop/object-store/s3/sign-s3';
+import { Secret } from '@echodrop/service/secret';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
-import { type Habit, leastCapable } from '@echodrop/testkit/servers/habits';
+import { type Fault, type Habit, leastCapable } from '@echodrop/testkit/servers/habits';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand, runCommandProcess, useDataDir } from './admin.fixture.ts';
@@ -22,6 +24,15 @@ const sayings: Record<Habit, string | undefined> = {
   'joins replaced parts':
     'note   The store completes a multipart upload although a part was replaced: its response shows it',
   'keeps replaced parts': 'note   The store keeps a part that was replaced',
+  'lists late': 'note   New objects are missing in lists for a moment',
+};
+
+const reasons: Record<Fault, string> = {
+  'ignores ranges': 'Probing the store failed: object store returns another range',
+  'has another time': 'Probing the store failed: object store has another time',
+  'responds with 304 to a write': 'Probing the store failed: object store responds to a conditional write',
+  'refuses reads of media': 'Reading an object failed: object store responded with 403 AccessDenied',
+  'refuses removals': 'Removing an object failed: object store responded with 403 AccessDenied',
 };
 
 describeWithMinio('store-test', {}, (start) => {
@@ -53,6 +64,25 @@ describeWithMinio('store-test', {}, (start) => {
     expect(notes).toEqual(saying === undefined ? [] : [expect.stringContaining(saying)]);
   });
 
+  test.each(Object.entries(reasons))('cannot use a store that %s', async (fault, reason) => {
+    await using proxy = await startHabitProxy(minio, [fault as Fault]);
+    const { exitCode, lines } = await examine({ S3_ENDPOINT: proxy.endpoint });
+    expect(exitCode).toBe(1);
+    expect(lines.at(-1)).toContain(`wrong  ${reason}`);
+  });
+
+  test('notes that a bucket keeps versions', async () => {
+    await using versioned = await start();
+    const settings = { ...versioned.settings, OBJECT_STORE: 's3' };
+    await runCommand(['store-test'], settings);
+    await enableVersions(versioned);
+    const { exitCode, lines } = await runCommand(['store-test'], settings);
+    expect([exitCode, lines.filter((line) => line.startsWith('note'))]).toEqual([
+      0,
+      [expect.stringContaining('keeps versions')],
+    ]);
+  });
+
   test('says what follows of a store that lacks everything', async () => {
     await using proxy = await startHabitProxy(minio, leastCapable);
     const { exitCode, lines } = await examine({ S3_ENDPOINT: proxy.endpoint });
@@ -60,14 +90,31 @@ describeWithMinio('store-test', {}, (start) => {
   });
 
   test.each([
-    ['a wrong key', { S3_SECRET_KEY: 'wrong' }, /wrong {2}The store cannot be used: object store responded with 403/],
-    ['no store', { S3_ENDPOINT: 'http://127.0.0.1:9' }, /wrong {2}The store cannot be used: .*ECONNREFUSED/],
+    [
+      'a wrong key',
+      { S3_SECRET_KEY: 'wrong' },
+      /wrong {2}Reaching the bucket or folder failed: object store responded with 403/,
+    ],
+    [
+      'no store',
+      { S3_ENDPOINT: 'http://127.0.0.1:9' },
+      /wrong {2}Reaching the bucket or folder failed: .*ECONNREFUSED/,
+    ],
   ])('with %s, exits 1 and says why', async (_, settings, reason) => {
     const { exitCode, stdout, stderr } = await examine(settings);
     expect(stdout).toMatch(reason);
     expect([exitCode, stderr]).toEqual([1, 'The store test found faults.']);
   });
 });
+
+async function enableVersions({ endpoint, region, bucket, ...keys }: RunningMinio): Promise<void> {
+  const [accessKey, secretKey] = [new Secret(keys.accessKey), new Secret(keys.secretKey)];
+  const signer = new S3Signer({ host: new URL(endpoint).host, region, accessKey, secretKey });
+  const headers = signer.sign('PUT', `/${bucket}`, 'versioning=', {});
+  const body = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
+  const response = await fetch(`${endpoint}/${bucket}?versioning=`, { method: 'PUT', headers, body });
+  expect(response.status).toBe(200);
+}
 
 const dataDir = useDataDir();
 

@@ -45,3 +45,7 @@ test.each(['nginx', '0.0.0.0/0', '::/0', '10.0.0.0/33', '::1/129', '10.0.0', '19
     expect(read).toThrow('TRUSTED_PROXIES must be addresses or networks (10.0.0.0/8)');
   },
 );
+
+test.each(['/a b', '/:id', '/(a', '/a"', '/ä'])('BASE_PATHS=%s is refused', (BASE_PATHS) => {
+  expect(() => readConfig({ ...good, BASE_PATHS })).toThrow('BASE_PATHS must have only letters');
+});

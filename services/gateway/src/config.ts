@@ -46,6 +46,7 @@ export const settings = {
     .optional()
     .describe("API key that the site's pages use; its name is `web-upload`. Public (`npm start`: `sandbox-web-key`)"),
   BASE_PATHS: commaSeparated('/')
+    .refine((paths) => paths.every((path) => /^[\w.~/-]*$/.test(path)), 'must have only letters, digits and . _ ~ - /')
     .refine((paths) => !paths.some(endsInFiles), 'must not end in /files')
     .describe('comma-separated paths; `/1/` and `/2/` are below each. None ends in `/files`'),
   MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }).describe('uploads at once in one gateway, then 503'),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Probe } from '@echodrop/media/outcomes';
 import { limitationsOf, type StoreCapabilities } from '@echodrop/object-store/store-capabilities';
 import type { Log } from '@echodrop/service/log';
@@ -82,6 +83,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
     '1 if the object store has the capability, 0 if not (docs/why/reliability.md).',
     ['capability'],
   );
+  let probed: StoreCapabilities | undefined;
   const probeResults = metrics.counter(
     'echodrop_probe_results_total',
     'Media that this service probed, by type or, if unsupported, by reason.',
@@ -109,15 +111,19 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
       listingRepairs.inc();
       log.warn({ mediaId }, 'Added an earlier upload to the listings');
     },
+    /** Logs the first result and each change. */
     storeProbed(found: StoreCapabilities): void {
-      const { checksums } = found;
+      if (isDeepStrictEqual(found, probed)) return;
+      probed = found;
+      const { checksums, hasHardLinks } = found;
       const has = {
         conditional_writes: found.hasConditionalWrites,
         verified_writes: checksums !== 'none',
         repeated_writes: found.hasRepeatedWrites,
         compared_parts: found.comparesParts,
         final_tags: found.hasFinalTags,
-        hard_links: found.hasHardLinks,
+        immediate_lists: found.hasImmediateLists,
+        ...(hasHardLinks !== undefined && { hard_links: hasHardLinks }),
       };
       for (const [capability, isThere] of Object.entries(has)) capabilities.set({ capability }, isThere ? 1 : 0);
       const limitations = limitationsOf(found);

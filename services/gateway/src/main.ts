@@ -37,7 +37,8 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   const events = createGatewayEvents(log, metrics);
   const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
-  const store = resources.use(observeStore(await objectStoreFromSettings(config, { memory, isStrict: true }), metrics));
+  const storeOptions = { memory, isStrict: true, onProbed: events.storeProbed };
+  const store = resources.use(observeStore(await objectStoreFromSettings(config, storeOptions), metrics));
   const limitsRedis = resources.use(
     connectRedis(cacheRedis(config), { ...failFast, commandTimeout: limitsTimeoutMs }, log.child({ redis: 'cache' })),
   );
@@ -119,6 +120,6 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   registerBacklogMetrics(metrics, [probes, renditions]);
   registerQueueMemoryMetrics(metrics, claimsRedis);
   registerSweepMetrics(metrics, store);
-  await addReadinessChecks(health, { store, blocks, probes, verifier, limitsRedis }, events.storeProbed);
+  await addReadinessChecks(health, { store, blocks, probes, verifier, limitsRedis });
   await serve(gatewayServer(limitResponses(traceRequests(app), metrics, log)), config.PORT);
 });

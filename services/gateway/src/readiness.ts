@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import type { StoreCapabilities } from '@echodrop/object-store/store-capabilities';
 import type { Health } from '@echodrop/service/health';
 import { checkRedis, type RedisConnection } from '@echodrop/service/redis/redis';
 import type { BlockList } from './admit/block-list.ts';
@@ -22,14 +21,12 @@ interface ReadinessDeps {
 /**
  * Adds the readiness checks of the gateway: what most uploads need, and the cache Redis, without which every upload is verified again, and rates
  * per user and API key are not limited. Waits for the first check of the store, at most two seconds.
- * @param onProbed gets what the store does, at first and after each change
  */
 export async function addReadinessChecks(
   health: Health,
   { store, blocks, probes, verifier, limitsRedis }: ReadinessDeps,
-  onProbed: (found: StoreCapabilities) => void,
 ): Promise<void> {
-  const checkStore = storeProbe(store, onProbed);
+  const checkStore = storeProbe(store);
   health.addCheck('store', checkStore);
   health.addCheck('blocks', () => blocks.ready());
   // The queue Redis.

@@ -36,9 +36,12 @@ export class FilesystemObjectStore implements ObjectStore {
   readonly #temporary: string;
   readonly #lists: DirectoryLists;
   readonly #names: ObjectNames;
+  readonly #onProbed: (found: StoreCapabilities) => void;
   #trial: Promise<void> | undefined;
 
-  constructor(directory: string) {
+  /** `onProbed` gets what each probe finds. */
+  constructor(directory: string, onProbed: (found: StoreCapabilities) => void = () => {}) {
+    this.#onProbed = onProbed;
     this.#root = resolve(directory);
     this.#objects = join(this.#root, 'objects');
     this.#temporary = join(this.#root, 'tmp');
@@ -94,7 +97,9 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async probe(): Promise<StoreCapabilities> {
     await this.ready();
-    return { ...fullCapabilities, hasHardLinks: this.#names.hasLinks };
+    const found = { ...fullCapabilities, hasHardLinks: this.#names.hasLinks };
+    this.#onProbed(found);
+    return found;
   }
 
   async exists(key: string): Promise<boolean> {

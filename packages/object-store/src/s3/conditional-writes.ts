@@ -24,15 +24,18 @@ export interface ConfirmedObject {
 export class ConditionalWrites {
   readonly #objects: ObjectRequests;
   readonly #rules: WriteRules;
+  readonly #probe: () => Promise<unknown>;
 
-  constructor(objects: ObjectRequests, rules: WriteRules) {
+  /** `probe` lets the rules adopt what it finds (`WriteRules.needsProbe`). */
+  constructor(objects: ObjectRequests, rules: WriteRules, probe: () => Promise<unknown>) {
     this.#objects = objects;
     this.#rules = rules;
+    this.#probe = probe;
   }
 
   /** `ObjectStore.putIfAbsent`. */
   async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
-    this.#rules.requireProbed();
+    if (this.#rules.needsProbe) await this.#probe();
     if (!this.#rules.capabilities.hasConditionalWrites) return this.#putIfMissing(key, bytes);
     const response = await this.#put(key, bytes, { 'if-none-match': '*' });
     // Other processes than the gateway do not probe.
@@ -48,6 +51,7 @@ export class ConditionalWrites {
 
   /** `ObjectStore.commit`: of two conditional writes at once, one must find the other. Else the written object is looked up. */
   async commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+    if (this.#rules.needsProbe) await this.#probe();
     if (!this.#rules.confirmsByWrite) {
       const outcome = await this.putIfAbsent(key, bytes);
       const found = await this.#objects.head(key);
@@ -59,7 +63,9 @@ export class ConditionalWrites {
     const outcomes = writes.map((write) => (write.status === 'fulfilled' ? write.value : write.reason));
     if (outcomes.includes('exists')) return outcomes.includes('created') ? 'created' : 'exists';
     if (outcomes.includes('differs')) return 'differs';
-    throw outcomes.find((outcome) => outcome !== 'created') ?? new NotStored();
+    const failure = outcomes.find((outcome) => outcome !== 'created');
+    if (failure === undefined) this.#rules.doubt();
+    throw failure ?? new NotStored();
   }
 
   /**
@@ -69,12 +75,13 @@ export class ConditionalWrites {
    * @throws NotStored if the object is missing. The caller then removes the empty object that may exist.
    */
   async requireStored(key: string, written: ConfirmedObject): Promise<string> {
-    this.#rules.requireProbed();
+    if (this.#rules.needsProbe) await this.#probe();
     if (!this.#rules.confirmsByWrite) return this.#findStored(key, written);
     const { status, headers, body, isRepeated } = await this.#put(key, Buffer.alloc(0), { 'if-none-match': '*' });
     if (status !== 200 && status !== 412) throw responseError(status, body);
     // A repeated request may conflict with its own first try, so only the tag proves the object.
     const isOther = isRepeated ? readTag(headers) !== written.etag : hasOtherTag(headers, written.etag);
+    if (status === 200) this.#rules.doubt();
     if (status === 200 || isOther) throw new NotStored();
     return written.etag;
   }

@@ -21,6 +21,12 @@ export interface S3Address {
   readonly secretKey: Secret;
 }
 
+export interface BucketOptions {
+  readonly deadlines: StoreDeadlines;
+  readonly isStrict: boolean;
+  readonly onProbed: (found: StoreCapabilities) => void;
+}
+
 /** The region that AWS does not accept as a location of a new bucket: it is the default. */
 const defaultRegion = 'us-east-1';
 
@@ -36,18 +42,20 @@ export class S3Bucket implements AsyncDisposable {
   readonly #deadlines: StoreDeadlines;
   readonly #region: string;
   readonly #rules: WriteRules;
+  readonly #onProbed: (found: StoreCapabilities) => void;
+  #running: Promise<StoreCapabilities> | undefined;
 
   constructor(
     { endpoint, region, bucket, accessKey, secretKey }: S3Address,
-    deadlines: StoreDeadlines,
-    isStrict: boolean,
+    { deadlines, isStrict, onProbed }: BucketOptions,
   ) {
     this.#region = region;
     this.#deadlines = deadlines;
     this.#requests = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
     this.#rules = new WriteRules(isStrict);
+    this.#onProbed = onProbed;
     this.objects = new ObjectRequests(this.#requests, deadlines, this.#rules);
-    this.conditional = new ConditionalWrites(this.objects, this.#rules);
+    this.conditional = new ConditionalWrites(this.objects, this.#rules, () => this.probe());
     this.multipart = new MultipartRequests(this.#requests, deadlines, this.#rules);
     this.lists = new ObjectLists((query) => this.#list(query));
   }
@@ -64,15 +72,15 @@ export class S3Bucket implements AsyncDisposable {
     if (!/BucketAlready(OwnedByYou|Exists)/.test(error.message)) throw error;
   }
 
-  /** `ObjectStore.probe`. */
+  /** `ObjectStore.probe`. Calls at the same time share one probe. */
   async probe(options: ProbeOptions = {}): Promise<StoreCapabilities> {
-    const probe = () => probeStore(this.#requests, this.#deadlines, options);
-    const first = await probe();
-    // Of a thorough probe, a person reads the result, and can repeat it.
-    const isSure = options.isThorough || limitationsOf(first).length === 0;
-    const found = isSure ? first : foundByEither(first, await probe());
-    this.#rules.adopt(found);
-    return found;
+    if (this.#running) return this.#running;
+    this.#running = this.#probe(options);
+    try {
+      return await this.#running;
+    } finally {
+      this.#running = undefined;
+    }
   }
 
   async remove(key: string): Promise<void> {
@@ -103,6 +111,17 @@ export class S3Bucket implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#requests[Symbol.asyncDispose]();
+  }
+
+  async #probe(options: ProbeOptions): Promise<StoreCapabilities> {
+    const probe = () => probeStore(this.#requests, this.#deadlines, options);
+    const first = await probe();
+    // Of a thorough probe, a person reads the result, and can repeat it.
+    const isSure = options.isThorough || limitationsOf(first).length === 0;
+    const found = isSure ? first : foundByEither(first, await probe());
+    this.#rules.adopt(found);
+    this.#onProbed(found);
+    return found;
   }
 
   // The response to a HEAD has no body, and so no code that says why.

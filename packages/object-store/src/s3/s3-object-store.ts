@@ -3,6 +3,7 @@ import { assertObjectKey, assertPrefix } from '../object-keys.ts';
 import { maxListLength, type ObjectStore } from '../object-store.ts';
 import { PartMemory } from '../part-memory.ts';
 import { partBytes } from '../part-size.ts';
+import type { StoreCapabilities } from '../store-capabilities.ts';
 import { defaultDeadlines, type StoreDeadlines } from './deadlines.ts';
 import { uploadToS3 } from './multipart-upload.ts';
 import { type S3Address, S3Bucket } from './s3-bucket.ts';
@@ -11,17 +12,27 @@ import { appendToS3, completeOnS3, discardOnS3 } from './staged-upload.ts';
 export interface StoreOptions {
   /** Shared by all uploads of the process; default: eight parts. */
   readonly memory?: PartMemory | undefined;
-  /** Whether an unconfirmed checksum fails a write until `probe` finds that the store has none; default: no. */
+  /**
+   * Whether the process probes the store before its first conditional write, and whenever the store contradicts what the last probe has found.
+   * Until then, an unconfirmed checksum fails a write. Default: no.
+   */
   readonly isStrict?: boolean | undefined;
+  /** Gets what each probe finds. */
+  readonly onProbed?: ((found: StoreCapabilities) => void) | undefined;
   readonly deadlines?: StoreDeadlines | undefined;
 }
 
 /** Stores objects in a bucket of any S3-compatible store. */
 export function s3ObjectStore(
   address: S3Address,
-  { memory = new PartMemory(8 * partBytes), isStrict = false, deadlines = defaultDeadlines }: StoreOptions = {},
+  {
+    memory = new PartMemory(8 * partBytes),
+    isStrict = false,
+    onProbed = () => {},
+    deadlines = defaultDeadlines,
+  }: StoreOptions = {},
 ): ObjectStore {
-  const bucket = new S3Bucket(address, deadlines, isStrict);
+  const bucket = new S3Bucket(address, { deadlines, isStrict, onProbed });
   const { objects, conditional, lists } = bucket;
   const stat = async (key: string) => {
     assertObjectKey(key);

@@ -14,7 +14,7 @@ import { newStagedWrite, type StagedWrite } from '../staged-write.ts';
 import { foundByEither, fullCapabilities, limitationsOf, type StoreCapabilities } from '../store-capabilities.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
-const onMinio = { ...fullCapabilities, hasMd5OfParts: true, harmless: [] };
+const onMinio = { ...fullCapabilities, hasMd5OfParts: true, notes: [] };
 
 const found: Record<Habit, Partial<StoreCapabilities>> = {
   'ignores conditions': { hasConditionalWrites: false },
@@ -30,6 +30,7 @@ const found: Record<Habit, Partial<StoreCapabilities>> = {
   'has no empty lists': {},
   'joins replaced parts': {},
   'keeps replaced parts': {},
+  'lists late': { hasImmediateLists: false },
 };
 
 const combinations: [string, readonly Habit[]][] = [
@@ -63,7 +64,7 @@ describeWithMinio('a store that', {}, (start) => {
     test('is detected, and no object of the probe remains', async () => {
       const before = await keptBy(store);
       const capabilities = Object.assign({}, onMinio, ...has.map((habit) => found[habit]));
-      expect(await store.probe()).toEqual({ ...capabilities, harmless: expect.any(Array) });
+      expect(await store.probe()).toEqual({ ...capabilities, notes: expect.any(Array) });
       expect(await keptBy(store)).toEqual(before);
     });
 
@@ -110,24 +111,41 @@ describeWithMinio('a store that', {}, (start) => {
     });
   });
 
-  test('before a strict process has probed the store, a staged write is neither completed nor lost', async () => {
+  test('a strict process probes the store before it completes a staged write', async () => {
     await using proxy = await startHabitProxy(minio, ['ignores conditions']);
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
     const bytes = randomBytes(partBytes + 1);
     const write = await appendAll(store, [bytes]);
-    const error = await store.completeWrite(write).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ message: 'object store has not been probed yet' });
-    expect(error).not.toBeInstanceOf(StagedWriteLost);
-    await store.probe();
     expect((await store.completeWrite(write)).size).toBe(bytes.length);
     expect((await readAll(store, write.key)).equals(bytes)).toBe(true);
   });
+
+  const uses: [string, (store: ObjectStore) => Promise<unknown>][] = [
+    ['a record', (store) => store.commit(`records/${newMediaKey()}.json`, Buffer.from('{}'))],
+    ['media', (store) => store.put(mediaObjectKey(newMediaKey()), Readable.from([randomBytes(10)]))],
+    ['a staged write', async (store) => store.completeWrite(await appendAll(store, [randomBytes(10)]))],
+  ];
+  test.each(uses)(
+    'that loses conditional writes while it runs refuses %s once, and is probed again',
+    async (_, use) => {
+      const has: Habit[] = [];
+      const found: boolean[] = [];
+      const onProbed = ({ hasConditionalWrites }: StoreCapabilities) => void found.push(hasConditionalWrites);
+      await using proxy = await startHabitProxy(minio, has);
+      await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true, onProbed });
+      await use(store);
+      has.push('ignores conditions');
+      await expect(use(store)).rejects.toThrow(Error);
+      await use(store);
+      expect(found).toEqual([true, false]);
+    },
+  );
 
   test.each([
     ['ignores conditions', 'permission to read media'],
     ['conflicts', undefined],
   ] as const)('%s is, to a key that may not read media: %s', async (habit, fault) => {
-    await using proxy = await startHabitProxy(minio, [habit], { mayReadMedia: false });
+    await using proxy = await startHabitProxy(minio, [habit, 'refuses reads of media']);
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
     const found = store.probe().then(limitationsOf, (error: Error) => [error.message]);
     expect(await found).toEqual(fault ? [expect.stringContaining(fault)] : []);

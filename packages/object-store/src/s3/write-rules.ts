@@ -48,11 +48,16 @@ export class WriteRules {
   }
 
   /**
-   * On a store that ignores conditions, the write that proves an object would replace it by nothing. So a strict process first has to know the store.
-   * @throws StoreUnavailable before the first probe of a strict process
+   * Whether a strict process has to probe the store before its next conditional write: on a store that ignores conditions, the write that proves an
+   * object would replace it by nothing.
    */
-  requireProbed(): void {
-    if (this.isStrict && !this.#isProbed) throw new StoreUnavailable('object store has not been probed yet');
+  get needsProbe(): boolean {
+    return this.isStrict && !this.#isProbed;
+  }
+
+  /** The store has accepted a conditional write of an object that it had: it has lost the object, or conditional writes. */
+  doubt(): void {
+    this.#isProbed = false;
   }
 
   /** The store refuses conditional writes. */

@@ -10,7 +10,7 @@ import { Checksum } from '@echodrop/object-store/checksum';
 import { S3Signer } from '@echodrop/object-store/s3/sign-s3';
 import { md5Of } from '@echodrop/object-store/s3/write-rules';
 import { Secret } from '@echodrop/service/secret';
-import type { Habit } from './habits.ts';
+import type { Fault, Habit } from './habits.ts';
 import { listen } from './listen.ts';
 import type { RunningMinio } from './start-minio.ts';
 
@@ -29,18 +29,16 @@ interface Refusal {
 type Answer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
 /**
- * A proxy in front of a MinIO that has habits of other stores. It signs each request itself, since it changes them.
- * `mayReadMedia`: whether reads of media are allowed, which policies of services may forbid.
+ * A proxy in front of a MinIO that has habits of other stores, as long as they are in `has`. It signs each request itself, since it changes them.
  */
 export async function startHabitProxy(
   minio: Pick<RunningMinio, 'endpoint' | 'region' | 'accessKey' | 'secretKey'>,
-  has: readonly Habit[],
-  { mayReadMedia = true } = {},
+  has: readonly (Habit | Fault)[],
 ): Promise<AsyncDisposable & { readonly endpoint: string }> {
   const { hostname, port, host } = new URL(minio.endpoint);
   const keys = { accessKey: new Secret(minio.accessKey), secretKey: new Secret(minio.secretKey) };
   const signer = new S3Signer({ host, region: minio.region, ...keys });
-  const state = new HabitState(has, mayReadMedia);
+  const state = new HabitState(has);
   const forward = async ({ method, url, headers, body }: S3Request): Promise<Answer> => {
     const signed = Object.fromEntries(
       Object.entries(headers).filter(([name]) => name.startsWith('x-amz-checksum') || name === 'x-amz-copy-source'),
@@ -87,20 +85,18 @@ const secondMs = 1000;
 
 /** What the proxy remembers, and what it makes of a request. */
 class HabitState {
-  readonly #has: readonly Habit[];
-  readonly #mayReadMedia: boolean;
+  readonly #has: readonly (Habit | Fault)[];
   readonly #running = new Set<string>();
   readonly #writtenAt = new Map<string, number>();
   /** Sizes, tags and checksums of the parts of each multipart upload, by number; the bytes only for the habit that needs them. */
   readonly #parts = new Map<string, Map<number, { size: number; etag: string; crc32: string; bytes?: Buffer }>>();
 
-  constructor(has: readonly Habit[], mayReadMedia: boolean) {
+  constructor(has: readonly (Habit | Fault)[]) {
     this.#has = has;
-    this.#mayReadMedia = mayReadMedia;
   }
 
   async pass(request: S3Request, forward: (request: S3Request) => Promise<Answer>): Promise<Answer> {
-    const refusal = this.#refuse(request);
+    const refusal = this.#forbid(request) ?? this.#refuse(request);
     if (refusal) return refused(refusal);
     const { url, method, headers } = request;
     if (this.#replacesPart(request)) {
@@ -111,16 +107,20 @@ class HabitState {
     const isConditional = method === 'PUT' && headers['if-none-match'] !== undefined;
     if (isConditional) this.#running.add(url.pathname);
     try {
-      return this.#answer(request, await forward(this.#change(request)));
+      return this.#spoil(request, this.#answer(request, await forward(this.#change(request))));
     } finally {
       if (isConditional) this.#running.delete(url.pathname);
     }
   }
 
+  #forbid({ method, url }: S3Request): Refusal | undefined {
+    const isReadOfMedia = ['GET', 'HEAD'].includes(method) && /^\/[^/]+\/media\//.test(url.pathname);
+    const isReadRefused = isReadOfMedia && this.#hasHabit('refuses reads of media');
+    const isRemovalRefused = method === 'DELETE' && this.#hasHabit('refuses removals');
+    return isReadRefused || isRemovalRefused ? { status: 403, code: 'AccessDenied' } : undefined;
+  }
+
   #refuse({ method, url, headers, body }: S3Request): Refusal | undefined {
-    const isRead = method === 'GET' || method === 'HEAD';
-    if (!this.#mayReadMedia && isRead && /^\/[^/]+\/media\//.test(url.pathname))
-      return { status: 403, code: 'AccessDenied' };
     const isConditional = method === 'PUT' && headers['if-none-match'] !== undefined;
     const hasChecksums = Object.keys(headers).some((name) => /^x-amz-(sdk-)?checksum/.test(name));
     if (this.#hasHabit('refuses checksums') && hasChecksums) return { status: 400, code: 'InvalidArgument' };
@@ -140,11 +140,14 @@ class HabitState {
   }
 
   #isSecondWrite({ pathname, searchParams }: URL): boolean {
-    if (!this.#hasHabit('refuses second writes') || searchParams.has('uploadId')) return false;
-    const now = performance.now();
-    const before = this.#writtenAt.get(pathname) ?? Number.NEGATIVE_INFINITY;
-    this.#writtenAt.set(pathname, now);
-    return now - before < secondMs;
+    if (searchParams.has('uploadId')) return false;
+    const isSecond = this.#isNew(pathname);
+    this.#writtenAt.set(pathname, performance.now());
+    return isSecond && this.#hasHabit('refuses second writes');
+  }
+
+  #isNew(pathname: string): boolean {
+    return performance.now() - (this.#writtenAt.get(pathname) ?? Number.NEGATIVE_INFINITY) < secondMs;
   }
 
   #hasUnequalParts({ searchParams }: URL, completion: Buffer): boolean {
@@ -158,6 +161,7 @@ class HabitState {
   #change(request: S3Request): S3Request {
     const headers = { ...request.headers };
     if (this.#hasHabit('ignores conditions')) delete headers['if-none-match'];
+    if (this.#hasHabit('ignores ranges')) delete headers['range'];
     if (this.#hasHabit('ignores checksums')) {
       for (const name of Object.keys(headers)) if (/^x-amz-checksum|^content-md5$/.test(name)) delete headers[name];
     }
@@ -195,6 +199,26 @@ class HabitState {
     return { status, headers, body };
   }
 
+  #spoil({ url }: S3Request, { status, headers, body }: Answer): Answer {
+    const isLate = this.#hasHabit('lists late') && url.searchParams.has('list-type');
+    return {
+      status: status === 412 && this.#hasHabit('responds with 304 to a write') ? 304 : status,
+      headers: this.#hasHabit('has another time') ? { ...headers, date: 'Mon, 30 Nov 2020 12:00:00 GMT' } : headers,
+      body: isLate ? this.#withoutNew(url, body) : body,
+    };
+  }
+
+  #withoutNew({ pathname }: URL, list: Buffer): Buffer {
+    const bucket = pathname.replace(/\/$/, '');
+    return Buffer.from(
+      list
+        .toString()
+        .replaceAll(/<Contents><Key>([^<]*)<.*?<\/Contents>/gs, (object, key: string) =>
+          this.#isNew(`${bucket}/${decodeURIComponent(key)}`) ? '' : object,
+        ),
+    );
+  }
+
   #changeCompletion(uploadId: string, completion: Buffer, response: Buffer): Buffer {
     let xml = response.toString();
     if (this.#hasHabit('joins checksums'))
@@ -219,7 +243,7 @@ class HabitState {
     parts.set(Number(searchParams.get('partNumber')), { ...part, ...(this.#hasHabit('joins checksums') && { bytes }) });
   }
 
-  #hasHabit(habit: Habit): boolean {
+  #hasHabit(habit: Habit | Fault): boolean {
     return this.#has.includes(habit);
   }
 }

@@ -25,7 +25,17 @@ export type Habit =
   /** Completes an upload whose part was replaced, with the new part. */
   | 'joins replaced parts'
   /** SeaweedFS: completes an upload whose part was replaced, with the part that was named. */
-  | 'keeps replaced parts';
+  | 'keeps replaced parts'
+  /** Stores that copy their index between sites. */
+  | 'lists late';
+
+/** What makes a store unusable, or a key: policies of services forbid some reads. */
+export type Fault =
+  | 'ignores ranges'
+  | 'has another time'
+  | 'responds with 304 to a write'
+  | 'refuses removals'
+  | 'refuses reads of media';
 
 export const habits: readonly Habit[] = [
   'ignores conditions',
@@ -41,6 +51,7 @@ export const habits: readonly Habit[] = [
   'has no empty lists',
   'joins replaced parts',
   'keeps replaced parts',
+  'lists late',
 ];
 
 /** What makes a store the least capable one that can be used. */

@@ -1,0 +1,108 @@
+import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
+import type { StoreUnavailable } from '../object-store.ts';
+import type { StoreDeadlines } from './deadlines.ts';
+import { MultipartRequests, type WrittenPart } from './multipart-requests.ts';
+import { contentOf, ObjectRequests } from './object-requests.ts';
+import type { SignedRequests, StoreResponse } from './signed-requests.ts';
+import { OtherPartsJoined, StoreRefused } from './store-response.ts';
+import { WriteRules } from './write-rules.ts';
+
+/** The content of the objects of a probe. */
+export const probeBytes = Buffer.from('A probe of this store.');
+
+/** The objects and multipart uploads of one probe, and what it has found. Disposing removes them. */
+export class ProbeObjects implements AsyncDisposable {
+  readonly rules = new WriteRules(true);
+  /** See StoreCapabilities. */
+  readonly notes = new Set<string>();
+  /** Whether the key may read media. */
+  canRead = true;
+  readonly #requests: SignedRequests;
+  readonly #deadlines: StoreDeadlines;
+  readonly #objects: ObjectRequests;
+  readonly #multipart: MultipartRequests;
+  readonly #keys: string[] = [];
+  /** Keys and ids of multipart uploads. */
+  readonly #uploads: [string, string][] = [];
+
+  constructor(requests: SignedRequests, deadlines: StoreDeadlines) {
+    this.#requests = requests;
+    this.#deadlines = deadlines;
+    this.#objects = new ObjectRequests(requests, deadlines, this.rules);
+    this.#multipart = new MultipartRequests(requests, deadlines, this.rules);
+  }
+
+  newKey(): string {
+    const key = mediaObjectKey(newMediaKey());
+    this.#keys.push(key);
+    return key;
+  }
+
+  /** Writes a new object. @returns its key */
+  async put(): Promise<string> {
+    const key = this.newKey();
+    await this.#objects.put(key, contentOf(probeBytes));
+    return key;
+  }
+
+  async putUnlessExists(key: string): Promise<StoreResponse> {
+    return this.#objects.write(key, contentOf(probeBytes), { 'if-none-match': '*' });
+  }
+
+  /** Writes a new object, with nothing but these headers. */
+  async putWith(headers: { headers?: Record<string, string>; signedHeaders?: Record<string, string> }) {
+    const request = { ...headers, body: probeBytes };
+    const response = await this.#requests.send('PUT', this.newKey(), request, this.#deadlines.writeMs);
+    // `null`: the bucket kept versions before.
+    if ((response.headers['x-amz-version-id'] ?? 'null') !== 'null')
+      this.notes.add(
+        'The bucket keeps versions: what Echodrop removes stays in it until a lifecycle rule deletes old versions.',
+      );
+    return response;
+  }
+
+  /** A request for an object or, without a key, for the bucket. */
+  async get(key: string, request: { query?: Record<string, string>; headers?: Record<string, string> } = {}) {
+    return this.#requests.send('GET', key, request, this.#deadlines.callMs);
+  }
+
+  /** The tag of an object, undefined if it does not exist, `unknown` without permission to read. */
+  async tagOf(key: string): Promise<string | undefined> {
+    const found = await this.#objects.head(key).catch((error: unknown) => {
+      if (!(error instanceof StoreRefused)) throw error;
+      this.canRead = false;
+      return { etag: 'unknown' };
+    });
+    return found?.etag;
+  }
+
+  async beginParts() {
+    const key = this.newKey();
+    const uploadId = await this.#multipart.create(key, 'application/octet-stream');
+    this.#uploads.push([key, uploadId]);
+    const put = async (part: Buffer, number = 1): Promise<WrittenPart> => {
+      const content = contentOf(part);
+      const query = { uploadId, partNumber: `${number}` };
+      return { etag: await this.#objects.put(key, content, { query }), crc32: content.checksum.base64 };
+    };
+    const complete = (parts: readonly WrittenPart[], all: Buffer) =>
+      this.#multipart.complete(key, uploadId, parts, contentOf(all).checksum.base64);
+    /** Why the store does not complete the upload, or completes it otherwise; undefined if it does. */
+    const refusalOf = async (parts: readonly WrittenPart[], all: Buffer): Promise<StoreUnavailable | undefined> => {
+      try {
+        await complete(parts, all);
+        return undefined;
+      } catch (error) {
+        if (error instanceof StoreRefused || error instanceof OtherPartsJoined) return error;
+        throw error;
+      }
+    };
+    return { key, put, complete, refusalOf };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const remove = (key: string, query = {}) => this.#requests.send('DELETE', key, { query }, this.#deadlines.callMs);
+    await Promise.allSettled(this.#uploads.map(([key, uploadId]) => remove(key, { uploadId })));
+    await Promise.allSettled(this.#keys.map((key) => remove(key)));
+  }
+}

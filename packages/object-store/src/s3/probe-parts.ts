@@ -1,0 +1,52 @@
+import { joinedTag, type WrittenPart } from './multipart-requests.ts';
+import { type ProbeObjects, probeBytes } from './probe-objects.ts';
+import { OtherPartsJoined, PartsLost, responseError, StoreRefused } from './store-response.ts';
+
+const other = Buffer.from('Another probe of this store.');
+const MiB = 1024 * 1024;
+
+/** Completes a multipart upload, and tries to complete one whose part was replaced. */
+export async function probeParts(probe: ProbeObjects) {
+  const upload = await probe.beginParts();
+  const part = await upload.put(probeBytes);
+  const tag = await upload.complete([part], probeBytes);
+  const found = await probe.tagOf(upload.key);
+  const hasMd5OfParts = tag === joinedTag([part.etag]);
+  probe.rules.adopt({ ...probe.rules.capabilities, hasMd5OfParts });
+  const late = await probe.beginParts();
+  const first = await late.put(probeBytes);
+  await late.put(other);
+  const refusal = await late.refusalOf([first], probeBytes);
+  if (refusal instanceof OtherPartsJoined)
+    probe.notes.add('The store completes a multipart upload although a part was replaced: its response shows it.');
+  const hasNamedPart = refusal === undefined && (await has(probe, late.key));
+  if (hasNamedPart) probe.notes.add('The store keeps a part that was replaced, and joins the one that was named.');
+  return {
+    comparesParts: refusal !== undefined || hasNamedPart,
+    hasMd5OfParts,
+    hasFinalTags: found === 'unknown' || found === tag,
+  };
+}
+
+/** Completes a multipart upload of parts of different sizes. */
+export async function probeUnequalParts(probe: ProbeObjects): Promise<void> {
+  const upload = await probe.beginParts();
+  const parts: WrittenPart[] = [];
+  const all = Buffer.alloc(10 * MiB + 2);
+  for (const size of [5 * MiB, 5 * MiB + 1, 1]) parts.push(await upload.put(all.subarray(0, size), parts.length + 1));
+  if ((await upload.refusalOf(parts, all)) instanceof StoreRefused)
+    probe.notes.add('The store refuses parts of different sizes: all parts but the last have 8 MiB.');
+}
+
+/** Lists no multipart upload. gofakes3 refuses that until the first one in a bucket, so this comes before all others. */
+export async function probeEmptyUploads(probe: ProbeObjects): Promise<void> {
+  const { status, body } = await probe.get('', { query: { uploads: '', prefix: probe.newKey() } });
+  if (responseError(status, body) instanceof PartsLost)
+    probe.notes.add('The store responds with NoSuchUpload to a list of multipart uploads if there are none.');
+}
+
+/** Whether an object has the bytes of a probe; false without permission to read. */
+async function has(probe: ProbeObjects, key: string): Promise<boolean> {
+  const { status, body } = await probe.get(key);
+  return status === 200 && body.equals(probeBytes);
+}
