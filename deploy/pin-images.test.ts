@@ -1,4 +1,4 @@
-import { chmod, cp, glob, mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { chmod, cp, glob, mkdir, mkdtempDisposable, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
@@ -101,6 +101,27 @@ test('a check fails while an image has no digest, and names it', async () => {
   const unpinned = await pin(['--check']);
   expect(unpinned).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('redis:8-bookworm') });
   expect(await pin([])).toMatchObject({ exitCode: 0 });
+  expect(await pin(['--check'])).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await pin(['--tags'])).toMatchObject({ exitCode: 0 });
+});
+
+test.each([
+  ['deploy/other.yml', '    image: "redis:8-bookworm"'],
+  ['deploy/other.yaml', '- image: registry.example:5000/redis:8'],
+  ['deploy/other.yaml', '  image: redis'],
+  ['deploy/other.yaml', '  image: redis:8-bookworm # the newest'],
+  ['deploy/other.yaml', '\timage : redis:8-bookworm'],
+  ['deploy/Dockerfile.other', 'FROM --platform=linux/amd64 debian:bookworm-slim'],
+  ['deploy/Dockerfile.other', 'from debian:bookworm-slim as plain'],
+  ['docs/other.md', '    image: redis:latest'],
+])('a check fails for %s with %j', async (file, line) => {
+  expect(await pin([])).toMatchObject({ exitCode: 0 });
+  await writeFile(join(copy, file), `${line}\n`);
+  expect(await pin(['--check'])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(/^Images without.*\n.+$/),
+  });
+  await rm(join(copy, file));
   expect(await pin(['--check'])).toMatchObject({ exitCode: 0, stderr: '' });
   expect(await pin(['--tags'])).toMatchObject({ exitCode: 0 });
 });
