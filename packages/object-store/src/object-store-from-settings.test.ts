@@ -25,7 +25,7 @@ test('the default is S3, and all missing settings are reported at once', () => {
     'S3_BUCKET is required if OBJECT_STORE is s3',
     'S3_ACCESS_KEY is required if OBJECT_STORE is s3',
     'S3_SECRET_KEY is required if OBJECT_STORE is s3',
-    'S3_ENDPOINT must be an http(s) address without a path',
+    'S3_ENDPOINT must be an http(s) address with a host alone, such as https://media.example',
   ]);
 });
 

@@ -1,12 +1,8 @@
-import { choice, httpAddress, requiredWhen, requireSet, type Settings, secret, text } from '@echodrop/service/env';
+import { choice, httpOrigin, requiredWhen, requireSet, type Settings, secret, text } from '@echodrop/service/env';
 import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import { type StoreOptions, s3ObjectStore } from './s3/s3-object-store.ts';
 
-const endpoint = httpAddress().refine(
-  (address) => new URL(address).pathname === '/',
-  'must be an http(s) address without a path',
-);
 const bucket = text().refine((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name), 'must be a bucket name');
 
 /** Every process that reads or writes objects needs the same values. */
@@ -15,7 +11,7 @@ export const storeSettings = {
     '`s3` (formerly `minio`) or `filesystem` (`npm start`: `filesystem`)',
   ),
   OBJECT_STORE_DIR: requiredWhen('OBJECT_STORE', 'filesystem', text()).describe('folder of the filesystem store'),
-  S3_ENDPOINT: requiredWhen('OBJECT_STORE', 's3', endpoint).describe('URL of the S3 store, without a path'),
+  S3_ENDPOINT: requiredWhen('OBJECT_STORE', 's3', httpOrigin()).describe('URL of the S3 store, without a path'),
   S3_REGION: text('us-east-1').describe('region of the S3 store'),
   S3_BUCKET: requiredWhen('OBJECT_STORE', 's3', bucket).describe(
     'bucket; a missing one is created if the keys allow it',

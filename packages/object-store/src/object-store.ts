@@ -179,6 +179,6 @@ export interface ObjectStore extends AsyncDisposable {
   /** The time by the clock of `writtenAt`, to the second. */
   clock(): Promise<Date>;
 
-  /** Checks that the store responds; creates a missing bucket or directory. @throws StoreUnavailable */
+  /** Checks that the store responds, and can be used by this process; creates a missing bucket or directory. @throws StoreUnavailable */
   ready(): Promise<void>;
 }

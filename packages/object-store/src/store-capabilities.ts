@@ -21,8 +21,10 @@ export interface StoreCapabilities {
 }
 
 export interface ProbeOptions {
-  /** Also tests what takes large requests, many, or permission to list multipart uploads. */
+  /** Also tests what takes large requests, many, or permission to list. */
   readonly isThorough?: boolean;
+  /** Ends the probe, which removes its objects before it throws the reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** What AWS and MinIO do. */

@@ -117,7 +117,7 @@ test.each([
 
 test.each(['/photos', '/?a=b', '/#a', '?'])('an origin with %s after it is invalid', (after) => {
   expect(faultsOf({ SITE: httpOrigin() }, { SITE: `https://photos.example${after}` })).toEqual([
-    'SITE must be an http(s) address without a path',
+    'SITE must be an http(s) address with a host alone, such as https://media.example',
   ]);
 });
 

@@ -69,7 +69,10 @@ export function httpAddress(fallback?: string) {
 export function httpOrigin(fallback?: string) {
   const origin = httpAddress()
     .transform((value) => new URL(value))
-    .refine(({ href, origin }) => href === `${origin}/`, 'must be an http(s) address without a path')
+    .refine(
+      ({ href, origin }) => href === `${origin}/`,
+      'must be an http(s) address with a host alone, such as https://media.example',
+    )
     .transform(({ origin }) => origin);
   return fallback === undefined ? origin : origin.default(fallback);
 }

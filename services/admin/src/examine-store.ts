@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, mediaPrefix, newMediaKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { partBytes } from '@echodrop/object-store/part-size';
 import { newStagedWrite, type StagedWrite } from '@echodrop/object-store/staged-write';
@@ -18,25 +18,31 @@ const unfinishedAgeMs = 60 * 60_000;
 
 type Findings = AsyncIterable<StoreFinding>;
 
-/** Tests what Echodrop needs of a store, with objects of its own, which it removes. Ends at the first step that fails. */
-export async function* examineStore(store: ObjectStore): Findings {
+/**
+ * Tests what Echodrop needs of a store, with objects of its own, which it removes. Ends at the first step that fails.
+ * @throws the reason of `signal`, after it has removed them
+ */
+export async function* examineStore(store: ObjectStore, signal: AbortSignal): Findings {
   const [key, unfinishedKey] = [mediaObjectKey(newMediaKey()), mediaObjectKey(newMediaKey())];
   // An object can be removed before many are written.
   const steps: [string, () => Findings][] = [
     ['Reaching the bucket or folder', () => reach(store)],
     ['Writing an object', () => write(store, key)],
     ['Reading an object', () => read(store, key)],
+    ['Listing objects', () => list(store, key)],
     ['Removing an object', () => remove(store, key)],
-    ['Probing the store', () => probe(store)],
+    ['Probing the store', () => probe(store, signal)],
     ['Listing incomplete uploads', () => listUnfinished(store, unfinishedKey)],
   ];
   let running = '';
   try {
     for (const [name, run] of steps) {
       running = name;
+      signal.throwIfAborted();
       yield* run();
     }
   } catch (error) {
+    signal.throwIfAborted();
     yield { weight: 'wrong', sentence: `${running} failed: ${reasonOf(error)}` };
   } finally {
     await store.remove(key).catch(() => {});
@@ -62,6 +68,13 @@ async function* read(store: ObjectStore, key: string): Findings {
     : { weight: 'wrong', sentence: 'The store returns other bytes than it got.' };
 }
 
+async function* list(store: ObjectStore, key: string): Findings {
+  const before = await store.list(mediaPrefix, { after: key.slice(0, -1), limit: 1 });
+  const after = await store.list(mediaPrefix, { after: key, limit: 2 });
+  // A list that does not begin after a key, or has another order, is an error of `list`.
+  if (before[0]?.key === key && !after.some((object) => object.key === key)) yield ok('Lists begin after a key.');
+}
+
 async function* remove(store: ObjectStore, key: string): Findings {
   await store.remove(key);
   yield (await store.stat(key)) === undefined
@@ -69,8 +82,8 @@ async function* remove(store: ObjectStore, key: string): Findings {
     : { weight: 'wrong', sentence: 'An object is still there after its removal.' };
 }
 
-async function* probe(store: ObjectStore): Findings {
-  const found = await store.probe({ isThorough: true });
+async function* probe(store: ObjectStore, signal: AbortSignal): Findings {
+  const found = await store.probe({ isThorough: true, signal });
   yield ok('A range of an object is returned, and the clocks of store and machine agree.');
   if (found.checksums !== 'none') yield ok(`Writes are verified by ${verifiedBy[found.checksums]}.`);
   if (found.hasConditionalWrites) yield ok('Of twenty pairs of writers at once, one each created the object.');

@@ -1,17 +1,19 @@
 import { listsOfSweep } from '@echodrop/archive/sweep-orphans';
 import { isCheckCursor, listsOfCheck } from '@echodrop/archive/verify-store';
-import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkStore } from './check-store.ts';
 import { type CommandContext, CommandFailed, parseUpTo, printFromStore, withProgress } from './command-context.ts';
-import { readSweepConfig } from './config.ts';
+import { readStoreConfig, readSweepConfig } from './config.ts';
 import { examineStore } from './examine-store.ts';
 import { sweepOnce, sweepPeriodically } from './sweep-store.ts';
 
-async function* testStore(store: ObjectStore): AsyncGenerator<string> {
+// Not `printFromStore`, which closes the store at an interruption: its objects are removed first.
+async function testStore({ env, print, signal }: CommandContext): Promise<void> {
+  await using store = await objectStoreFromSettings(readStoreConfig(env));
   let isUsable = true;
-  for await (const { weight, sentence } of examineStore(store)) {
-    yield `${weight.padEnd(5)}  ${sentence}`;
+  for await (const { weight, sentence } of examineStore(store, signal)) {
+    print(`${weight.padEnd(5)}  ${sentence}`);
     isUsable &&= weight !== 'wrong';
   }
   if (!isUsable) throw new CommandFailed('The store test found faults.');
@@ -27,7 +29,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
       'Test whether Echodrop can use the object store of the settings, and report one finding per line: what it does, what it lacks and what follows, and ' +
         'why it cannot be used. Writes a few objects of its own, about 30 MB, and removes them. Needs no running system. Use the keys of admin, or the only ones.',
     )
-    .action(() => printFromStore(context, testStore));
+    .action(() => testStore(context));
 
   admin
     .command('sweep')

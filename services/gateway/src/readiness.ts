@@ -5,13 +5,12 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { Health } from '@echodrop/service/health';
 import { checkRedis, type RedisConnection } from '@echodrop/service/redis/redis';
 import type { BlockList } from './admit/block-list.ts';
-import { storeProbe } from './store-probe.ts';
 
 // A start waits no longer for the store.
 const storeCheckMs = 2000;
 
 interface ReadinessDeps {
-  readonly store: Pick<ObjectStore, 'ready' | 'probe'>;
+  readonly store: Pick<ObjectStore, 'ready'>;
   readonly blocks: Pick<BlockList, 'ready'>;
   readonly probes: Pick<ProbeClient, 'ready'>;
   readonly verifier: Pick<VerificationClient, 'ready'>;
@@ -26,12 +25,11 @@ export async function addReadinessChecks(
   health: Health,
   { store, blocks, probes, verifier, limitsRedis }: ReadinessDeps,
 ): Promise<void> {
-  const checkStore = storeProbe(store);
-  health.addCheck('store', checkStore);
+  health.addCheck('store', () => store.ready());
   health.addCheck('blocks', () => blocks.ready());
   // The queue Redis.
   health.addCheck('queue', () => probes.ready());
   health.addCheck('verifier', () => verifier.ready());
   health.addOptionalCheck('cache', () => checkRedis(limitsRedis));
-  await Promise.race([checkStore().catch(() => {}), sleep(storeCheckMs, undefined, { ref: false })]);
+  await Promise.race([store.ready().catch(() => {}), sleep(storeCheckMs, undefined, { ref: false })]);
 }

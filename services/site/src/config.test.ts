@@ -30,7 +30,7 @@ test.each(['https://example.org/photos', 'https://example.org/?a', 'https://exam
   'rejects the site address %s, which is not an origin',
   (address) => {
     expect(() => readConfig({ ...env, PUBLIC_SITE_URL: address })).toThrow(
-      'PUBLIC_SITE_URL must be an http(s) address without a path',
+      'PUBLIC_SITE_URL must be an http(s) address with a host alone, such as https://media.example',
     );
   },
 );
@@ -82,7 +82,10 @@ test.each<[string, readonly unknown[]]>([
   ['[0].issuer is required', [{ ...hall, issuer: undefined }]],
   ['[0].clientId is required', [{ ...hall, clientId: undefined }]],
   ['[0] has an unknown field', [{ ...town, clientSecret: 'hunter2' }]],
-  ['[0].origins[0] must be an http(s) address without a path', [{ ...town, origins: ['https://a.example/b'] }]],
+  [
+    '[0].origins[0] must be an http(s) address with a host alone, such as https://media.example',
+    [{ ...town, origins: ['https://a.example/b'] }],
+  ],
   ['[0].scope may contain only profile, read:accounts', [{ ...town, scope: ' ' }]],
   ['[0].scope may contain only profile, read:accounts', [{ ...town, scope: 'read' }]],
   ['[1].scope may contain only profile, read:accounts', [hall, { ...town, scope: 'read:accounts write' }]],

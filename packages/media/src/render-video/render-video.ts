@@ -10,7 +10,7 @@ import { hasCleanEntryPoints, hasSeveralDescriptions } from '../video-layout/ent
 import { type LocalVideo, type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
-import { decoderOptions, videoGuards } from '../video-layout/video-codecs.ts';
+import { decoderOptions, isoTypes, videoGuards } from '../video-layout/video-codecs.ts';
 import { hasHiddenPictures, hasPictures, startOptions } from '../video-layout/video-edits.ts';
 import { clearOtherBoxes } from './clear-boxes.ts';
 import { type ColourFilters, colourAttempts, scaleForEncoder } from './colour-filters.ts';
@@ -61,7 +61,7 @@ export async function renderVideo(
   const end = await withDeadline(seconds, signal, async (signal) => {
     const mayCopy = await canBeCopied({ path, type, track: picture }, { ...bounds, signal });
     // Whether a track fits into an MP4 and plays from every entry point, and whether sound can be decoded, only shows when tried.
-    for (const attempt of attempts(picture, tracks, mayCopy)) {
+    for (const attempt of attempts(picture, soundTracks(type, picture, tracks), mayCopy)) {
       if (videoCostSeconds(picture, attempt.isCopy) > estimatedSeconds) return 'too_costly';
       const end = await encode({ path, type, picture }, attempt, outputPath, { ...bounds, signal });
       if (end !== 'broken') return end;
@@ -129,20 +129,23 @@ interface Attempt {
   readonly sound: Track | undefined;
 }
 
-function attempts(picture: Track, tracks: readonly Track[], mayCopy: boolean): readonly Attempt[] {
+function attempts(picture: Track, sounds: readonly Track[], mayCopy: boolean): readonly Attempt[] {
   const transcodings = colourAttempts(picture).map((colours) => ({
     isCopy: false,
     coding: transcode(picture, colours),
   }));
   const encodings = [...(mayCopy ? [{ isCopy: true, coding: copy }] : []), ...transcodings];
-  return [...soundTracks(tracks), undefined].flatMap((sound) => encodings.map((each) => ({ ...each, sound })));
+  return [...sounds, undefined].flatMap((sound) => encodings.map((each) => ({ ...each, sound })));
 }
 
 // The default one may have a codec that only its maker decodes.
 const maxSounds = 4;
 
-function soundTracks(tracks: readonly Track[]): readonly Track[] {
+function soundTracks(type: VideoType, picture: Track, tracks: readonly Track[]): readonly Track[] {
   const sounds = tracks.filter((track) => track.kind === 'sound');
+  // In MP4, ffprobe calls a track default if it is enabled (ISO/IEC 14496-12 8.3.2): others are off, unless that is said of the picture, too.
+  const areOff = isoTypes.includes(type) && picture.isDefault && !sounds.some((track) => track.isDefault);
+  if (areOff) return [];
   return sounds.toSorted((a, b) => Number(b.isDefault) - Number(a.isDefault)).slice(0, maxSounds);
 }
 

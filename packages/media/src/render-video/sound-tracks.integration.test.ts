@@ -64,6 +64,28 @@ async function heardTones(video: Buffer): Promise<readonly number[]> {
   });
 }
 
+/** Switches the tracks with these numbers, from 0, off in their headers (ISO/IEC 14496-12 8.3.2). */
+function withTracksOff(video: Buffer, ...tracks: readonly number[]): Buffer {
+  const changed = Buffer.from(video);
+  let at = 0;
+  for (let track = 0; track <= Math.max(...tracks); track += 1) {
+    at = changed.indexOf('tkhd', at + 1);
+    const flags = at + 7;
+    if (tracks.includes(track)) changed.writeUInt8(changed.readUInt8(flags) & ~1, flags);
+  }
+  return changed;
+}
+
+test.concurrent.each<[string, number[], string[]]>([
+  ['off', [1], ['video']],
+  ['and picture off', [0, 1], ['video', 'sound']],
+  ['on', [], ['video', 'sound']],
+])('the sound of an MP4 whose sound is %s', async (_, off, kinds) => {
+  const video = withTracksOff(await made([...picture, ...tone(440), ...x264, '-c:a', 'aac', '-f', 'mp4']), ...off);
+  const { tracks } = await videoMade('mp4', video);
+  expect(tracks.map(({ kind }) => kind)).toEqual(kinds);
+});
+
 async function isAccepted(bytes: Buffer): Promise<boolean> {
   const options = { scratchDir: tmpdir(), maxPixels: 1e8, signal: patientSignal() };
   return (await probeMedia(new CountedSource(bytes), options)).outcome === 'media';

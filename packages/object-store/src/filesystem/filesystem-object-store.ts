@@ -97,9 +97,7 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async probe(): Promise<StoreCapabilities> {
     await this.ready();
-    const found = { ...fullCapabilities, hasHardLinks: this.#names.hasLinks };
-    this.#onProbed(found);
-    return found;
+    return { ...fullCapabilities, hasHardLinks: this.#names.hasLinks };
   }
 
   async exists(key: string): Promise<boolean> {
@@ -173,7 +171,7 @@ export class FilesystemObjectStore implements ObjectStore {
       await fromStore(mkdir(directory, { recursive: true }));
       await fromStore(access(directory, constants.R_OK | constants.W_OK));
     }
-    this.#trial ??= this.#names.try().catch((error: unknown) => {
+    this.#trial ??= this.#try().catch((error: unknown) => {
       this.#trial = undefined;
       throw error;
     });
@@ -181,6 +179,11 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+
+  async #try(): Promise<void> {
+    await this.#names.try();
+    this.#onProbed({ ...fullCapabilities, hasHardLinks: this.#names.hasLinks });
+  }
 
   #pathOf(key: string): string {
     assertObjectKey(key);

@@ -1,7 +1,7 @@
 import { type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
 import { contentOf, type ObjectRequests } from './object-requests.ts';
 import type { StoreResponse } from './signed-requests.ts';
-import { hasOtherTag, isOtherTag, readTag, responseError } from './store-response.ts';
+import { hasOtherTag, isOtherTag, readTag, responseError, StoreRefused } from './store-response.ts';
 import { md5Of, type WriteRules } from './write-rules.ts';
 
 /** There is no such object. */
@@ -24,18 +24,44 @@ export interface ConfirmedObject {
 export class ConditionalWrites {
   readonly #objects: ObjectRequests;
   readonly #rules: WriteRules;
-  readonly #probe: () => Promise<unknown>;
 
-  /** `probe` lets the rules adopt what it finds (`WriteRules.needsProbe`). */
-  constructor(objects: ObjectRequests, rules: WriteRules, probe: () => Promise<unknown>) {
+  constructor(objects: ObjectRequests, rules: WriteRules) {
     this.#objects = objects;
     this.#rules = rules;
-    this.#probe = probe;
   }
 
   /** `ObjectStore.putIfAbsent`. */
   async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
-    if (this.#rules.needsProbe) await this.#probe();
+    return this.#onKnownStore(() => this.#putIfAbsent(key, bytes));
+  }
+
+  /** `ObjectStore.commit`: of two conditional writes at once, one must find the other. Else the written object is looked up. */
+  async commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+    return this.#onKnownStore(() => this.#commit(key, bytes));
+  }
+
+  /**
+   * Proves that an object exists, with permission to write alone: a conditional write of nothing must conflict. MinIO reports the
+   * tag of the existing object, which must be that of `written`; AWS does not.
+   * @returns the object's tag
+   * @throws NotStored if the object is missing. The caller then removes the empty object that may exist.
+   */
+  async requireStored(key: string, written: ConfirmedObject): Promise<string> {
+    return this.#onKnownStore(() => this.#requireStored(key, written));
+  }
+
+  /** Probes a store that is not known, and doubts one that loses what it has confirmed, or refuses what it accepted. */
+  async #onKnownStore<T>(write: () => Promise<T>): Promise<T> {
+    await this.#rules.ensureProbed();
+    try {
+      return await write();
+    } catch (error) {
+      if (error instanceof NotStored || error instanceof StoreRefused) this.#rules.doubt();
+      throw error;
+    }
+  }
+
+  async #putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     if (!this.#rules.capabilities.hasConditionalWrites) return this.#putIfMissing(key, bytes);
     const response = await this.#put(key, bytes, { 'if-none-match': '*' });
     // Other processes than the gateway do not probe.
@@ -49,39 +75,27 @@ export class ConditionalWrites {
     return 'created';
   }
 
-  /** `ObjectStore.commit`: of two conditional writes at once, one must find the other. Else the written object is looked up. */
-  async commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
-    if (this.#rules.needsProbe) await this.#probe();
+  async #commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     if (!this.#rules.confirmsByWrite) {
-      const outcome = await this.putIfAbsent(key, bytes);
+      const outcome = await this.#putIfAbsent(key, bytes);
       const found = await this.#objects.head(key);
       if (!found || found.size !== bytes.length) throw new NotStored();
       return isOtherTag(found.etag, md5Hex(bytes)) ? 'differs' : outcome;
     }
-    const put = () => this.putIfAbsent(key, bytes);
+    const put = () => this.#putIfAbsent(key, bytes);
     const writes = await Promise.allSettled([put(), put()]);
     const outcomes = writes.map((write) => (write.status === 'fulfilled' ? write.value : write.reason));
     if (outcomes.includes('exists')) return outcomes.includes('created') ? 'created' : 'exists';
     if (outcomes.includes('differs')) return 'differs';
-    const failure = outcomes.find((outcome) => outcome !== 'created');
-    if (failure === undefined) this.#rules.doubt();
-    throw failure ?? new NotStored();
+    throw outcomes.find((outcome) => outcome !== 'created') ?? new NotStored();
   }
 
-  /**
-   * Proves that an object exists, with permission to write alone: a conditional write of nothing must conflict. MinIO reports the
-   * tag of the existing object, which must be that of `written`; AWS does not.
-   * @returns the object's tag
-   * @throws NotStored if the object is missing. The caller then removes the empty object that may exist.
-   */
-  async requireStored(key: string, written: ConfirmedObject): Promise<string> {
-    if (this.#rules.needsProbe) await this.#probe();
+  async #requireStored(key: string, written: ConfirmedObject): Promise<string> {
     if (!this.#rules.confirmsByWrite) return this.#findStored(key, written);
     const { status, headers, body, isRepeated } = await this.#put(key, Buffer.alloc(0), { 'if-none-match': '*' });
     if (status !== 200 && status !== 412) throw responseError(status, body);
     // A repeated request may conflict with its own first try, so only the tag proves the object.
     const isOther = isRepeated ? readTag(headers) !== written.etag : hasOtherTag(headers, written.etag);
-    if (status === 200) this.#rules.doubt();
     if (status === 200 || isOther) throw new NotStored();
     return written.etag;
   }

@@ -24,8 +24,11 @@ export class ProbeObjects implements AsyncDisposable {
   readonly #keys: string[] = [];
   /** Keys and ids of multipart uploads. */
   readonly #uploads: [string, string][] = [];
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(requests: SignedRequests, deadlines: StoreDeadlines) {
+  /** `signal` lets `newKey` throw its reason. */
+  constructor(requests: SignedRequests, deadlines: StoreDeadlines, signal?: AbortSignal) {
+    this.#signal = signal;
     this.#requests = requests;
     this.#deadlines = deadlines;
     this.#objects = new ObjectRequests(requests, deadlines, this.rules);
@@ -33,6 +36,7 @@ export class ProbeObjects implements AsyncDisposable {
   }
 
   newKey(): string {
+    this.#signal?.throwIfAborted();
     const key = mediaObjectKey(newMediaKey());
     this.#keys.push(key);
     return key;

@@ -6,7 +6,7 @@ import { ProbeObjects, probeBytes } from './probe-objects.ts';
 import { probeEmptyUploads, probeParts, probeUnequalParts } from './probe-parts.ts';
 import { readObjectPage } from './response-xml.ts';
 import type { SignedRequests, StoreResponse } from './signed-requests.ts';
-import { responseError } from './store-response.ts';
+import { responseError, StoreRefused } from './store-response.ts';
 import { confirmsByWrite, isRefusal } from './write-rules.ts';
 
 const races = { usual: 1, thorough: 20 };
@@ -22,19 +22,23 @@ const isForbidden = ({ status }: StoreResponse) => status === 401 || status === 
 export async function probeStore(
   requests: SignedRequests,
   deadlines: StoreDeadlines,
-  { isThorough = false }: ProbeOptions = {},
+  { isThorough = false, signal }: ProbeOptions = {},
 ): Promise<StoreCapabilities> {
-  await using probe = new ProbeObjects(requests, deadlines);
-  if (isThorough) await probeEmptyUploads(probe);
-  const checksums = await probeChecksums(probe);
-  const key = await probe.put();
-  await requireReadable(probe, key);
-  const hasImmediateLists = await isListed(probe, key);
-  const { isConditional, hasRepeatedWrites } = await writeAgain(probe, key);
+  await using probe = new ProbeObjects(requests, deadlines, signal);
+  if (isThorough) await inStep('a list of multipart uploads', probeEmptyUploads(probe));
+  const checksums = await inStep('a write', probeChecksums(probe));
+  const key = await inStep('a write', probe.put());
+  const { isConditional, ...again } = await inStep('a second write', writeAgain(probe, key));
+  await inStep('reading an object', requireReadable(probe, key));
+  const hasImmediateLists = await inStep('a list', isListed(probe, key, isThorough));
   const pairs = isThorough ? races.thorough : races.usual;
-  const wins = isConditional ? await Promise.all(Array.from({ length: pairs }, () => race(probe))) : [];
-  const joined = await probeParts(probe);
-  const hasConditionalWrites = isConditional && wins.every((count) => count === 1);
+  const running = Array.from({ length: isConditional ? pairs : 0 }, () => race(probe));
+  // Else one could write after the removal of the objects.
+  await Promise.allSettled(running);
+  const runs = await Promise.all(running);
+  const joined = await inStep('a multipart upload', probeParts(probe));
+  const hasConditionalWrites = isConditional && runs.every(({ wins }) => wins === 1);
+  const hasRepeatedWrites = [again, ...runs].every((run) => run.hasRepeatedWrites);
   const found = {
     ...fullCapabilities,
     checksums,
@@ -45,9 +49,17 @@ export async function probeStore(
   };
   if (!probe.canRead && !confirmsByWrite(found))
     throw new StoreUnavailable('object store confirms no writes, so its key needs permission to read media');
-  if (isThorough) await probeUnequalParts(probe);
+  if (isThorough) await inStep('a multipart upload', probeUnequalParts(probe));
   // Whether two writes meet is chance: only many pairs show it.
   return { ...found, notes: isThorough ? [...probe.notes].sort() : [] };
+}
+
+/** @throws StoreUnavailable that names the step, if the store refuses it */
+async function inStep<T>(name: string, step: Promise<T>): Promise<T> {
+  return step.catch((error: unknown) => {
+    if (!(error instanceof StoreRefused)) throw error;
+    throw new StoreUnavailable(`object store refuses ${name}`, { cause: error });
+  });
 }
 
 /** What the store verifies. Later writes carry it. */
@@ -62,6 +74,12 @@ async function probeChecksums(probe: ProbeObjects): Promise<StoreCapabilities['c
 async function requireReadable(probe: ProbeObjects, key: string): Promise<void> {
   if ((await probe.tagOf(key)) === undefined)
     throw new StoreUnavailable('object store does not return an object that it has just stored');
+  const whole = await probe.get(key);
+  if (!isForbidden(whole) && !(whole.status === 200 && whole.body.equals(probeBytes)))
+    throw new StoreUnavailable('object store returns other bytes than it got');
+  // Bytes that change on their way look like a store that verifies none.
+  if (isForbidden(whole) && probe.rules.capabilities.checksums === 'none')
+    throw new StoreUnavailable('object store verifies no writes, so its key needs permission to read media');
   const part = await probe.get(key, { headers: { range: 'bytes=2-6' } });
   if (!isForbidden(part) && !(part.status === 206 && part.body.equals(probeBytes.subarray(2, 7))))
     throw new StoreUnavailable('object store returns another range of an object than requested');
@@ -70,10 +88,10 @@ async function requireReadable(probe: ProbeObjects, key: string): Promise<void> 
     throw new StoreUnavailable('object store has another time than this machine, or sends none: correct its clock');
 }
 
-/** Whether an object that was just written is in a list; true without permission to list media. @throws StoreUnavailable */
-async function isListed(probe: ProbeObjects, key: string): Promise<boolean> {
+/** Whether an object that was just written is in a list; true without permission to list media, unless it is required. @throws StoreUnavailable */
+async function isListed(probe: ProbeObjects, key: string, isRequired: boolean): Promise<boolean> {
   const response = await probe.get('', { query: { 'list-type': '2', prefix: key, 'encoding-type': 'url' } });
-  if (isForbidden(response)) return true;
+  if (isForbidden(response) && !isRequired) return true;
   if (response.status !== 200) throw responseError(response.status, response.body);
   return readObjectPage(response.body).objects.some((object) => object.key === key);
 }
@@ -90,11 +108,14 @@ async function writeAgain(probe: ProbeObjects, key: string) {
   return { isConditional, hasRepeatedWrites: !earlier.includes(429) };
 }
 
-/** @returns how many of two conditional writes of a new object created it */
-async function race(probe: ProbeObjects): Promise<number> {
+/** Two conditional writes of a new object at once: how many created it, and what `writeAgain` says, which may come too late at a slow store. */
+async function race(probe: ProbeObjects) {
   const key = probe.newKey();
   const both = await Promise.all([probe.putUnlessExists(key), probe.putUnlessExists(key)]);
   if (both.some(({ earlier }) => earlier.includes(409)))
     probe.notes.add('The store refuses one of two concurrent writes of an object with 409: it is repeated.');
-  return both.filter(({ status }) => status === 200).length;
+  return {
+    wins: both.filter(({ status }) => status === 200).length,
+    hasRepeatedWrites: !both.some(({ earlier }) => earlier.includes(429)),
+  };
 }

@@ -1,5 +1,5 @@
 import type { Secret } from '@echodrop/service/secret';
-import type { UnfinishedWrite } from '../object-store.ts';
+import { StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
 import { foundByEither, limitationsOf, type ProbeOptions, type StoreCapabilities } from '../store-capabilities.ts';
 import { ConditionalWrites } from './conditional-writes.ts';
 import type { StoreDeadlines } from './deadlines.ts';
@@ -52,16 +52,36 @@ export class S3Bucket implements AsyncDisposable {
     this.#region = region;
     this.#deadlines = deadlines;
     this.#requests = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
-    this.#rules = new WriteRules(isStrict);
+    this.#rules = new WriteRules(isStrict, isStrict ? () => this.probe() : undefined);
     this.#onProbed = onProbed;
     this.objects = new ObjectRequests(this.#requests, deadlines, this.#rules);
-    this.conditional = new ConditionalWrites(this.objects, this.#rules, () => this.probe());
+    this.conditional = new ConditionalWrites(this.objects, this.#rules);
     this.multipart = new MultipartRequests(this.#requests, deadlines, this.#rules);
     this.lists = new ObjectLists((query) => this.#list(query));
   }
 
+  /** `ObjectStore.ready`. */
+  async ready(): Promise<void> {
+    try {
+      await this.#ensureExists();
+    } catch (error) {
+      this.#rules.doubt();
+      throw error;
+    }
+    if (this.#running && !this.#rules.isProbed) throw new StoreUnavailable('object store is being probed');
+    await this.#rules.ensureProbed();
+  }
+
+  /** `ObjectStore.probe`. Calls at the same time share one probe. */
+  async probe(options: ProbeOptions = {}): Promise<StoreCapabilities> {
+    this.#running ??= this.#probe(options).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
   /** Creates the bucket if it is missing; another process may do the same. */
-  async ensureExists(): Promise<void> {
+  async #ensureExists(): Promise<void> {
     const found = await this.#send('HEAD', '');
     if (found.status === 200) return;
     if (found.status !== 404) throw await this.#refusalOf(found);
@@ -70,17 +90,6 @@ export class S3Bucket implements AsyncDisposable {
     if (made.status === 200) return;
     const error = responseError(made.status, made.body);
     if (!/BucketAlready(OwnedByYou|Exists)/.test(error.message)) throw error;
-  }
-
-  /** `ObjectStore.probe`. Calls at the same time share one probe. */
-  async probe(options: ProbeOptions = {}): Promise<StoreCapabilities> {
-    if (this.#running) return this.#running;
-    this.#running = this.#probe(options);
-    try {
-      return await this.#running;
-    } finally {
-      this.#running = undefined;
-    }
   }
 
   async remove(key: string): Promise<void> {

@@ -13,8 +13,8 @@ export interface StoreOptions {
   /** Shared by all uploads of the process; default: eight parts. */
   readonly memory?: PartMemory | undefined;
   /**
-   * Whether the process probes the store before its first conditional write, and whenever the store contradicts what the last probe has found.
-   * Until then, an unconfirmed checksum fails a write. Default: no.
+   * Whether the process probes the store before it is ready, before its first conditional write, and again after an outage, or after the store
+   * did otherwise than the probe found. Until then, an unconfirmed checksum fails a write. Default: no.
    */
   readonly isStrict?: boolean | undefined;
   /** Gets what each probe finds. */
@@ -89,7 +89,7 @@ export function s3ObjectStore(
     listUnfinishedWrites: () => bucket.unfinishedUploads(),
     abortWrite: ({ id, key = '' }) => bucket.abortUpload(key, id),
     clock: () => objects.clock(),
-    ready: () => bucket.ensureExists(),
+    ready: () => bucket.ready(),
     [Symbol.asyncDispose]: () => bucket[Symbol.asyncDispose](),
   };
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
-import { type Habit, habits, leastCapable } from '@echodrop/testkit/servers/habits';
+import { type Fault, type Habit, habits, leastCapable } from '@echodrop/testkit/servers/habits';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listObjects } from '../list-objects.ts';
@@ -21,6 +21,7 @@ const found: Record<Habit, Partial<StoreCapabilities>> = {
   'refuses conditions': { hasConditionalWrites: false },
   conflicts: {},
   'refuses second writes': { hasRepeatedWrites: false },
+  'refuses concurrent writes': { hasRepeatedWrites: false },
   'refuses checksums': { checksums: 'md5' },
   'ignores checksums': { checksums: 'tag' },
   'calls a wrong checksum a bad request': {},
@@ -36,6 +37,7 @@ const found: Record<Habit, Partial<StoreCapabilities>> = {
 const combinations: [string, readonly Habit[]][] = [
   ['no habit', []],
   ...habits.map((habit): [string, readonly Habit[]] => [habit, [habit]]),
+  ['refuses concurrent writes', ['refuses concurrent writes']],
   ['the least capable', leastCapable],
   ['joins replaced parts and ignores checksums', ['joins replaced parts', 'ignores checksums']],
 ];
@@ -125,21 +127,69 @@ describeWithMinio('a store that', {}, (start) => {
     ['media', (store) => store.put(mediaObjectKey(newMediaKey()), Readable.from([randomBytes(10)]))],
     ['a staged write', async (store) => store.completeWrite(await appendAll(store, [randomBytes(10)]))],
   ];
-  test.each(uses)(
-    'that loses conditional writes while it runs refuses %s once, and is probed again',
-    async (_, use) => {
+  const changes: Habit[] = ['ignores conditions', 'refuses conditions', 'refuses checksums'];
+  test.each(changes.flatMap((habit) => uses.map(([name, use]) => [habit, name, use] as const)))(
+    'that %s from now on refuses %s once, and is probed again',
+    async (habit, _, use) => {
       const has: Habit[] = [];
-      const found: boolean[] = [];
-      const onProbed = ({ hasConditionalWrites }: StoreCapabilities) => void found.push(hasConditionalWrites);
+      const found: number[] = [];
+      const onProbed = (capabilities: StoreCapabilities) => void found.push(limitationsOf(capabilities).length);
       await using proxy = await startHabitProxy(minio, has);
       await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true, onProbed });
       await use(store);
-      has.push('ignores conditions');
+      has.push(habit);
       await expect(use(store)).rejects.toThrow(Error);
       await use(store);
-      expect(found).toEqual([true, false]);
+      expect(found).toEqual([0, 1]);
     },
   );
+
+  test.each([1, 5, 20])(
+    'that is probed has no object of the probe after an interruption at its object %i',
+    async (count) => {
+      await using store = minioStore(minio);
+      const before = await keptBy(store);
+      let calls = 0;
+      const throwIfAborted = () => {
+        calls += 1;
+        if (calls === count) throw new Error('interrupted');
+      };
+      const signal = Object.assign(new AbortController().signal, { throwIfAborted });
+      await expect(store.probe({ isThorough: true, signal })).rejects.toThrow('interrupted');
+      expect(await keptBy(store)).toEqual(before);
+    },
+  );
+
+  test('whose bytes change on their way is not taken for one without checksums, then or later', async () => {
+    const has: Fault[] = ['changes bytes'];
+    await using proxy = await startHabitProxy(minio, has);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
+    await expect(store.ready()).rejects.toThrow(/object store refuses a write.*/);
+    has.pop();
+    await store.ready();
+    has.push('changes bytes');
+    const put = () => store.put(mediaObjectKey(newMediaKey()), Readable.from([randomBytes(10)]));
+    for (let n = 0; n < 3; n += 1) await expect(put()).rejects.toThrow('object store responded with 400');
+    has.pop();
+    await put();
+    expect((await store.probe()).checksums).toBe('crc32');
+  });
+
+  test('that confirms nothing is not ready once its key may no longer read media', async () => {
+    const has: (Fault | Habit)[] = ['ignores conditions'];
+    await using proxy = await startHabitProxy(minio, has);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
+    const commit = () => store.commit(`records/${newMediaKey()}.json`, Buffer.from('{}'));
+    const put = () => store.put(mediaObjectKey(newMediaKey()), Readable.from([randomBytes(10)]));
+    await put();
+    await store.ready();
+    has.push('refuses reads of media');
+    await expect(put()).rejects.toThrow('403');
+    await expect(store.ready()).rejects.toThrow('needs permission to read media');
+    has.pop();
+    await store.ready();
+    await commit();
+  });
 
   test.each([
     ['ignores conditions', 'permission to read media'],

@@ -84,6 +84,11 @@ export async function readErrorBody(body: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** Whether the body of an error says that the bytes do not have their checksum. */
+export function isWrongChecksum(xml: Buffer): boolean {
+  return /^(BadDigest|InvalidDigest|InvalidChecksum|\w*ChecksumMismatch)$/.test(readErrorCode(xml) ?? '');
+}
+
 /** The error for a response with `status` and the body `xml`. */
 export function responseError(status: number, xml: Buffer): StoreRefused {
   const code = readErrorCode(xml);

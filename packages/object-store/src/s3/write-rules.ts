@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { StoreUnavailable } from '../object-store.ts';
 import { fullCapabilities, type StoreCapabilities } from '../store-capabilities.ts';
 import type { StoreResponse } from './signed-requests.ts';
-import { checksumHeader, hasOtherTag, readChecksum } from './store-response.ts';
+import { checksumHeader, hasOtherTag, isWrongChecksum, readChecksum } from './store-response.ts';
 
 /** The bytes of a write, and their CRC-32 in Base64. */
 export interface WrittenBytes {
@@ -19,11 +19,16 @@ export class WriteRules {
   #isProbed = false;
   /** Whether requests carry CRC-32 checksums until the store refuses them, or a probe has found what it does. */
   readonly isStrict: boolean;
+  readonly #probe: (() => Promise<unknown>) | undefined;
 
-  /** @param isStrict whether responses must confirm checksums until a probe finds otherwise */
-  constructor(isStrict: boolean) {
+  /**
+   * @param isStrict whether responses must confirm checksums until a probe finds otherwise
+   * @param probe probes the store, and lets these rules adopt what it finds
+   */
+  constructor(isStrict: boolean, probe?: () => Promise<unknown>) {
     this.isStrict = isStrict;
     this.#requiresCrc32 = isStrict;
+    this.#probe = probe;
   }
 
   get capabilities(): StoreCapabilities {
@@ -47,15 +52,19 @@ export class WriteRules {
     this.#requiresCrc32 = this.isStrict && found.checksums === 'crc32';
   }
 
-  /**
-   * Whether a strict process has to probe the store before its next conditional write: on a store that ignores conditions, the write that proves an
-   * object would replace it by nothing.
-   */
-  get needsProbe(): boolean {
-    return this.isStrict && !this.#isProbed;
+  get isProbed(): boolean {
+    return this.#isProbed;
   }
 
-  /** The store has accepted a conditional write of an object that it had: it has lost the object, or conditional writes. */
+  /**
+   * Probes the store, unless that is done, or never is. Before each write: on a store that ignores conditions, the write that proves an object
+   * would replace it by nothing. @throws StoreUnavailable
+   */
+  async ensureProbed(): Promise<void> {
+    if (!this.#isProbed) await this.#probe?.();
+  }
+
+  /** The store has done otherwise than its probe found, or was away: it may be another store by now. */
   doubt(): void {
     this.#isProbed = false;
   }
@@ -67,10 +76,12 @@ export class WriteRules {
 
   /**
    * Sends a request whose headers these rules decide. If the store refuses it twice, and not without CRC-32 checksums, later requests have none
-   * either. Not in a strict process, whose probe decides: bytes that change on the way are refused, too.
+   * either. A strict process probes the store again before its next write: bytes that change on the way are refused, too.
    */
-  async sendAccepted<T extends Pick<StoreResponse, 'status'>>(send: () => Promise<T>): Promise<T> {
+  async sendAccepted<T extends Pick<StoreResponse, 'status' | 'body'>>(send: () => Promise<T>): Promise<T> {
+    await this.ensureProbed();
     const response = await send();
+    if (isRefusal(response.status) && !isWrongChecksum(response.body)) this.doubt();
     if (this.isStrict || !this.hasCrc32 || !isRefusal(response.status)) return response;
     const again = await send();
     if (!isRefusal(again.status)) return again;
@@ -94,6 +105,7 @@ export class WriteRules {
       throw new StoreUnavailable('object store has other bytes than it was sent');
     const confirmed = readChecksum(headers);
     if (!this.hasCrc32 || confirmed === crc32 || (confirmed === undefined && !this.#requiresCrc32)) return;
+    if (confirmed === undefined) this.doubt();
     throw new StoreUnavailable('object store did not confirm the checksum');
   }
 }

@@ -107,7 +107,7 @@ class HabitState {
     const isConditional = method === 'PUT' && headers['if-none-match'] !== undefined;
     if (isConditional) this.#running.add(url.pathname);
     try {
-      return this.#spoil(request, this.#answer(request, await forward(this.#change(request))));
+      return this.#spoil(request, this.#answer(request, await forward(this.#corrupt(this.#change(request)))));
     } finally {
       if (isConditional) this.#running.delete(url.pathname);
     }
@@ -117,7 +117,11 @@ class HabitState {
     const isReadOfMedia = ['GET', 'HEAD'].includes(method) && /^\/[^/]+\/media\//.test(url.pathname);
     const isReadRefused = isReadOfMedia && this.#hasHabit('refuses reads of media');
     const isRemovalRefused = method === 'DELETE' && this.#hasHabit('refuses removals');
-    return isReadRefused || isRemovalRefused ? { status: 403, code: 'AccessDenied' } : undefined;
+    const isListRefused = url.searchParams.has('list-type') && this.#hasHabit('refuses lists');
+    const isCompletion = method === 'POST' && url.searchParams.has('uploadId');
+    const isCompletionRefused = isCompletion && this.#hasHabit('refuses completions');
+    const isRefused = isReadRefused || isRemovalRefused || isListRefused || isCompletionRefused;
+    return isRefused ? { status: 403, code: 'AccessDenied' } : undefined;
   }
 
   #refuse({ method, url, headers, body }: S3Request): Refusal | undefined {
@@ -125,8 +129,9 @@ class HabitState {
     const hasChecksums = Object.keys(headers).some((name) => /^x-amz-(sdk-)?checksum/.test(name));
     if (this.#hasHabit('refuses checksums') && hasChecksums) return { status: 400, code: 'InvalidArgument' };
     if (this.#hasHabit('refuses conditions') && isConditional) return { status: 501, code: 'NotImplemented' };
-    if (this.#hasHabit('conflicts') && isConditional && this.#running.has(url.pathname))
-      return { status: 409, code: 'ConditionalRequestConflict' };
+    const isConcurrent = isConditional && this.#running.has(url.pathname);
+    if (this.#hasHabit('conflicts') && isConcurrent) return { status: 409, code: 'ConditionalRequestConflict' };
+    if (this.#hasHabit('refuses concurrent writes') && isConcurrent) return { status: 429, code: 'TooManyRequests' };
     if (method === 'PUT' && this.#isSecondWrite(url)) return { status: 429, code: 'TooManyRequests' };
     if (method === 'POST' && this.#hasUnequalParts(url, body)) return { status: 400, code: 'InvalidPart' };
     return undefined;
@@ -197,6 +202,14 @@ class HabitState {
     if (this.#hasHabit('has no empty lists') && url.searchParams.has('uploads') && method === 'GET')
       if (!body.includes('<Upload>')) return refused({ status: 404, code: 'NoSuchUpload' });
     return { status, headers, body };
+  }
+
+  #corrupt(request: S3Request): S3Request {
+    if (this.#hasHabit('lists from the beginning')) request.url.searchParams.delete('start-after');
+    if (!this.#hasHabit('changes bytes') || request.method !== 'PUT' || request.body.length === 0) return request;
+    const body = Buffer.from(request.body);
+    body[0] = (body[0] ?? 0) ^ 1;
+    return { ...request, body };
   }
 
   #spoil({ url }: S3Request, { status, headers, body }: Answer): Answer {

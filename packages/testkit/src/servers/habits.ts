@@ -8,6 +8,8 @@ export type Habit =
   | 'conflicts'
   /** Cloudflare R2: two writes of an object within a second. */
   | 'refuses second writes'
+  /** The same, as a client far away sees it. */
+  | 'refuses concurrent writes'
   /** Backblaze B2. */
   | 'refuses checksums'
   /** moto, gofakes3. */
@@ -35,7 +37,11 @@ export type Fault =
   | 'has another time'
   | 'responds with 304 to a write'
   | 'refuses removals'
-  | 'refuses reads of media';
+  | 'refuses reads of media'
+  | 'refuses lists'
+  | 'lists from the beginning'
+  | 'refuses completions'
+  | 'changes bytes';
 
 export const habits: readonly Habit[] = [
   'ignores conditions',
