@@ -72,6 +72,8 @@ test('reports faults under the names in the environment', () => {
 test('reports a sign-in at a provider that is not configured', () => {
   const town = 'https://town.example/api/v1/accounts/verify_credentials';
   const signIn = { WEB_SIGN_IN: JSON.stringify([{ name: 'Town', profile: 'mastodon', provider: town }]) };
-  expect(faults(signIn)).toEqual(['site: provider [0] of WEB_SIGN_IN is not one of IDENTITY_PROVIDERS']);
+  const named = `site: WEB_SIGN_IN names ${town} with the profile mastodon, which`;
+  expect(faults(signIn)).toEqual([`${named} IDENTITY_PROVIDERS lacks`]);
+  expect(faults({ ...signIn, IDENTITY_PROVIDERS: town })).toEqual([expect.stringContaining('another profile')]);
   expect(faults({ ...signIn, IDENTITY_PROVIDERS: `mastodon ${town}` })).toEqual([]);
 });

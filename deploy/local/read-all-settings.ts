@@ -1,3 +1,4 @@
+import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { InvalidSettings } from '@echodrop/service/env';
 import { settingName } from './default-settings.ts';
 import { type ServiceConfig, type ServiceName, serviceConfigs } from './services.ts';
@@ -66,14 +67,16 @@ function portFaults(configs: ReadonlyMap<ServiceName, ServiceConfig>): Fault[] {
   ];
 }
 
-/** People can sign in only at a provider that the auth-verifier knows. */
+/** People can sign in only at a provider that the auth-verifier knows, with its profile. */
 function signInFaults(environments: ReadonlyMap<ServiceName, NodeJS.ProcessEnv>): Fault[] {
   const { WEB_SIGN_IN } = serviceConfigs.site.readConfig(environments.get('site') ?? {});
   const { IDENTITY_PROVIDERS } = serviceConfigs['auth-verifier'].readConfig(environments.get('auth-verifier') ?? {});
-  const known = IDENTITY_PROVIDERS.map(({ advertised }) => advertised);
-  return WEB_SIGN_IN.flatMap(({ provider }, index) =>
-    known.includes(provider)
-      ? []
-      : [{ service: 'site', fault: `provider [${index}] of WEB_SIGN_IN is not one of IDENTITY_PROVIDERS` }],
-  );
+  return WEB_SIGN_IN.flatMap(({ provider, profile }) => {
+    const known = IDENTITY_PROVIDERS.find(({ advertised }) => advertised === provider);
+    if (known?.profile === providerProfiles[profile]) return [];
+    const remedy = known
+      ? `which has another profile in IDENTITY_PROVIDERS: write "${profile} ${provider}" there`
+      : 'which IDENTITY_PROVIDERS lacks';
+    return [{ service: 'site', fault: `WEB_SIGN_IN names ${provider} with the profile ${profile}, ${remedy}` }];
+  });
 }

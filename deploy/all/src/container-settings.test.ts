@@ -28,7 +28,7 @@ test.each([
   { PUBLIC_SITE_URL: 'https://media.example' },
   { IDENTITY_PROVIDERS: '' },
 ])('says what to set without providers and an address: %j', (given) => {
-  expect(faultsOf(given)).toEqual([expect.stringMatching(/^Set PUBLIC_SITE_URL .*IDENTITY_PROVIDERS .*SANDBOX=1/)]);
+  expect(faultsOf(given).join('\n')).toMatch(/^(Set (PUBLIC_SITE_URL|IDENTITY_PROVIDERS) to .*\n)+.*SANDBOX=1/);
 });
 
 test('a trial is for loopback only, and has no other provider', () => {
@@ -42,7 +42,13 @@ test('a trial is for loopback only, and has no other provider', () => {
   expect(faultsOf({ SANDBOX: '1', IDENTITY_PROVIDERS: provider })).toEqual([
     expect.stringContaining('unset IDENTITY_PROVIDERS'),
   ]);
+  expect(faultsOf({ SANDBOX: '1', BASE_PATHS: '/api' })).toEqual([expect.stringContaining('unset BASE_PATHS')]);
   expect(faultsOf({ SANDBOX: 'yes' })).toEqual([expect.stringMatching(/^SANDBOX must be/)]);
+});
+
+test.each(['/upload', '/mine/api', '/sign-in', '/by'])('uploads below %s would hide pages', (path) => {
+  expect(faultsOf({ ...real, BASE_PATHS: `/,${path}` })).toEqual([expect.stringContaining(`BASE_PATHS has ${path}`)]);
+  expect(faultsOf({ ...real, BASE_PATHS: `/s${path}` })).toEqual([]);
 });
 
 test('every address follows from the public one', () => {

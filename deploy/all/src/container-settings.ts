@@ -29,9 +29,9 @@ export interface ContainerSettings {
 export function readContainerSettings(given: NodeJS.ProcessEnv, dataDir: string): ContainerSettings {
   const { SANDBOX, PUBLIC_SITE_URL: origin, TRUSTED_PROXIES: trustedProxies } = readSettings(settings, given);
   const isTrial = SANDBOX === '1';
-  const faults = isTrial ? trialFaults(given, origin) : settingFaults(given);
-  if (faults.length > 0) throw new InvalidSettings(faults);
   const roots = rootsOf(given);
+  const faults = isTrial ? trialFaults(given, origin, roots) : [...settingFaults(given), ...rootFaults(roots)];
+  if (faults.length > 0) throw new InvalidSettings(faults);
   const uploads = given['UPLOAD_URL'] || `${origin}${roots[0]}`;
   const env = {
     PUBLIC_UPLOAD_URL: uploads,
@@ -46,12 +46,11 @@ export function readContainerSettings(given: NodeJS.ProcessEnv, dataDir: string)
     // Only the proxy of the container reaches the services. Platforms set PORT for it.
     TRUSTED_PROXIES: '127.0.0.1',
     GATEWAY_PORT: '8083',
-    GATEWAY_OPS_PORT: '9080',
   };
   return { env, origin, hasSandbox: isTrial, roots, trustedProxies };
 }
 
-function trialFaults(given: NodeJS.ProcessEnv, origin: string): string[] {
+function trialFaults(given: NodeJS.ProcessEnv, origin: string, roots: readonly string[]): string[] {
   const faults = [];
   if (!hasSandbox(given)) faults.push('SANDBOX=1 is a trial with its own identity provider: unset IDENTITY_PROVIDERS');
   if (!/^http:\/\/(127\.0\.0\.1|localhost)(:\d+)?$/.test(origin))
@@ -59,15 +58,28 @@ function trialFaults(given: NodeJS.ProcessEnv, origin: string): string[] {
       'SANDBOX=1 is a trial for this machine, as everyone knows its credentials: ' +
         `PUBLIC_SITE_URL must be http://127.0.0.1 or http://localhost with the published port, such as ${trialOrigin}`,
     );
+  if (roots.join() !== '') faults.push('SANDBOX=1 is a trial whose sandbox has paths of its own: unset BASE_PATHS');
   return faults;
 }
 
+// services/site/src/app.ts, and the folders of its pages.
+const sitePaths = ['by', 'documentation', 'mine', 'oembed', 'scripts', 'show', 'sign-in', 'upload', '.well-known'];
+
+function rootFaults(roots: readonly string[]): string[] {
+  const taken = roots.filter((root) => sitePaths.includes(root.split('/')[1] ?? ''));
+  return taken.map((root) => `BASE_PATHS has ${root}, which is a path of the site: use another, such as /api`);
+}
+
 function settingFaults(given: NodeJS.ProcessEnv): string[] {
-  if (!hasSandbox(given) && given['PUBLIC_SITE_URL']) return [];
+  const missing = [
+    !given['PUBLIC_SITE_URL'] && 'Set PUBLIC_SITE_URL to the public address, such as https://media.example',
+    hasSandbox(given) &&
+      'Set IDENTITY_PROVIDERS to the providers of your users, such as "mastodon https://social.example/api/v1/accounts/verify_credentials"',
+  ].filter((fault) => fault !== false);
+  if (missing.length === 0) return [];
   return [
-    'Set PUBLIC_SITE_URL to the public address, such as https://media.example, and IDENTITY_PROVIDERS to the providers of your users, ' +
-      'such as "mastodon https://social.example/api/v1/accounts/verify_credentials" (docs/host/one-container.md). ' +
-      'To try it on this machine, set SANDBOX=1 and publish the port as 127.0.0.1:8080:8080',
+    ...missing,
+    'docs/host/one-container.md says more. To try it on this machine, set SANDBOX=1 and publish the port as 127.0.0.1:8080:8080',
   ];
 }
 
@@ -82,6 +94,7 @@ function rootsOf(given: NodeJS.ProcessEnv): string[] {
   return [...new Set(roots.map((root) => root && `/${root}`))];
 }
 
+// deploy/all/is-ready knows the ops ports.
 function withoutEmpty(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value));
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => value && !/(^|_)OPS_PORT$/.test(name)));
 }

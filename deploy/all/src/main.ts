@@ -27,7 +27,9 @@ async function runSystem(given: NodeJS.ProcessEnv, stopping: AbortSignal): Promi
   process.umask(0o077);
   await using _held = await holdVolume(dataDir);
   const plan = await planSystem(settings.env, dataDir, settings.origin);
-  await writeFile(serversFile, proxyServers(settings, upstreamsOf(plan)));
+  await writeFile(serversFile, proxyServers(settings, upstreamsOf(plan))).catch((error: Error) => {
+    throw new Error(`Cannot write to /tmp: mount a temporary folder there, with --tmpfs /tmp (${error.message})`);
+  });
   const built = new Map([...plan.configs.keys()].map((name) => [name, builtProgram(name)]));
   const parts = { built, output: jsonOutput, before: [proxy(plan, settings)], beside: [sweeper(plan)] };
   await using system = await startSystem(plan, parts, stopping);

@@ -53,7 +53,7 @@ const readStore = readerOf(storeSettings);
 export function readStoreConfig(env: NodeJS.ProcessEnv) {
   const { OBJECT_STORE: kind, S3_ENDPOINT: endpoint, DATA_DIR: dataDir = 'data' } = withLocalDefaults(env);
   if (kind || endpoint) return readStore(env);
-  const advice = 'Start the system with `npm start`, or set DATA_DIR, or OBJECT_STORE and the S3_ variables';
+  const advice = 'Start the system first, or set DATA_DIR, or OBJECT_STORE and the S3_ variables';
   throw new InvalidSettings([`No object store in ${dataDir}. ${advice}.`]);
 }
 

@@ -5,14 +5,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkStore } from './check-store.ts';
 import { type CommandContext, CommandFailed, parseUpTo, printFromStore, withProgress } from './command-context.ts';
 import { readStoreConfig, readSweepConfig } from './config.ts';
-import { examineStore } from './examine-store.ts';
 import { sweepOnce, sweepPeriodically } from './sweep-store.ts';
+import { testStore } from './test-store.ts';
 
 // Not `printFromStore`, which closes the store at an interruption: its objects are removed first.
-async function testStore({ env, print, signal }: CommandContext): Promise<void> {
+async function runStoreTest({ env, print, signal }: CommandContext): Promise<void> {
   await using store = await objectStoreFromSettings(readStoreConfig(env));
   let isUsable = true;
-  for await (const { weight, sentence } of examineStore(store, signal)) {
+  for await (const { weight, sentence } of testStore(store, signal)) {
     print(`${weight.padEnd(5)}  ${sentence}`);
     isUsable &&= weight !== 'wrong';
   }
@@ -27,9 +27,9 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .summary('test an object store and explain what follows')
     .description(
       'Test whether Echodrop can use the object store of the settings, and report one finding per line: what it does, what it lacks and what follows, and ' +
-        'why it cannot be used. Writes a few objects of its own, about 30 MB, and removes them. Needs no running system. Use the keys of admin, or the only ones.',
+        'why it cannot be used. Writes objects of its own, about 20 MB, and removes them. Needs no running system. Use the keys of admin, or the only ones.',
     )
-    .action(() => testStore(context));
+    .action(() => runStoreTest(context));
 
   admin
     .command('sweep')

@@ -89,7 +89,7 @@ test('list rejects an invalid cursor', async () => {
 test('without a configured or local store, says what to start or to set', async () => {
   const { exitCode, stderr } = await runCommand(['list'], { DATA_DIR: join(dataDir.folder, 'elsewhere') });
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/^No object store in .*elsewhere\. Start the system with `npm start`, or set DATA_DIR/);
+  expect(stderr).toMatch(/^No object store in .*elsewhere\. Start the system first, or set DATA_DIR/);
 });
 
 test('remove deletes uploads, logs each for audit, and reports unknown ids', async () => {

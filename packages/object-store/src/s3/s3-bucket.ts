@@ -27,6 +27,10 @@ export interface BucketOptions {
   readonly onProbed: (found: StoreCapabilities) => void;
 }
 
+// Shorter than the pause between two checks of a component that is down (packages/service/src/health.ts).
+const firstPauseMs = 2500;
+const lastPauseMs = 60_000;
+
 /** The region that AWS does not accept as a location of a new bucket: it is the default. */
 const defaultRegion = 'us-east-1';
 
@@ -44,6 +48,8 @@ export class S3Bucket implements AsyncDisposable {
   readonly #rules: WriteRules;
   readonly #onProbed: (found: StoreCapabilities) => void;
   #running: Promise<StoreCapabilities> | undefined;
+  /** Why the last probe failed, and until when there is no other. */
+  #refusal: { readonly error: unknown; readonly until: number; readonly pauseMs: number } | undefined;
 
   constructor(
     { endpoint, region, bucket, accessKey, secretKey }: S3Address,
@@ -52,7 +58,7 @@ export class S3Bucket implements AsyncDisposable {
     this.#region = region;
     this.#deadlines = deadlines;
     this.#requests = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
-    this.#rules = new WriteRules(isStrict, isStrict ? () => this.probe() : undefined);
+    this.#rules = new WriteRules(isStrict, isStrict ? () => this.#know() : undefined);
     this.#onProbed = onProbed;
     this.objects = new ObjectRequests(this.#requests, deadlines, this.#rules);
     this.conditional = new ConditionalWrites(this.objects, this.#rules);
@@ -66,10 +72,24 @@ export class S3Bucket implements AsyncDisposable {
       await this.#ensureExists();
     } catch (error) {
       this.#rules.doubt();
+      this.#refusal = undefined;
       throw error;
     }
     if (this.#running && !this.#rules.isProbed) throw new StoreUnavailable('object store is being probed');
     await this.#rules.ensureProbed();
+  }
+
+  /** Probes a store that is not known. One that cannot be used is probed again after 2.5 s, 5, and so on up to a minute. @throws StoreUnavailable */
+  async #know(): Promise<void> {
+    const { error, until = 0, pauseMs = firstPauseMs } = this.#refusal ?? {};
+    if (performance.now() < until) throw error;
+    try {
+      await this.probe();
+      this.#refusal = undefined;
+    } catch (error) {
+      this.#refusal = { error, until: performance.now() + pauseMs, pauseMs: Math.min(2 * pauseMs, lastPauseMs) };
+      throw error;
+    }
   }
 
   /** `ObjectStore.probe`. Calls at the same time share one probe. */
@@ -88,8 +108,9 @@ export class S3Bucket implements AsyncDisposable {
     const { callMs } = this.#deadlines;
     const made = await this.#requests.send('PUT', '', { body: locationXml(this.#region) }, callMs);
     if (made.status === 200) return;
-    const error = responseError(made.status, made.body);
-    if (!/BucketAlready(OwnedByYou|Exists)/.test(error.message)) throw error;
+    const cause = responseError(made.status, made.body);
+    if (!/BucketAlready(OwnedByYou|Exists)/.test(cause.message))
+      throw new StoreUnavailable('bucket is missing, and was not created', { cause });
   }
 
   async remove(key: string): Promise<void> {

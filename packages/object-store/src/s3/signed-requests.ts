@@ -5,6 +5,7 @@ import { rememberedLookup } from '@echodrop/service/remembered-lookup';
 import { type Dispatcher, Pool } from 'undici';
 import { toStoreUnavailable } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
+import { readErrorCode } from './response-xml.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { readErrorBody, responseError } from './store-response.ts';
 
@@ -67,7 +68,7 @@ export class SignedRequests implements AsyncDisposable {
         const response = await exchange(this.#pool, signed, { deadlineMs: tryMs, maxBytes: maxResponseBytes });
         // Of a bucket, a conflict says that the bucket exists.
         const isConflict = response.status === 409 && key !== '';
-        if (!isConflict && !isTemporary(response.status)) {
+        if (!isConflict && !isTemporary(response.status) && !isTimeout(response)) {
           const refused = earlier.filter(isWithoutEffect).length;
           return { ...response, isRepeated: tries - 1 > refused, earlier };
         }
@@ -150,6 +151,11 @@ export class SignedRequests implements AsyncDisposable {
 /** Statuses that say that the request had no effect. */
 function isWithoutEffect(status: number): boolean {
   return status === 409 || status === 429;
+}
+
+// AWS waits for the rest of a request for some seconds.
+function isTimeout({ status, body }: HttpResponse): boolean {
+  return status === 408 || (status === 400 && readErrorCode(body) === 'RequestTimeout');
 }
 
 // A MinIO that stops cancels its requests, with 499. 501 is final: the store cannot do this.

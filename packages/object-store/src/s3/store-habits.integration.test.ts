@@ -5,7 +5,7 @@ import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio
 import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
 import { type Fault, type Habit, habits, leastCapable } from '@echodrop/testkit/servers/habits';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { listObjects } from '../list-objects.ts';
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import { type ObjectStore, StagedWriteLost } from '../object-store.ts';
@@ -166,13 +166,31 @@ describeWithMinio('a store that', {}, (start) => {
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
     await expect(store.ready()).rejects.toThrow(/object store refuses a write.*/);
     has.pop();
-    await store.ready();
+    await afterPause(() => store.ready());
     has.push('changes bytes');
     const put = () => store.put(mediaObjectKey(newMediaKey()), Readable.from([randomBytes(10)]));
     for (let n = 0; n < 3; n += 1) await expect(put()).rejects.toThrow('object store responded with 400');
     has.pop();
     await put();
     expect((await store.probe()).checksums).toBe('crc32');
+  });
+
+  test('that cannot be used is probed again after pauses that grow, or after an outage', async () => {
+    const has: Fault[] = ['responds with 304 to a write'];
+    await using proxy = await startHabitProxy(minio, has);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
+    const fail = () => expect(store.ready()).rejects.toThrow('with 304 instead of 412');
+    const requestsOf = async (call: () => Promise<void>) => {
+      const before = proxy.requests;
+      await call();
+      return proxy.requests - before;
+    };
+    expect(await requestsOf(fail)).toBeGreaterThan(5);
+    expect(await requestsOf(fail)).toBe(1);
+    expect(await requestsOf(() => afterPause(fail))).toBeGreaterThan(5);
+    has.pop();
+    await fail();
+    await afterPause(() => store.ready());
   });
 
   test('that confirms nothing is not ready once its key may no longer read media', async () => {
@@ -187,7 +205,7 @@ describeWithMinio('a store that', {}, (start) => {
     await expect(put()).rejects.toThrow('403');
     await expect(store.ready()).rejects.toThrow('needs permission to read media');
     has.pop();
-    await store.ready();
+    await afterPause(() => store.ready());
     await commit();
   });
 
@@ -217,6 +235,16 @@ describeWithMinio('a store that', {}, (start) => {
     },
   );
 });
+
+let skippedMs = 0;
+
+/** Makes a call as if two minutes had passed since the last one. */
+async function afterPause(call: () => Promise<void>): Promise<void> {
+  skippedMs += 120_000;
+  const later = performance.now() + skippedMs;
+  vi.spyOn(performance, 'now').mockImplementation(() => later);
+  await call().finally(() => vi.restoreAllMocks());
+}
 
 test('a capability counts that one of two probes has found', () => {
   const lacking = { hasConditionalWrites: false, checksums: 'tag', hasRepeatedWrites: false } as const;

@@ -89,10 +89,21 @@ export function isWrongChecksum(xml: Buffer): boolean {
   return /^(BadDigest|InvalidDigest|InvalidChecksum|\w*ChecksumMismatch)$/.test(readErrorCode(xml) ?? '');
 }
 
+/** What an operator checks, by the code of an error (Amazon S3 API Reference, "Error Responses"). */
+const remedies: Readonly<Record<string, string>> = {
+  InvalidAccessKeyId: 'check S3_ACCESS_KEY',
+  SignatureDoesNotMatch: 'check S3_SECRET_KEY',
+  AccessDenied: 'check the permissions of S3_ACCESS_KEY',
+  AuthorizationHeaderMalformed: 'check S3_REGION',
+  PermanentRedirect: 'check S3_ENDPOINT and S3_REGION',
+  RequestTimeTooSkewed: 'correct the clock of this machine',
+};
+
 /** The error for a response with `status` and the body `xml`. */
 export function responseError(status: number, xml: Buffer): StoreRefused {
   const code = readErrorCode(xml);
-  const message = `object store responded with ${status} ${code ?? ''}`.trim();
+  const remedy = code !== undefined && Object.hasOwn(remedies, code) ? `: ${remedies[code]}` : '';
+  const message = `object store responded with ${status} ${code ?? ''}`.trim() + remedy;
   const isLost = ['NoSuchUpload', 'InvalidPart', 'InvalidPartOrder'].includes(code ?? '');
   return isLost ? new PartsLost(message) : new StoreRefused(message);
 }

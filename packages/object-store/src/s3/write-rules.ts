@@ -14,8 +14,6 @@ export interface WrittenBytes {
 /** How requests prove what they write. All requests of a store share them. */
 export class WriteRules {
   #capabilities = fullCapabilities;
-  /** Whether each response must confirm the checksum. */
-  #requiresCrc32: boolean;
   #isProbed = false;
   /** Whether requests carry CRC-32 checksums until the store refuses them, or a probe has found what it does. */
   readonly isStrict: boolean;
@@ -27,7 +25,6 @@ export class WriteRules {
    */
   constructor(isStrict: boolean, probe?: () => Promise<unknown>) {
     this.isStrict = isStrict;
-    this.#requiresCrc32 = isStrict;
     this.#probe = probe;
   }
 
@@ -49,7 +46,6 @@ export class WriteRules {
   adopt(found: StoreCapabilities): void {
     this.#capabilities = found;
     this.#isProbed = true;
-    this.#requiresCrc32 = this.isStrict && found.checksums === 'crc32';
   }
 
   get isProbed(): boolean {
@@ -104,7 +100,7 @@ export class WriteRules {
     if (this.#capabilities.checksums === 'tag' && hasOtherTag(headers, md5Of(blocks).toString('hex')))
       throw new StoreUnavailable('object store has other bytes than it was sent');
     const confirmed = readChecksum(headers);
-    if (!this.hasCrc32 || confirmed === crc32 || (confirmed === undefined && !this.#requiresCrc32)) return;
+    if (!this.hasCrc32 || confirmed === crc32 || (confirmed === undefined && !this.isStrict)) return;
     if (confirmed === undefined) this.doubt();
     throw new StoreUnavailable('object store did not confirm the checksum');
   }

@@ -34,7 +34,7 @@ type Answer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 export async function startHabitProxy(
   minio: Pick<RunningMinio, 'endpoint' | 'region' | 'accessKey' | 'secretKey'>,
   has: readonly (Habit | Fault)[],
-): Promise<AsyncDisposable & { readonly endpoint: string }> {
+): Promise<AsyncDisposable & { readonly endpoint: string; readonly requests: number }> {
   const { hostname, port, host } = new URL(minio.endpoint);
   const keys = { accessKey: new Secret(minio.accessKey), secretKey: new Secret(minio.secretKey) };
   const signer = new S3Signer({ host, region: minio.region, ...keys });
@@ -73,11 +73,19 @@ export async function startHabitProxy(
     response.writeHead(status, { ...others, ...(incoming.method !== 'HEAD' && { 'content-length': content.length }) });
     response.end(incoming.method === 'HEAD' ? undefined : content);
   };
+  let requests = 0;
   const server = createServer((incoming, response) => {
+    requests += 1;
     respond(incoming, response).catch(() => response.destroy());
   });
   const { origin: endpoint, [Symbol.asyncDispose]: dispose } = await listen(server);
-  return { endpoint, [Symbol.asyncDispose]: dispose };
+  return {
+    endpoint,
+    get requests() {
+      return requests;
+    },
+    [Symbol.asyncDispose]: dispose,
+  };
 }
 
 const ownHeaders = ['host', 'authorization', 'connection', 'transfer-encoding', 'content-length', 'expect'];
