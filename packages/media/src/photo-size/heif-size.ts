@@ -60,7 +60,9 @@ export async function readHeif(reader: SourceReader, type: HeifType): Promise<Di
 
 function pictureTrack(moov: Buffer): DisplayedHeif | undefined {
   const size = trackSize(moov, 'pict');
-  return size && { isTrack: true, size, isPremultiplied: false };
+  // An auxiliary track may be its alpha, which nothing here applies: the colours of what a person erased would show.
+  const hasAuxiliary = boxContents(moov, 'trak').some((trak) => handlerType(trak) === 'auxv');
+  return size && { isTrack: true, size, isPremultiplied: false, ...(hasAuxiliary && { obstacle: 'codec' as const }) };
 }
 
 function primaryPicture(meta: Buffer, type: HeifType, fileSize: number): DisplayedHeif | undefined {

@@ -6,9 +6,10 @@ import { bitmap } from '@echodrop/testkit/samples/sample-bmp';
 import { exif, jpegWithExif, segment } from '@echodrop/testkit/samples/sample-exif';
 import { heif } from '@echodrop/testkit/samples/sample-heif';
 import { ftyp, heifHeader, isoBox } from '@echodrop/testkit/samples/sample-iso';
-import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { made, samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { pngChunk, pngWithChunks } from '@echodrop/testkit/samples/sample-png';
 import { tiff } from '@echodrop/testkit/samples/sample-tiff';
+import { asPictureSequence } from '@echodrop/testkit/samples/sample-video-edits';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { probeMedia } from '../probe.ts';
@@ -150,6 +151,7 @@ describe('rejected photos', () => {
       'broken',
       () => Buffer.from('BM\0\0\0\0\0\0\0\0\0\0\0\0\x28\0\0\0\xff\xff\xff\xff\x01\0\0\0\x01\0\x18\0\0\0\0\0', 'latin1'),
     ],
+    ['an AVIF sequence whose alpha is a track', 'codec', async () => sequenceWithAlpha()],
     ['a DNG', 'unknown_type', () => tiffWith([50706, 1, 4, 0x0401])],
     ['a raw photo below a preview', 'unknown_type', () => tiffWith([254, 4, 1, 1], [330, 4, 1, 0])],
   ])('%s', async (_, why, bytes) => {
@@ -239,4 +241,13 @@ function tiffWith(...entries: readonly (readonly [number, number, number, number
     bytes.writeUInt32LE(value, 18 + n * 12);
   });
   return bytes;
+}
+
+/** A picture sequence of two tracks, whose second one is auxiliary (ISO/IEC 23008-12 section 7.5.3). */
+async function sequenceWithAlpha(): Promise<Buffer> {
+  const moving = ['-f', 'lavfi', '-i', 'testsrc2=size=64x48:rate=5:duration=1', '-map', '0', '-map', '0'];
+  const video = await made([...moving, '-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'mp4']);
+  const sequence = asPictureSequence(video, 'avis', 'avif');
+  sequence.write('auxv', sequence.indexOf('vide', sequence.indexOf('pict')), 'latin1');
+  return sequence;
 }

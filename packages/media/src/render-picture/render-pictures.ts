@@ -70,6 +70,7 @@ async function extractStill(
   if (type !== 'avif' && type !== 'heic') return media;
   const displayed = await inspectFile(path, (reader) => readHeif(reader, type));
   if (typeof displayed === 'string' || !displayed.isTrack) return media;
+  if (displayed.obstacle) return displayed.obstacle;
   const sequence = { path, type: 'mp4' } as const;
   return extractVideoFrame(sequence, stillPath, { ...options, isWhole: true, isSequence: true });
 }
