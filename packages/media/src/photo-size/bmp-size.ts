@@ -7,6 +7,9 @@ const os2 = { v1: 12, shortV2: 16 };
 const uncompressed = 0;
 // JPEG or PNG inside, for printers; no viewer shows them.
 const printerCompressions = [4, 5];
+const alphaBitFields = 6;
+// Headers of this size and larger have a mask of alpha (BITMAPV3INFOHEADER).
+const withAlphaMask = 56;
 // Bits per pixel that hardly any program supports.
 const windowsCeDepth = 2;
 
@@ -23,7 +26,16 @@ export async function bmpSize(reader: SourceReader): Promise<Size | UnsupportedR
   const size = { width: header.readInt32LE(18), height: Math.abs(header.readInt32LE(22)) };
   const compression = kind === os2.shortV2 ? uncompressed : header.readUInt32LE(30);
   if (printerCompressions.includes(compression)) return 'codec';
+  if (await hasAlphaOf16Bits(reader, kind, header)) return 'codec';
   return compression !== uncompressed || isComplete(reader, size, header.readUInt16LE(28), header) ? size : 'broken';
+}
+
+// ffmpeg ignores it, so the colours of what a person erased would show. The mask of alpha is the fourth, behind 40 bytes of header.
+async function hasAlphaOf16Bits(reader: SourceReader, kind: number, header: Buffer): Promise<boolean> {
+  const hasMask = kind >= withAlphaMask || header.readUInt32LE(30) === alphaBitFields;
+  if (header.readUInt16LE(28) !== 16 || !hasMask) return false;
+  const mask = await reader.at(14 + 40 + 12, 4);
+  return mask.length === 4 && mask.readUInt32LE(0) !== 0;
 }
 
 // Rows are padded to four bytes each, but some programs do not pad the last.

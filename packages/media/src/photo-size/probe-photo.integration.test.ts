@@ -151,6 +151,17 @@ describe('rejected photos', () => {
       'broken',
       () => Buffer.from('BM\0\0\0\0\0\0\0\0\0\0\0\0\x28\0\0\0\xff\xff\xff\xff\x01\0\0\0\x01\0\x18\0\0\0\0\0', 'latin1'),
     ],
+    [
+      'a bitmap of 16 bits with alpha',
+      'codec',
+      () => {
+        const bytes = bitmap({ width: 65, height: 46, header: 56 });
+        bytes.writeUInt16LE(16, 28);
+        bytes.writeUInt32LE(3, 30);
+        bytes.writeUInt32LE(0x8000, 66);
+        return bytes;
+      },
+    ],
     ['an AVIF sequence whose alpha is a track', 'codec', async () => sequenceWithAlpha()],
     ['a DNG', 'unknown_type', () => tiffWith([50706, 1, 4, 0x0401])],
     ['a raw photo below a preview', 'unknown_type', () => tiffWith([254, 4, 1, 1], [330, 4, 1, 0])],

@@ -5,6 +5,7 @@ import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
+import { hasCleanEntryPoints } from '../video-layout/entry-points.ts';
 import { videoMade } from './rendered.fixture.ts';
 
 const moving = ['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=25:duration=4'];
@@ -96,4 +97,19 @@ test('a transport stream whose size changes has one size', async () => {
   expect(tracks).toMatchObject([{ width: 160, height: 120 }]);
   expect(isCopied(tracks[0]?.matrix)).toBe(false);
   expect(await countFramesFrom(video, 2.5)).toBeGreaterThanOrEqual(20);
+});
+
+test('a table of a few bytes that states billions of samples is not walked through', async () => {
+  const video = await made([...moving, ...closedGroups, '-f', 'mp4']);
+  const sizes = video.indexOf('stsz') + 8;
+  video.writeUInt32BE(1, sizes);
+  video.writeUInt32BE(0xffffffff, sizes + 4);
+  video.writeUInt32BE(0xffffffff, video.indexOf('stsc') + 16);
+  // No sample is one of those at which decoding may start.
+  const sync = video.indexOf('stss') + 8;
+  video.fill(0xff, sync + 4, sync + 4 + 4 * video.readUInt32BE(sync));
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'entry-points-'));
+  const path = join(folder.path, 'video.mp4');
+  await writeFile(path, video);
+  expect(await hasCleanEntryPoints(path)).toBe(false);
 });

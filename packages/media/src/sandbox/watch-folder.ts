@@ -1,5 +1,4 @@
 import { lstat, opendir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setInterval } from 'node:timers/promises';
 
 // The unit of stat's `blocks` on every filesystem.
@@ -32,8 +31,10 @@ export function watchFolder(folder: string, maxBytes: number, exceeded: () => vo
 /** Whether the files of a folder use more than `maxBytes` of the disk, or are too many. */
 export async function exceedsLimit(folder: string, maxBytes: number): Promise<boolean> {
   let [bytes, files] = [0, 0];
-  for await (const { name } of await opendir(folder)) {
-    const { blocks, size } = await lstat(join(folder, name)).catch(() => missing);
+  // A tool may choose names that are not UTF-8: a decoded name would be that of no file.
+  for await (const { name } of await opendir(folder, { encoding: 'buffer' as BufferEncoding })) {
+    const path = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name)]);
+    const { blocks, size } = await lstat(path).catch(() => missing);
     // A sparse file uses less than its size. XFS preallocates more for a growing file.
     bytes += inodeBytes + Math.min(blocks * sectorBytes, size + blockBytes);
     files += 1;

@@ -73,6 +73,9 @@ function* syncSamples(table: Buffer): Generator<Sample> {
   }
 }
 
+// Nine hours of 120 pictures a second.
+const maxSamples = 4_000_000;
+
 // ISO/IEC 14496-12 sections 8.7.3 to 8.7.5: sizes of samples, runs of chunks with as many samples, and offsets of chunks.
 function* samples(table: Buffer): Generator<Sample> {
   const tableOf = (type: string) => contentsAt(table, type)[0] ?? Buffer.alloc(12);
@@ -82,6 +85,8 @@ function* samples(table: Buffer): Generator<Sample> {
   const isLong = contentsAt(table, 'stco').length === 0;
   const chunks = tableOf(isLong ? 'co64' : 'stco');
   const [chunkCount, runCount] = [entryCount(chunks, isLong ? 8 : 4), entryCount(runs, 12)];
+  // A table of a few bytes may state any number.
+  if (count > maxSamples) return;
   for (let chunk = 0, run = 0, sample = 0; chunk < chunkCount && sample < count && runCount > 0; chunk += 1) {
     while (run + 1 < runCount && runs.readUInt32BE(8 + (run + 1) * 12) <= chunk + 1) run += 1;
     let offset = isLong ? Number(chunks.readBigUInt64BE(8 + chunk * 8)) : chunks.readUInt32BE(8 + chunk * 4);

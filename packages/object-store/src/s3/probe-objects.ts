@@ -56,13 +56,7 @@ export class ProbeObjects implements AsyncDisposable {
   /** Writes a new object, with nothing but these headers. */
   async putWith(headers: { headers?: Record<string, string>; signedHeaders?: Record<string, string> }) {
     const request = { ...headers, body: probeBytes };
-    const response = await this.#requests.send('PUT', this.newKey(), request, this.#deadlines.writeMs);
-    // `null`: the bucket kept versions before.
-    if ((response.headers['x-amz-version-id'] ?? 'null') !== 'null')
-      this.notes.add(
-        'The bucket keeps versions: what Echodrop removes stays in it until a lifecycle rule deletes old versions.',
-      );
-    return response;
+    return this.#requests.send('PUT', this.newKey(), request, this.#deadlines.writeMs);
   }
 
   /** A request for an object or, without a key, for the bucket. */

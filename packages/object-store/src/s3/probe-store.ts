@@ -50,6 +50,7 @@ export async function probeStore(
   if (!probe.canRead && !confirmsByWrite(found))
     throw new StoreUnavailable('object store confirms no writes, so its key needs permission to read media');
   if (isThorough) await inStep('a multipart upload', probeUnequalParts(probe));
+  if (isThorough) await probeVersions(probe);
   // Whether two writes meet is chance: only many pairs show it.
   return { ...found, notes: isThorough ? [...probe.notes].sort() : [] };
 }
@@ -94,6 +95,14 @@ async function isListed(probe: ProbeObjects, key: string, isRequired: boolean): 
   if (isForbidden(response) && !isRequired) return true;
   if (response.status !== 200) throw responseError(response.status, response.body);
   return readObjectPage(response.body).objects.some((object) => object.key === key);
+}
+
+async function probeVersions(probe: ProbeObjects): Promise<void> {
+  const { status, body } = await probe.get('', { query: { versioning: '' } });
+  if (status === 200 && /<Status>Enabled</.test(body.toString()))
+    probe.notes.add(
+      'The bucket keeps versions: what Echodrop removes stays in it until a lifecycle rule deletes old versions.',
+    );
 }
 
 /** What happens to a conditional write of an object that exists, directly after the first write. */
