@@ -37,6 +37,8 @@ function messageOf(error: Error & { readonly code?: unknown }): string {
   if (error instanceof SyntaxError) return 'invalid JSON';
   if (error.name === 'ZodError' || error.name === '$ZodError') return 'unexpected content';
   const code = typeof error.code === 'string' ? error.code : '';
+  // OpenSSL's own words are several lines for its developers.
+  if (code.startsWith('ERR_SSL_')) return code;
   return error.message.includes(code) ? error.message : [code, error.message].filter(Boolean).join(': ');
 }
 

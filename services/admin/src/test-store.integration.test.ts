@@ -99,15 +99,17 @@ describeWithMinio('store-test', {}, (start) => {
     [
       'a wrong key',
       { S3_SECRET_KEY: 'wrong' },
-      /wrong {2}Reaching the bucket or folder failed: object store responded with 403/,
+      /wrong {2}Reaching the bucket or folder failed: .*403 SignatureDoesNotMatch: check S3_SECRET_KEY$/m,
     ],
     [
       'no store',
       { S3_ENDPOINT: 'http://127.0.0.1:9' },
       /wrong {2}Reaching the bucket or folder failed: .*ECONNREFUSED/,
     ],
-  ])('with %s, exits 1 and says why', async (_, settings, reason) => {
-    const { exitCode, stdout, stderr } = await examine(settings);
+    ['https for http', {}, /wrong {2}Reaching .* failed: .*ERR_SSL_\w+: check S3_ENDPOINT$/m],
+  ])('with %s, exits 1 and says why', async (name, settings, reason) => {
+    const https = { S3_ENDPOINT: minio.endpoint.replace('http:', 'https:') };
+    const { exitCode, stdout, stderr } = await examine(name === 'https for http' ? https : settings);
     expect(stdout).toMatch(reason);
     expect([exitCode, stderr]).toEqual([1, 'The store test found faults.']);
   });
