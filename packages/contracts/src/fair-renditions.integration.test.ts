@@ -36,14 +36,17 @@ async function publish(owner: string, count: number, from = 1, type: 'jpg' | 'av
 }
 
 /** Requests photos of an owner like viewers who leave; resolves when all requests are in the queue. */
-async function view(owner: string, names: readonly string[]): Promise<void> {
+async function view(owner: string, names: readonly string[], set: 'pictures' | 'whole' = 'pictures'): Promise<void> {
   using looking = new RedisView(redis.url);
+  const countJobs = () => looking.redis.zcard(looking.key('rendition-pictures', 'prioritized'));
   for (const mediaKey of names) {
     const leaving = new AbortController();
     const wait = { waitMs: patienceMs, signal: leaving.signal };
-    const reply = client.make({ mediaKey, type: 'jpg', set: 'pictures', owner }, wait);
+    const before = await countJobs();
+    const reply = client.make({ mediaKey, type: 'jpg', set, owner }, wait);
     reply.catch(() => {});
-    await looking.untilAwaited('rendition-pictures', `-${mediaKey}`);
+    if (set === 'whole') await waitUntil('the job', async () => (await countJobs()) === before + 1);
+    else await looking.untilAwaited('rendition-pictures', `-${mediaKey}`);
     leaving.abort(new Error('left'));
     await expect(reply).rejects.toThrow('left');
   }
@@ -113,6 +116,15 @@ test('awaited jobs go first, even if their owner has many jobs', async () => {
   const { quick } = worker();
   await all(quick, 22);
   expect(quick.slice(0, 5)).toEqual(['a18', 'a19', 'a20', 'a1', 'b1']);
+});
+
+test('whole pictures of many owners that readers request precede no picture that a page waits for', async () => {
+  for (const owner of ['a', 'c', 'd', 'e', 'f']) await view(owner, [`${owner}1`, `${owner}2`], 'whole');
+  await publish('b', 1);
+  await view('b', ['b1']);
+  const { quick } = worker();
+  await all(quick, 11);
+  expect(quick[0]).toBe('b1');
 });
 
 test('awaited jobs of one owner do not block uploads of another', async () => {

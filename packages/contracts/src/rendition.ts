@@ -65,7 +65,9 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
 
   /** Waits at most `waitMs` for renditions. Equal requests share one job, which goes on. @throws QueueUnavailable, the signal's reason */
   async make(request: RenditionRequest, wait: { waitMs: number; signal: AbortSignal }): Promise<RenditionReply> {
-    const options = { ...wait, deadlineMs, jobId: jobIdOf(request), owner: ownerOf(request) };
+    // A smaller picture takes the place of a whole one, so readers of many old photos must not delay new ones.
+    const isPatient = request.set === 'whole';
+    const options = { ...wait, deadlineMs, jobId: jobIdOf(request), owner: ownerOf(request), isPatient };
     return this.clients[queueOf(request.set)].request(request, options).catch(tooCostlyIfDeadly);
   }
 

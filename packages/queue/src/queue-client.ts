@@ -32,6 +32,8 @@ interface RequestOptions extends Partial<JobOptions> {
   /** How long this request waits; default: until the deadline. A shared job goes on without it, any other is removed. */
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
+  /** Whether the job has the turn of one that no client waits for; default: no. */
+  readonly isPatient?: boolean;
 }
 
 /** How long the end of a job is reused for later requests of the same job; then they run it again. Redis keeps the latest 10,000 ends. */
@@ -123,7 +125,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
   }
 
   async #request(request: Q, options: RequestOptions): Promise<R> {
-    const { deadlineMs, waitMs = deadlineMs, signal, jobId, owner } = options;
+    const { deadlineMs, waitMs = deadlineMs, signal, jobId, owner, isPatient = false } = options;
     signal?.throwIfAborted();
     const isShared = jobId !== undefined;
     const id = jobId ?? randomUUID();
@@ -149,8 +151,10 @@ export class QueueClient<Q, R> implements AsyncDisposable {
       ? this.#connection.replies.receiveShared(this.#queue.name, id, receive)
       : this.#connection.replies.receiveOwn(id, receive);
     const addOnce = async () => {
-      if (isShared && (await this.#hasJob(id, owner))) return;
-      await this.#producer.add({ id, request, deadlineMs: deadline - Date.now(), reply: subscription.channel, owner });
+      if (isShared && (await this.#hasJob(id, options))) return;
+      const job = { id, request, deadlineMs: deadline - Date.now(), reply: subscription.channel };
+      if (isPatient && owner !== undefined) await this.#producer.addUnattended({ ...job, owner });
+      else await this.#producer.add({ ...job, owner });
     };
     const addForWhile = () =>
       retryFor(
@@ -178,7 +182,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
 
   // Whether the queue has the job, or an end of it to reuse. BullMQ ignores a job whose id it knows, and forgets old ends only when other jobs
   // end: so an end that is too old, or forged, is removed here.
-  async #hasJob(jobId: string, owner: string | undefined): Promise<boolean> {
+  async #hasJob(jobId: string, { owner, isPatient = false }: RequestOptions): Promise<boolean> {
     this.#connection.redis.requireReady();
     const job = await this.#queue.getJob(jobId);
     if (job?.finishedOn) {
@@ -190,7 +194,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
       if (!isReused) await job.remove().catch(() => {});
       return isReused;
     }
-    if (job) await this.#producer.attend(job, owner);
+    if (job && !isPatient) await this.#producer.attend(job, owner);
     return job !== undefined;
   }
 
