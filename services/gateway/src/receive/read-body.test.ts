@@ -53,6 +53,23 @@ test('reading pauses at 256 KiB until the verdict', async () => {
   await body.ended;
 });
 
+test('of many requests without a verdict, few read ahead', async () => {
+  const verdict = Promise.withResolvers<void>();
+  const requests = Array.from({ length: 200 }, () => new PassThrough());
+  const all = requests.map((request) => readAll(request, {}, verdict.promise));
+  for (const request of requests) for (let n = 0; n < 5; n += 1) request.write(Buffer.alloc(64 * KiB));
+  const total = () => all.reduce((sum, { taken }) => sum + taken.bytes, 0);
+  await waitUntil('pauses', async () => requests.every((request) => request.isPaused()));
+  expect(total()).toBe((128 * 256 + 72 * 64) * KiB);
+  verdict.resolve();
+  await waitUntil('all bytes', async () => total() === 200 * 320 * KiB);
+  for (const request of requests) request.end();
+  await Promise.all(all.map(({ body }) => body.ended));
+  const later = readAll(new PassThrough().end(Buffer.alloc(100 * KiB)), {}, new Promise(() => {}));
+  await later.body.ended;
+  expect(later.taken.bytes).toBe(100 * KiB);
+});
+
 test('a body is refused at the first byte above the limit', async () => {
   const request = new PassThrough();
   const { body, taken } = readAll(request, { maxBytes: 10 });

@@ -4,6 +4,9 @@ import { ClientGone, Refusal } from '../response/refusal-error.ts';
 
 const paceSeconds = 30;
 const maxUnverifiedBytes = 256 * 1024;
+// Together, requests without a verdict must not fill the memory of the process: of the others, only what Node reads at once, up to 64 KiB, is taken.
+const maxReadingAhead = 128;
+let readingAhead = 0;
 
 interface BodyLimits {
   readonly maxBytes: number;
@@ -25,7 +28,8 @@ export interface BodyReading {
 
 /**
  * Passes the body of a request to `take`, whose error ends the reading. The request always stays open for the response.
- * @param verdict until it resolves, reading pauses at 256 KiB; its rejection ends the reading
+ * @param verdict until it resolves, reading pauses at 256 KiB or, if 128 other requests wait for theirs, at the first bytes; its rejection ends the
+ * reading
  */
 export function readBody(
   request: Readable & Partial<Pick<IncomingMessage, 'complete' | 'socket'>>,
@@ -35,12 +39,20 @@ export function readBody(
 ): BodyReading {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const slownessAt = slownessOf(limits);
-  let [isOver, isPaused, read, maxRead] = [false, false, 0, verdict ? maxUnverifiedBytes : Number.POSITIVE_INFINITY];
+  let [isOver, isPaused, read, maxRead] = [false, false, 0, Number.POSITIVE_INFINITY];
+  let isReadingAhead = verdict !== undefined && readingAhead < maxReadingAhead;
+  if (verdict) maxRead = isReadingAhead ? maxUnverifiedBytes : 1;
+  if (isReadingAhead) readingAhead += 1;
+  const endReadingAhead = () => {
+    if (isReadingAhead) readingAhead -= 1;
+    isReadingAhead = false;
+  };
   const { socket } = request;
   const pauseSocket = () => socket?.pause();
   const end = (settle: () => void) => {
     if (isOver) return;
     isOver = true;
+    endReadingAhead();
     clearInterval(seconds);
     socket?.off('resume', pauseSocket);
     // After a complete body the connection belongs to the next request.
@@ -77,6 +89,7 @@ export function readBody(
     if (slowness) stop(new Refusal('too_slow', slowness));
   }, 1000);
   verdict?.then(() => {
+    endReadingAhead();
     maxRead = Number.POSITIVE_INFINITY;
     resume();
   }, stop);
