@@ -69,8 +69,9 @@ function portFaults(configs: ReadonlyMap<ServiceName, ServiceConfig>): Fault[] {
 
 /** People can sign in only at a provider that the auth-verifier knows, with its profile. */
 function signInFaults(environments: ReadonlyMap<ServiceName, NodeJS.ProcessEnv>): Fault[] {
-  const { WEB_SIGN_IN } = serviceConfigs.site.readConfig(environments.get('site') ?? {});
+  const { WEB_UPLOAD, WEB_SIGN_IN } = serviceConfigs.site.readConfig(environments.get('site') ?? {});
   const { IDENTITY_PROVIDERS } = serviceConfigs['auth-verifier'].readConfig(environments.get('auth-verifier') ?? {});
+  if (WEB_UPLOAD === '0') return [];
   return WEB_SIGN_IN.flatMap(({ provider, profile }) => {
     const known = IDENTITY_PROVIDERS.find(({ advertised }) => advertised === provider);
     if (known?.profile === providerProfiles[profile]) return [];

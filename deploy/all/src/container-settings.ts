@@ -94,7 +94,7 @@ function rootsOf(given: NodeJS.ProcessEnv): string[] {
   return [...new Set(roots.map((root) => root && `/${root}`))];
 }
 
-// deploy/all/is-ready knows the ops ports.
+// The proxy and deploy/all/is-ready know the ports.
 function withoutEmpty(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(given).filter(([name, value]) => value && !/(^|_)OPS_PORT$/.test(name)));
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => value && !/(^|_)PORT$/.test(name)));
 }

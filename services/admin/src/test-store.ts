@@ -3,7 +3,7 @@ import { mediaObjectKey, mediaPrefix, newMediaKey } from '@echodrop/object-store
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { partBytes } from '@echodrop/object-store/part-size';
 import { newStagedWrite, type StagedWrite } from '@echodrop/object-store/staged-write';
-import { limitationsOf } from '@echodrop/object-store/store-capabilities';
+import { limitationsOf, type StoreCapabilities } from '@echodrop/object-store/store-capabilities';
 import { reasonOf } from '@echodrop/service/reason-of';
 
 /** One result: fine, worth knowing, or a reason not to use the store. */
@@ -72,11 +72,16 @@ async function* remove(store: ObjectStore, [key = '']: readonly string[]): Resul
 
 async function* probe(store: ObjectStore, signal: AbortSignal): Results {
   const found = await store.probe({ isThorough: true, signal });
-  yield ok('An object and a range of it are returned as they were written, and the clocks of store and machine agree.');
-  if (found.checksums !== 'none') yield ok(`Writes are verified by ${verifiedBy[found.checksums]}.`);
-  if (found.hasConditionalWrites) yield ok('Of twenty pairs of writers at once, one each created the object.');
-  if (found.hasImmediateLists) yield ok('A new object is in lists at once.');
+  if (found.hasHardLinks === undefined) yield* describeS3(found);
+  else if (found.hasHardLinks) yield ok('The folder has hard links, and files can be renamed in it.');
   for (const sentence of [...limitationsOf(found), ...found.notes]) yield { weight: 'note', sentence };
+}
+
+function* describeS3({ checksums, hasConditionalWrites, hasImmediateLists }: StoreCapabilities): Generator<TestResult> {
+  yield ok('An object and a range of it are returned as they were written, and the clocks of store and machine agree.');
+  if (checksums !== 'none') yield ok(`Writes are verified by ${verifiedBy[checksums]}.`);
+  if (hasConditionalWrites) yield ok('Of twenty pairs of writers at once, one each created the object.');
+  if (hasImmediateLists) yield ok('A new object is in lists at once.');
 }
 
 function ok(sentence: string): TestResult {

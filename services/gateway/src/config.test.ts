@@ -46,7 +46,7 @@ test.each(['nginx', '0.0.0.0/0', '::/0', '10.0.0.0/33', '::1/129', '10.0.0', '19
   },
 );
 
-test.each(['/a b', '/:id', '/(a', '/a"', '/ä', 'api', '//api', '/a//b', '/..', '/a/./b'])(
+test.each(['/a b', '/:id', '/(a', '/a"', '/ä', 'api', '//api', '/a//b', '/..', '/a/./b', ','])(
   'BASE_PATHS=%s is refused',
   (BASE_PATHS) => {
     expect(() => readConfig({ ...good, BASE_PATHS })).toThrow('BASE_PATHS must be paths such as /api');

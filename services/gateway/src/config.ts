@@ -50,7 +50,10 @@ export const settings = {
     .optional()
     .describe("API key that the site's pages use; its name is `web-upload`. Public (`npm start`: `sandbox-web-key`)"),
   BASE_PATHS: commaSeparated('/')
-    .refine((paths) => paths.every(isPath), 'must be paths such as /api, of letters, digits and . _ ~ - /')
+    .refine(
+      (paths) => paths.length > 0 && paths.every(isPath),
+      'must be paths such as /api, of letters, digits and . _ ~ - /',
+    )
     .refine((paths) => !paths.some(endsInFiles), 'must not end in /files')
     .describe('comma-separated paths; `/1/` and `/2/` are below each. None ends in `/files`'),
   MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }).describe('uploads at once in one gateway, then 503'),

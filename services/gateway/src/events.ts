@@ -132,7 +132,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
     },
     mediaOrphaned(mediaKey: string): void {
       orphans.inc();
-      log.warn({ mediaKey }, 'Failed to delete media of a failed upload; the next sweep deletes it');
+      log.warn({ mediaKey }, 'Media of a failed upload may remain; the next sweep deletes it');
     },
   };
 }

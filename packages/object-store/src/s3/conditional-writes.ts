@@ -1,7 +1,7 @@
 import { type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
 import { contentOf, type ObjectRequests } from './object-requests.ts';
 import type { StoreResponse } from './signed-requests.ts';
-import { hasOtherTag, isOtherTag, readTag, responseError, StoreRefused } from './store-response.ts';
+import { hasOtherTag, isOtherTag, readTag, responseError } from './store-response.ts';
 import { md5Of, type WriteRules } from './write-rules.ts';
 
 /** There is no such object. */
@@ -50,13 +50,14 @@ export class ConditionalWrites {
     return this.#onKnownStore(() => this.#requireStored(key, written));
   }
 
-  /** Probes a store that is not known, and doubts one that loses what it has confirmed, or refuses what it accepted. */
+  /** Probes a store that is not known, and doubts one that was away, loses what it has confirmed, or refuses what it accepted. */
   async #onKnownStore<T>(write: () => Promise<T>): Promise<T> {
     await this.#rules.ensureProbed();
     try {
       return await write();
     } catch (error) {
-      if (error instanceof NotStored || error instanceof StoreRefused) this.#rules.doubt();
+      if (error instanceof NotStored) this.#rules.doubt();
+      else this.#rules.suspect();
       throw error;
     }
   }

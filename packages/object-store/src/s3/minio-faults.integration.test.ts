@@ -134,7 +134,9 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
     await using stranger = minioStore({ ...minio, secretKey: 'not-the-secret' });
     const refused = await stranger.put('media/x', Readable.from([Buffer.alloc(9)])).catch((error) => error);
     expect(refused).toBeInstanceOf(StoreUnavailable);
-    expect(refused.message).toBe('object store responded with 403 SignatureDoesNotMatch: check S3_SECRET_KEY');
+    expect(refused.message).toBe(
+      'object store responded with 403 SignatureDoesNotMatch: check S3_SECRET_KEY, or a proxy that changes Host',
+    );
     await expect(stranger.ready()).rejects.toThrow(refused.message);
     await expect(stranger.stat('media/x')).rejects.toThrow(StoreUnavailable);
   });

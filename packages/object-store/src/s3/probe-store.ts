@@ -7,29 +7,29 @@ import { probeEmptyUploads, probeParts, probeUnequalParts } from './probe-parts.
 import { readObjectPage } from './response-xml.ts';
 import type { SignedRequests, StoreResponse } from './signed-requests.ts';
 import { responseError, StoreRefused } from './store-response.ts';
-import { confirmsByWrite, isRefusal } from './write-rules.ts';
+import { isRefusal } from './write-rules.ts';
 
 const races = { usual: 1, thorough: 20 };
 const maxSkewMs = 5 * 60_000;
 const isForbidden = ({ status }: StoreResponse) => status === 401 || status === 403;
 
 /**
- * Finds out what a store does, by about 25 small requests with media keys of its own, whose objects it removes. What needs permission to read or
+ * Finds out what a store does, by about 30 small requests with media keys of its own, whose objects it removes. What needs permission to read or
  * list media is skipped without.
- * @throws StoreUnavailable if the store refuses what has no replacement, does not return what it has just stored, has another time, or lacks
- * conditional writes and does not let this key read
+ * @returns also whether the key may read media, which is required if not `confirmsByWrite`
+ * @throws StoreUnavailable if the store refuses what has no replacement, does not return what it has just stored, or has another time
  */
 export async function probeStore(
   requests: SignedRequests,
   deadlines: StoreDeadlines,
   { isThorough = false, signal }: ProbeOptions = {},
-): Promise<StoreCapabilities> {
+): Promise<{ readonly found: StoreCapabilities; readonly canRead: boolean }> {
   await using probe = new ProbeObjects(requests, deadlines, signal);
   if (isThorough) await inStep('a list of multipart uploads', probeEmptyUploads(probe));
   const checksums = await inStep('a write', probeChecksums(probe));
   const key = await inStep('a write', probe.put());
   const { isConditional, ...again } = await inStep('a second write', writeAgain(probe, key));
-  await inStep('reading an object', requireReadable(probe, key));
+  await inStep('reading an object', requireReadable(probe, key, isThorough));
   const hasImmediateLists = await inStep('a list', isListed(probe, key, isThorough));
   const pairs = isThorough ? races.thorough : races.usual;
   const running = Array.from({ length: isConditional ? pairs : 0 }, () => race(probe));
@@ -47,12 +47,10 @@ export async function probeStore(
     hasImmediateLists,
     ...joined,
   };
-  if (!probe.canRead && !confirmsByWrite(found))
-    throw new StoreUnavailable('object store confirms no writes, so its key needs permission to read media');
   if (isThorough) await inStep('a multipart upload', probeUnequalParts(probe));
   if (isThorough) await probeVersions(probe);
   // Whether two writes meet is chance: only many pairs show it.
-  return { ...found, notes: isThorough ? [...probe.notes].sort() : [] };
+  return { found: { ...found, notes: isThorough ? [...probe.notes].sort() : [] }, canRead: probe.canRead };
 }
 
 /** @throws StoreUnavailable that names the step, if the store refuses it */
@@ -72,10 +70,11 @@ async function probeChecksums(probe: ProbeObjects): Promise<StoreCapabilities['c
 }
 
 /** Reads an object that was just written, as far as the permissions allow it, and compares the times. @throws StoreUnavailable */
-async function requireReadable(probe: ProbeObjects, key: string): Promise<void> {
+async function requireReadable(probe: ProbeObjects, key: string, isRequired: boolean): Promise<void> {
   if ((await probe.tagOf(key)) === undefined)
     throw new StoreUnavailable('object store does not return an object that it has just stored');
   const whole = await probe.get(key);
+  if (isForbidden(whole) && isRequired) throw responseError(whole.status, whole.body);
   if (!isForbidden(whole) && !(whole.status === 200 && whole.body.equals(probeBytes)))
     throw new StoreUnavailable('object store returns other bytes than it got');
   // Bytes that change on their way look like a store that verifies none.

@@ -9,8 +9,8 @@ import { ObjectRequests } from './object-requests.ts';
 import { probeStore } from './probe-store.ts';
 import { invalidList, readUploadPage } from './response-xml.ts';
 import { SignedRequests, type StoreResponse } from './signed-requests.ts';
-import { PartsLost, responseError } from './store-response.ts';
-import { WriteRules } from './write-rules.ts';
+import { isOutage, PartsLost, responseError } from './store-response.ts';
+import { confirmsByWrite, WriteRules } from './write-rules.ts';
 
 /** `endpoint` is an http(s) address without a path. */
 export interface S3Address {
@@ -29,7 +29,7 @@ export interface BucketOptions {
 
 // Shorter than the pause between two checks of a component that is down (packages/service/src/health.ts).
 const firstPauseMs = 2500;
-const lastPauseMs = 60_000;
+const lastPauseMs = 15_000;
 
 /** The region that AWS does not accept as a location of a new bucket: it is the default. */
 const defaultRegion = 'us-east-1';
@@ -48,6 +48,8 @@ export class S3Bucket implements AsyncDisposable {
   readonly #rules: WriteRules;
   readonly #onProbed: (found: StoreCapabilities) => void;
   #running: Promise<StoreCapabilities> | undefined;
+  /** Whether the last probe that ended had a result. */
+  #isKnown = false;
   /** Why the last probe failed, and until when there is no other. */
   #refusal: { readonly error: unknown; readonly until: number; readonly pauseMs: number } | undefined;
 
@@ -71,22 +73,24 @@ export class S3Bucket implements AsyncDisposable {
     try {
       await this.#ensureExists();
     } catch (error) {
-      this.#rules.doubt();
-      this.#refusal = undefined;
+      if (isOutage(error)) this.#rules.doubt();
       throw error;
     }
-    if (this.#running && !this.#rules.isProbed) throw new StoreUnavailable('object store is being probed');
-    await this.#rules.ensureProbed();
+    // A store that was usable before stays ready while it is probed again.
+    if (!this.#running) await this.#rules.ensureProbed();
+    else if (!this.#isKnown) throw new StoreUnavailable('object store is being probed');
   }
 
-  /** Probes a store that is not known. One that cannot be used is probed again after 2.5 s, 5, and so on up to a minute. @throws StoreUnavailable */
+  /** Probes a store that is not known. One that cannot be used is probed again after 2.5 s, 5, and so on up to 15 s. @throws StoreUnavailable */
   async #know(): Promise<void> {
     const { error, until = 0, pauseMs = firstPauseMs } = this.#refusal ?? {};
     if (performance.now() < until) throw error;
     try {
       await this.probe();
       this.#refusal = undefined;
+      this.#isKnown = true;
     } catch (error) {
+      this.#isKnown = false;
       this.#refusal = { error, until: performance.now() + pauseMs, pauseMs: Math.min(2 * pauseMs, lastPauseMs) };
       throw error;
     }
@@ -145,10 +149,13 @@ export class S3Bucket implements AsyncDisposable {
 
   async #probe(options: ProbeOptions): Promise<StoreCapabilities> {
     const probe = () => probeStore(this.#requests, this.#deadlines, options);
-    const first = await probe();
     // Of a thorough probe, a person reads the result, and can repeat it.
-    const isSure = options.isThorough || limitationsOf(first).length === 0;
-    const found = isSure ? first : foundByEither(first, await probe());
+    const first = await (options.isThorough ? probe() : probe().catch(() => undefined));
+    const isSure = first && (options.isThorough || limitationsOf(first.found).length === 0);
+    const second = isSure ? first : await probe();
+    const found = first && first !== second ? foundByEither(first.found, second.found) : second.found;
+    if (!second.canRead && !confirmsByWrite(found))
+      throw new StoreUnavailable('object store confirms no writes, so its key needs permission to read media');
     this.#rules.adopt(found);
     this.#onProbed(found);
     return found;

@@ -12,7 +12,7 @@ import { type ObjectStore, StagedWriteLost } from '../object-store.ts';
 import { partBytes } from '../part-size.ts';
 import { newStagedWrite, type StagedWrite } from '../staged-write.ts';
 import { foundByEither, fullCapabilities, limitationsOf, type StoreCapabilities } from '../store-capabilities.ts';
-import { minioStore } from './minio-store.fixture.ts';
+import { minioStore, patientDeadlines } from './minio-store.fixture.ts';
 
 const onMinio = { ...fullCapabilities, hasMd5OfParts: true, notes: [] };
 
@@ -173,6 +173,50 @@ describeWithMinio('a store that', {}, (start) => {
     has.pop();
     await put();
     expect((await store.probe()).checksums).toBe('crc32');
+  });
+
+  test('whose refusals mean nothing new, as with a quota, is not probed for each', async () => {
+    const has: Fault[] = [];
+    await using proxy = await startHabitProxy(minio, has);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
+    await store.ready();
+    const put = () => store.put(mediaObjectKey(newMediaKey()), Readable.from([randomBytes(100)]));
+    const countRequests = async () => {
+      has.push('has a quota');
+      await expect(put()).rejects.toThrow('QuotaExceeded');
+      has.pop();
+      const before = proxy.requests;
+      await put();
+      return proxy.requests - before;
+    };
+    expect(await countRequests()).toBeGreaterThan(20);
+    for (let n = 0; n < 10; n += 1) expect(await countRequests()).toBe(2);
+    await store.ready();
+  });
+
+  test.each(['answers the first race with 429', 'loses the first response of a race'] as const)(
+    'that %s is ready for a key that may not read media',
+    async (fault) => {
+      await using proxy = await startHabitProxy(minio, [fault, 'refuses reads of media']);
+      await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
+      await store.ready();
+    },
+  );
+
+  test('that was away is probed again before the next write, although readiness is not checked', async () => {
+    const has: (Fault | Habit)[] = [];
+    const found: boolean[] = [];
+    const onProbed = ({ hasConditionalWrites }: StoreCapabilities) => void found.push(hasConditionalWrites);
+    await using proxy = await startHabitProxy(minio, has);
+    const deadlines = { ...patientDeadlines, callMs: 5000, writeMs: 5000 };
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true, onProbed, deadlines });
+    const put = () => store.put(mediaObjectKey(newMediaKey()), Readable.from([randomBytes(100)]));
+    await put();
+    has.push('is away');
+    await expect(put()).rejects.toThrow('object store request failed');
+    has.splice(0, 1, 'ignores conditions');
+    await put();
+    expect(found).toEqual([true, false]);
   });
 
   test('that cannot be used is probed again after pauses that grow, or after an outage', async () => {

@@ -3,8 +3,20 @@ import type { Readable } from 'node:stream';
 import { type ByteRange, StoreUnavailable } from '../object-store.ts';
 import { readErrorCode } from './response-xml.ts';
 
-/** The store responded with a status that is no success, and requests no repeat. */
-export class StoreRefused extends StoreUnavailable {}
+/** The store responded with a status that is no success. */
+export class StoreRefused extends StoreUnavailable {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Whether a store did not respond, or only that it cannot now. It may be another one afterwards. */
+export function isOutage(error: unknown): boolean {
+  return !(error instanceof StoreRefused) || error.status >= 500;
+}
 
 /** The multipart upload was completed or aborted, or one of its parts was replaced. */
 export class PartsLost extends StoreRefused {}
@@ -92,7 +104,7 @@ export function isWrongChecksum(xml: Buffer): boolean {
 /** What an operator checks, by the code of an error (Amazon S3 API Reference, "Error Responses"). */
 const remedies: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'check S3_ACCESS_KEY',
-  SignatureDoesNotMatch: 'check S3_SECRET_KEY',
+  SignatureDoesNotMatch: 'check S3_SECRET_KEY, or a proxy that changes Host',
   AccessDenied: 'check the permissions of S3_ACCESS_KEY',
   AuthorizationHeaderMalformed: 'check S3_REGION',
   PermanentRedirect: 'check S3_ENDPOINT and S3_REGION',
@@ -105,5 +117,5 @@ export function responseError(status: number, xml: Buffer): StoreRefused {
   const remedy = code !== undefined && Object.hasOwn(remedies, code) ? `: ${remedies[code]}` : '';
   const message = `object store responded with ${status} ${code ?? ''}`.trim() + remedy;
   const isLost = ['NoSuchUpload', 'InvalidPart', 'InvalidPartOrder'].includes(code ?? '');
-  return isLost ? new PartsLost(message) : new StoreRefused(message);
+  return isLost ? new PartsLost(message, status) : new StoreRefused(message, status);
 }

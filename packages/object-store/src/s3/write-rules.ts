@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import { StoreUnavailable } from '../object-store.ts';
 import { fullCapabilities, type StoreCapabilities } from '../store-capabilities.ts';
 import type { StoreResponse } from './signed-requests.ts';
@@ -11,10 +12,16 @@ export interface WrittenBytes {
   readonly crc32: string;
 }
 
+const firstCalmMs = 2500;
+const lastCalmMs = 60_000;
+
 /** How requests prove what they write. All requests of a store share them. */
 export class WriteRules {
   #capabilities = fullCapabilities;
   #isProbed = false;
+  #hasAdopted = false;
+  #calmMs = 0;
+  #calmUntil = 0;
   /** Whether requests carry CRC-32 checksums until the store refuses them, or a probe has found what it does. */
   readonly isStrict: boolean;
   readonly #probe: (() => Promise<unknown>) | undefined;
@@ -44,6 +51,10 @@ export class WriteRules {
 
   /** Takes over what a probe has found. */
   adopt(found: StoreCapabilities): void {
+    const isSame = this.#hasAdopted && isDeepStrictEqual(found, this.#capabilities);
+    this.#calmMs = isSame ? Math.min(Math.max(firstCalmMs, 2 * this.#calmMs), lastCalmMs) : 0;
+    this.#calmUntil = performance.now() + this.#calmMs;
+    this.#hasAdopted = true;
     this.#capabilities = found;
     this.#isProbed = true;
   }
@@ -65,6 +76,14 @@ export class WriteRules {
     this.#isProbed = false;
   }
 
+  /**
+   * The store has refused a write, or did not respond to one. Clients can cause that, as with a quota: if the last probe has found nothing new, it is doubted again after 2.5 s,
+   * 5, and so on up to a minute.
+   */
+  suspect(): void {
+    if (performance.now() >= this.#calmUntil) this.#isProbed = false;
+  }
+
   /** The store refuses conditional writes. */
   giveUpConditions(): void {
     this.#capabilities = { ...this.#capabilities, hasConditionalWrites: false };
@@ -76,8 +95,11 @@ export class WriteRules {
    */
   async sendAccepted<T extends Pick<StoreResponse, 'status' | 'body'>>(send: () => Promise<T>): Promise<T> {
     await this.ensureProbed();
-    const response = await send();
-    if (isRefusal(response.status) && !isWrongChecksum(response.body)) this.doubt();
+    const response = await send().catch((error: unknown) => {
+      this.suspect();
+      throw error;
+    });
+    if (isRefusal(response.status) && !isWrongChecksum(response.body)) this.suspect();
     if (this.isStrict || !this.hasCrc32 || !isRefusal(response.status)) return response;
     const again = await send();
     if (!isRefusal(again.status)) return again;

@@ -95,6 +95,7 @@ const secondMs = 1000;
 class HabitState {
   readonly #has: readonly (Habit | Fault)[];
   readonly #running = new Set<string>();
+  #isRaceSpoilt = false;
   readonly #writtenAt = new Map<string, number>();
   /** Sizes, tags and checksums of the parts of each multipart upload, by number; the bytes only for the habit that needs them. */
   readonly #parts = new Map<string, Map<number, { size: number; etag: string; crc32: string; bytes?: Buffer }>>();
@@ -104,7 +105,8 @@ class HabitState {
   }
 
   async pass(request: S3Request, forward: (request: S3Request) => Promise<Answer>): Promise<Answer> {
-    const refusal = this.#forbid(request) ?? this.#refuse(request);
+    if (this.#hasHabit('is away')) throw new Error('no response');
+    const refusal = this.#forbid(request) ?? this.#refuse(request) ?? this.#spoilRace(request);
     if (refusal) return refused(refusal);
     const { url, method, headers } = request;
     if (this.#replacesPart(request)) {
@@ -128,8 +130,21 @@ class HabitState {
     const isListRefused = url.searchParams.has('list-type') && this.#hasHabit('refuses lists');
     const isCompletion = method === 'POST' && url.searchParams.has('uploadId');
     const isCompletionRefused = isCompletion && this.#hasHabit('refuses completions');
+    if (method === 'PUT' && this.#hasHabit('has a quota'))
+      return { status: 400, code: 'XMinioAdminBucketQuotaExceeded' };
     const isRefused = isReadRefused || isRemovalRefused || isListRefused || isCompletionRefused;
     return isRefused ? { status: 403, code: 'AccessDenied' } : undefined;
+  }
+
+  /** Of all races for an object, the first is answered otherwise, once. */
+  #spoilRace({ method, url, headers }: S3Request): Refusal | undefined {
+    const isRace = method === 'PUT' && headers['if-none-match'] !== undefined && this.#running.has(url.pathname);
+    if (!isRace || this.#isRaceSpoilt) return undefined;
+    const isThrottled = this.#hasHabit('answers the first race with 429');
+    const isLost = this.#hasHabit('loses the first response of a race');
+    this.#isRaceSpoilt = isThrottled || isLost;
+    if (isLost) throw new Error('a lost response');
+    return isThrottled ? { status: 429, code: 'TooManyRequests' } : undefined;
   }
 
   #refuse({ method, url, headers, body }: S3Request): Refusal | undefined {

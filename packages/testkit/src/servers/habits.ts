@@ -41,7 +41,11 @@ export type Fault =
   | 'refuses lists'
   | 'lists from the beginning'
   | 'refuses completions'
-  | 'changes bytes';
+  | 'changes bytes'
+  | 'has a quota'
+  | 'is away'
+  | 'answers the first race with 429'
+  | 'loses the first response of a race';
 
 export const habits: readonly Habit[] = [
   'ignores conditions',
