@@ -45,7 +45,7 @@ export function exchange(
   };
   // One timer and one listener are cheaper than combined signals.
   const stop = () => fail(signal?.reason);
-  const late = () => fail(new DOMException(`no complete response within ${deadlineMs} ms`, 'TimeoutError'));
+  const late = () => fail(new DOMException(`no complete response within ${Math.round(deadlineMs)} ms`, 'TimeoutError'));
   const timer = setTimeout(late, deadlineMs);
   signal?.addEventListener('abort', stop);
   dispatcher.dispatch(request, {

@@ -32,7 +32,7 @@ const reasons: Partial<Record<Fault, string>> = {
   'ignores ranges': 'Probing the store failed: object store returns another range',
   'has another time': 'Probing the store failed: object store has another time',
   'responds with 304 to a write': 'Probing the store failed: object store responds to a conditional write',
-  'refuses reads of media': 'Removing an object failed: object store responded with 403',
+  'refuses reads of media': 'Reading an object failed: object store responded with 403',
   'refuses lists': 'Listing objects failed: object store responded with 403 AccessDenied',
   'lists from the beginning': 'Listing objects failed: object store sent an invalid list',
   'refuses completions':
@@ -57,7 +57,7 @@ describeWithMinio('store-test', {}, (start) => {
     const { exitCode, lines, stderr } = await runCommandProcess(['store-test'], settings);
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
-    expect(lines).toHaveLength(9);
+    expect(lines).toHaveLength(10);
     const verified = await runCommandProcess(['verify-store'], settings);
     expect(verified.stdout).not.toMatch(/media\/[0-9a-f]{32}/);
   });

@@ -28,6 +28,7 @@ export async function* testStore(store: ObjectStore, signal: AbortSignal): Resul
     ['Writing an object', () => write(store, keys)],
     ['Listing objects', () => list(store, keys)],
     ['Removing an object', () => remove(store, keys)],
+    ['Reading an object', () => requireGone(store, keys)],
     ['Probing the store', () => probe(store, signal)],
     ['Listing incomplete uploads', () => listUnfinished(store)],
   ];
@@ -65,6 +66,10 @@ async function* list(store: ObjectStore, [first = '']: readonly string[]): Resul
 
 async function* remove(store: ObjectStore, [key = '']: readonly string[]): Results {
   await store.remove(key);
+  yield ok('An object was removed.');
+}
+
+async function* requireGone(store: ObjectStore, [key = '']: readonly string[]): Results {
   yield (await store.stat(key)) === undefined
     ? ok('A removed object is gone.')
     : { weight: 'wrong', sentence: 'An object is still there after its removal.' };

@@ -92,7 +92,7 @@ export class SignedRequests implements AsyncDisposable {
     const timers: NodeJS.Timeout[] = [];
     const tryOnce = async (tryMs: number) => {
       const late = new AbortController();
-      timers.push(setTimeout(() => late.abort(new Error(`no response within ${tryMs} ms`)), tryMs));
+      timers.push(setTimeout(() => late.abort(new Error(`no response within ${Math.round(tryMs)} ms`)), tryMs));
       const ended = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
       const signed = this.#sign('GET', key, request);
       const response = await this.#pool.request({ ...signed, signal: ended, bodyTimeout: idleMs });

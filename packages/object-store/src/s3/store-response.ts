@@ -105,7 +105,7 @@ export function isWrongChecksum(xml: Buffer): boolean {
 const remedies: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'check S3_ACCESS_KEY',
   SignatureDoesNotMatch: 'check S3_SECRET_KEY, or a proxy that changes Host',
-  AccessDenied: 'check the permissions of S3_ACCESS_KEY',
+  AccessDenied: 'check S3_BUCKET, and the permissions of S3_ACCESS_KEY',
   AuthorizationHeaderMalformed: 'check S3_REGION',
   PermanentRedirect: 'check S3_ENDPOINT and S3_REGION',
   RequestTimeTooSkewed: 'correct the clock of this machine',

@@ -1,4 +1,4 @@
-import { maxAltCharacters, maxFieldBytes } from '../receive/form-content.ts';
+import { maxAltCharacters, maxFieldBytes, maxSecretBytes } from '../receive/form-content.ts';
 import type { FieldName } from '../receive/part-headers.ts';
 
 const nonEmpty = { type: 'string', minLength: 1 };
@@ -54,7 +54,7 @@ function parameter(
 }
 
 const fields = {
-  key: { ...nonEmpty, maxLength: maxFieldBytes, description: 'The API key of the calling application.' },
+  key: { ...nonEmpty, maxLength: maxSecretBytes, description: 'The API key of the calling application.' },
   message: {
     type: 'string',
     maxLength: maxFieldBytes,

@@ -1,10 +1,12 @@
 import { Refusal } from '../response/refusal-error.ts';
-import { type FieldName, isFieldName, type PartKind } from './part-headers.ts';
+import { type FieldName, isFieldName, type PartKind, secretNames } from './part-headers.ts';
 import type { ReceivedMedia } from './received-media.ts';
 import { ReceivedNames } from './received-names.ts';
 
-/** The longest text of a field, in bytes. */
+/** The longest caption, in bytes. */
 export const maxFieldBytes = 64 * 1024;
+/** The longest key or secret, in bytes. An anonymous sender can keep all of them in memory, in up to twice as many bytes. */
+export const maxSecretBytes = 4096;
 /** The longest alternative text, in Unicode characters: that of Mastodon. */
 export const maxAltCharacters = 1500;
 const maxParts = 100;
@@ -57,9 +59,10 @@ export class FormContent implements AsyncDisposable {
       this.media ??= this.#receiveMedia();
       this.media.write(bytes);
     }
-    if (this.#text.length <= maxFieldBytes) return;
     const { name } = this.#part;
-    throw name === 'media' ? mediaSentAsText() : tooLong(name, `${count(maxFieldBytes)} bytes`);
+    const maxBytes = isSecretName(name) ? maxSecretBytes : maxFieldBytes;
+    if (this.#text.length <= maxBytes) return;
+    throw name === 'media' ? mediaSentAsText() : tooLong(name, `${count(maxBytes)} bytes`);
   }
 
   /** @throws Refusal `form_malformed` for a text that cannot be read, or an alternative text that is too long */
@@ -85,6 +88,10 @@ export class FormContent implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.media?.[Symbol.asyncDispose]();
   }
+}
+
+function isSecretName(name: string): boolean {
+  return name === 'key' || secretNames.some((secret) => secret === name);
 }
 
 function decode(name: string, latin1: string, charset: 'utf-8' | 'ascii'): string {

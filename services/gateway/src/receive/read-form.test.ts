@@ -2,7 +2,7 @@ import { multipartForm } from '@echodrop/testkit/multipart-form';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyCuts, anyForm, formOf, readForm } from './any-form.fixture.ts';
-import { maxAltCharacters, maxFieldBytes } from './form-content.ts';
+import { maxAltCharacters, maxFieldBytes, maxSecretBytes } from './form-content.ts';
 import { FormReader } from './read-form.ts';
 import { boundaryOf } from './receive-form.ts';
 
@@ -215,16 +215,20 @@ test('the length of an alternative text is in characters; a line break counts as
   expect((await read(altPart(longest), 'b')).fields).toEqual({ alt: longest });
 });
 
-test.each([
+test.each<[string, Buffer]>([
   ['The form does not contain the boundary that Content-Type names.', Buffer.from('--c\r\n\r\nx\r\n--c--\r\n')],
   [
     'Duplicate parameter: key.',
     Buffer.from(`--b${'\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--b'.repeat(2)}--\r\n`),
   ],
   [
-    'Parameter key is longer than 65,536 bytes.',
-    part('Content-Disposition: form-data; name="key"', 'x'.repeat(maxFieldBytes + 1)),
+    'Parameter message is longer than 65,536 bytes.',
+    part('Content-Disposition: form-data; name="message"', 'x'.repeat(maxFieldBytes + 1)),
   ],
+  ...['key', 'consumer_token', 'consumer_secret', 'oauth_token', 'oauth_secret'].map((name): [string, Buffer] => [
+    `Parameter ${name} is longer than 4,096 bytes.`,
+    part(`Content-Disposition: form-data; name="${name}"`, 'x'.repeat(maxSecretBytes + 1)),
+  ]),
   ['Parameter alt is longer than 1,500 characters.', altPart('x'.repeat(maxAltCharacters + 1))],
   ['Parameter key is not valid UTF-8.', part('Content-Disposition: form-data; name="key"', '\xe4\xf6')],
   [
