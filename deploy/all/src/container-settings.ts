@@ -41,7 +41,7 @@ export function readContainerSettings(given: NodeJS.ProcessEnv, dataDir: string)
         API_KEYS_FILE: generatedSecretFile(dataDir, 'API_KEYS'),
         WEB_UPLOAD_API_KEY: 'web-upload',
       }),
-    ...withoutEmpty(given),
+    ...withoutEmptyOrPorts(given),
     PUBLIC_SITE_URL: origin,
     // Only the proxy of the container reaches the services. Platforms set PORT for it.
     TRUSTED_PROXIES: '127.0.0.1',
@@ -95,6 +95,6 @@ function rootsOf(given: NodeJS.ProcessEnv): string[] {
 }
 
 // The proxy and deploy/all/is-ready know the ports.
-function withoutEmpty(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function withoutEmptyOrPorts(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => value && !/(^|_)PORT$/.test(name)));
 }

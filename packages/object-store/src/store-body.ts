@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { reasonOf } from '@echodrop/service/reason-of';
 import { Checksum } from './checksum.ts';
 import { ChecksumMismatch, StoreUnavailable } from './object-store.ts';
 
@@ -54,18 +55,9 @@ export function storeBody(body: Readable, signal: AbortSignal | undefined, { len
 /** Wraps `error` as StoreUnavailable with a message of one line. */
 export function toStoreUnavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
-  return new StoreUnavailable(`object store request failed: ${messageOf(error)}`, { cause: error });
-}
-
-function messageOf(error: unknown): string {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  // Of OpenSSL's own words, reasonOf (packages/service) leaves the code.
-  if (typeof code === 'string' && code.startsWith('ERR_SSL_')) return `${code}: check S3_ENDPOINT`;
-  const isSaid = typeof code !== 'string' || `${message}`.includes(code);
-  return (
-    [...(isSaid ? [] : [code]), message].filter((part) => typeof part === 'string' && part !== '').join(': ') ||
-    'unknown'
-  );
+  const reason = reasonOf(error);
+  const remedy = reason.startsWith('ERR_SSL_') ? ': check S3_ENDPOINT' : '';
+  return new StoreUnavailable(`object store request failed: ${reason}${remedy}`, { cause: error });
 }
 
 /** The result of an operation of the store; undefined if it failed with an `expected` code. @throws StoreUnavailable */

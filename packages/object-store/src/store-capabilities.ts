@@ -53,7 +53,7 @@ export function foundByEither(one: StoreCapabilities, other: StoreCapabilities):
     hasImmediateLists: one.hasImmediateLists || other.hasImmediateLists,
     // A claim about every tag holds only if both have found it.
     hasMd5OfParts: one.hasMd5OfParts && other.hasMd5OfParts,
-    notes: [...new Set([...one.notes, ...other.notes])].sort(),
+    notes: one.notes,
   };
 }
 

@@ -95,21 +95,24 @@ describeWithMinio('store-test', {}, (start) => {
     expect([exitCode, lines.filter((line) => line.startsWith('note')).length]).toEqual([0, 5]);
   });
 
-  test.each([
+  test.each<[string, () => Record<string, string>, RegExp]>([
     [
       'a wrong key',
-      { S3_SECRET_KEY: 'wrong' },
+      () => ({ S3_SECRET_KEY: 'wrong' }),
       /wrong {2}Reaching the bucket or folder failed: .*403 SignatureDoesNotMatch: check S3_SECRET_KEY, or a proxy that changes Host$/m,
     ],
     [
       'no store',
-      { S3_ENDPOINT: 'http://127.0.0.1:9' },
+      () => ({ S3_ENDPOINT: 'http://127.0.0.1:9' }),
       /wrong {2}Reaching the bucket or folder failed: .*ECONNREFUSED/,
     ],
-    ['https for http', {}, /wrong {2}Reaching .* failed: .*ERR_SSL_\w+: check S3_ENDPOINT$/m],
-  ])('with %s, exits 1 and says why', async (name, settings, reason) => {
-    const https = { S3_ENDPOINT: minio.endpoint.replace('http:', 'https:') };
-    const { exitCode, stdout, stderr } = await examine(name === 'https for http' ? https : settings);
+    [
+      'https for http',
+      () => ({ S3_ENDPOINT: minio.endpoint.replace('http:', 'https:') }),
+      /wrong {2}Reaching .* failed: .*ERR_SSL_\w+: check S3_ENDPOINT$/m,
+    ],
+  ])('with %s, exits 1 and says why', async (_, settings, reason) => {
+    const { exitCode, stdout, stderr } = await examine(settings());
     expect(stdout).toMatch(reason);
     expect([exitCode, stderr]).toEqual([1, 'The store test found faults.']);
   });

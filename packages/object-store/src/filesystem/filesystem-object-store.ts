@@ -97,7 +97,7 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async probe(): Promise<StoreCapabilities> {
     await this.ready();
-    return { ...fullCapabilities, hasHardLinks: this.#names.hasLinks };
+    return this.#capabilities;
   }
 
   async exists(key: string): Promise<boolean> {
@@ -180,9 +180,13 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
+  get #capabilities(): StoreCapabilities {
+    return { ...fullCapabilities, hasHardLinks: this.#names.hasLinks };
+  }
+
   async #try(): Promise<void> {
     await this.#names.try();
-    this.#onProbed({ ...fullCapabilities, hasHardLinks: this.#names.hasLinks });
+    this.#onProbed(this.#capabilities);
   }
 
   #pathOf(key: string): string {

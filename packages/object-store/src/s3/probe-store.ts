@@ -13,17 +13,22 @@ const races = { usual: 1, thorough: 20 };
 const maxSkewMs = 5 * 60_000;
 const isForbidden = ({ status }: StoreResponse) => status === 401 || status === 403;
 
+export interface ProbeResult {
+  readonly found: StoreCapabilities;
+  /** Whether the key may read media, which is required if not `confirmsByWrite`. */
+  readonly canRead: boolean;
+}
+
 /**
  * Finds out what a store does, by about 30 small requests with media keys of its own, whose objects it removes. What needs permission to read or
  * list media is skipped without.
- * @returns also whether the key may read media, which is required if not `confirmsByWrite`
  * @throws StoreUnavailable if the store refuses what has no replacement, does not return what it has just stored, or has another time
  */
 export async function probeStore(
   requests: SignedRequests,
   deadlines: StoreDeadlines,
   { isThorough = false, signal }: ProbeOptions = {},
-): Promise<{ readonly found: StoreCapabilities; readonly canRead: boolean }> {
+): Promise<ProbeResult> {
   await using probe = new ProbeObjects(requests, deadlines, signal);
   if (isThorough) await inStep('a list of multipart uploads', probeEmptyUploads(probe));
   const checksums = await inStep('a write', probeChecksums(probe));

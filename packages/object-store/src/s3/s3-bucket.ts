@@ -6,7 +6,7 @@ import type { StoreDeadlines } from './deadlines.ts';
 import { MultipartRequests } from './multipart-requests.ts';
 import { ObjectLists } from './object-lists.ts';
 import { ObjectRequests } from './object-requests.ts';
-import { probeStore } from './probe-store.ts';
+import { type ProbeResult, probeStore } from './probe-store.ts';
 import { invalidList, readUploadPage } from './response-xml.ts';
 import { SignedRequests, type StoreResponse } from './signed-requests.ts';
 import { isOutage, PartsLost, responseError } from './store-response.ts';
@@ -48,8 +48,6 @@ export class S3Bucket implements AsyncDisposable {
   readonly #rules: WriteRules;
   readonly #onProbed: (found: StoreCapabilities) => void;
   #running: Promise<StoreCapabilities> | undefined;
-  /** Whether the last probe that ended had a result. */
-  #isKnown = false;
   /** Why the last probe failed, and until when there is no other. */
   #refusal: { readonly error: unknown; readonly until: number; readonly pauseMs: number } | undefined;
 
@@ -78,7 +76,7 @@ export class S3Bucket implements AsyncDisposable {
     }
     // A store that was usable before stays ready while it is probed again.
     if (!this.#running) await this.#rules.ensureProbed();
-    else if (!this.#isKnown) throw new StoreUnavailable('object store is being probed');
+    else if (!this.#rules.hasAdopted || this.#refusal) throw new StoreUnavailable('object store is being probed');
   }
 
   /** Probes a store that is not known. One that cannot be used is probed again after 2.5 s, 5, and so on up to 15 s. @throws StoreUnavailable */
@@ -88,9 +86,7 @@ export class S3Bucket implements AsyncDisposable {
     try {
       await this.probe();
       this.#refusal = undefined;
-      this.#isKnown = true;
     } catch (error) {
-      this.#isKnown = false;
       this.#refusal = { error, until: performance.now() + pauseMs, pauseMs: Math.min(2 * pauseMs, lastPauseMs) };
       throw error;
     }
@@ -150,11 +146,8 @@ export class S3Bucket implements AsyncDisposable {
   async #probe(options: ProbeOptions): Promise<StoreCapabilities> {
     const probe = () => probeStore(this.#requests, this.#deadlines, options);
     // Of a thorough probe, a person reads the result, and can repeat it.
-    const first = await (options.isThorough ? probe() : probe().catch(() => undefined));
-    const isSure = first && (options.isThorough || limitationsOf(first.found).length === 0);
-    const second = isSure ? first : await probe();
-    const found = first && first !== second ? foundByEither(first.found, second.found) : second.found;
-    if (!second.canRead && !confirmsByWrite(found))
+    const { found, canRead } = await (options.isThorough ? probe() : repeatUnlessFull(probe));
+    if (!canRead && !confirmsByWrite(found))
       throw new StoreUnavailable('object store confirms no writes, so its key needs permission to read media');
     this.#rules.adopt(found);
     this.#onProbed(found);
@@ -186,6 +179,15 @@ export class S3Bucket implements AsyncDisposable {
   #send(method: 'GET' | 'HEAD' | 'DELETE', key: string, query = {}): Promise<StoreResponse> {
     return this.#requests.send(method, key, { query }, this.#deadlines.callMs);
   }
+}
+
+/** Probes again if a probe fails or misses something, and returns what either has found. @throws StoreUnavailable if the second one fails */
+async function repeatUnlessFull(probe: () => Promise<ProbeResult>): Promise<ProbeResult> {
+  const first = await probe().catch(() => undefined);
+  if (first && limitationsOf(first.found).length === 0) return first;
+  const second = await probe();
+  if (!first) return second;
+  return { found: foundByEither(first.found, second.found), canRead: first.canRead || second.canRead };
 }
 
 function locationXml(region: string): string {

@@ -37,7 +37,6 @@ const found: Record<Habit, Partial<StoreCapabilities>> = {
 const combinations: [string, readonly Habit[]][] = [
   ['no habit', []],
   ...habits.map((habit): [string, readonly Habit[]] => [habit, [habit]]),
-  ['refuses concurrent writes', ['refuses concurrent writes']],
   ['the least capable', leastCapable],
   ['joins replaced parts and ignores checksums', ['joins replaced parts', 'ignores checksums']],
 ];

@@ -59,8 +59,9 @@ export class WriteRules {
     this.#isProbed = true;
   }
 
-  get isProbed(): boolean {
-    return this.#isProbed;
+  /** Whether a probe has ever had a result. */
+  get hasAdopted(): boolean {
+    return this.#hasAdopted;
   }
 
   /**
@@ -77,8 +78,8 @@ export class WriteRules {
   }
 
   /**
-   * The store has refused a write, or did not respond to one. Clients can cause that, as with a quota: if the last probe has found nothing new, it is doubted again after 2.5 s,
-   * 5, and so on up to a minute.
+   * The store has refused a write, has not confirmed one, or did not respond. Clients can cause refusals, as with a quota: if the last probe has found
+   * nothing new, it is doubted again after 2.5 s, 5, and so on up to a minute.
    */
   suspect(): void {
     if (performance.now() >= this.#calmUntil) this.#isProbed = false;
@@ -123,7 +124,7 @@ export class WriteRules {
       throw new StoreUnavailable('object store has other bytes than it was sent');
     const confirmed = readChecksum(headers);
     if (!this.hasCrc32 || confirmed === crc32 || (confirmed === undefined && !this.isStrict)) return;
-    if (confirmed === undefined) this.doubt();
+    if (confirmed === undefined) this.suspect();
     throw new StoreUnavailable('object store did not confirm the checksum');
   }
 }

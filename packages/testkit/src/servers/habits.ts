@@ -52,6 +52,7 @@ export const habits: readonly Habit[] = [
   'refuses conditions',
   'conflicts',
   'refuses second writes',
+  'refuses concurrent writes',
   'refuses checksums',
   'ignores checksums',
   'calls a wrong checksum a bad request',

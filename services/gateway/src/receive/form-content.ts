@@ -59,8 +59,9 @@ export class FormContent implements AsyncDisposable {
       this.media ??= this.#receiveMedia();
       this.media.write(bytes);
     }
+    if (this.#text.length <= maxSecretBytes) return;
     const { name } = this.#part;
-    const maxBytes = isSecretName(name) ? maxSecretBytes : maxFieldBytes;
+    const maxBytes = isKeyOrSecret(name) ? maxSecretBytes : maxFieldBytes;
     if (this.#text.length <= maxBytes) return;
     throw name === 'media' ? mediaSentAsText() : tooLong(name, `${count(maxBytes)} bytes`);
   }
@@ -90,7 +91,7 @@ export class FormContent implements AsyncDisposable {
   }
 }
 
-function isSecretName(name: string): boolean {
+function isKeyOrSecret(name: string): boolean {
   return name === 'key' || secretNames.some((secret) => secret === name);
 }
 
