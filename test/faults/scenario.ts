@@ -22,7 +22,7 @@ export interface Scenario {
   readonly isShort?: boolean;
   /** The kind of system. Default: `one of each`. */
   readonly on?: SystemKind;
-  /** Whether idempotency keys are lost, so that a repeat may make a second record (docs/decisions/011). */
+  /** Whether idempotency keys are lost, so that a repeat may make a second record (docs/decisions/admission-and-idempotency.md). */
   readonly forgetsKeys?: boolean;
   /** What this machine lacks for it, if anything. The scenario is then skipped. */
   readonly missing?: () => Promise<string | undefined>;

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 /** The Debian package of the allocator of images. */
 export const allocatorPackage = 'libjemalloc2';
 
-/** The environment in which programs use the allocator of images (deploy/Dockerfile, docs/decisions/052). */
+/** The environment in which programs use the allocator of images (deploy/Dockerfile, docs/decisions/upload-cost.md). */
 export const allocatorSettings = {
   LD_PRELOAD: 'libjemalloc.so.2',
   // Without a thread of its own, jemalloc returns memory only while the program allocates: not in a quiet night.

@@ -12,7 +12,7 @@ export function entryOf(name: string): string {
 }
 
 /**
- * Options of Node that the program `name` runs with, as its image does; docs/decisions/052 says why.
+ * Options of Node that the program `name` runs with, as its image does; docs/decisions/upload-cost.md says why.
  */
 export function nodeFlagsOf(name: string): string[] {
   // V8 collects the chunks of responses, which are outside its heap, in proportion to these limits too.

@@ -66,7 +66,7 @@ export class VerificationClient implements AsyncDisposable {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    // Only what was not sent: a verification must not be repeated (decision 013).
+    // Only what was not sent: a verification must not be repeated (docs/decisions/verification.md).
     const unsent = {
       errorCodes: ['UND_ERR_CONNECT_TIMEOUT', 'ECONNREFUSED', 'EHOSTUNREACH'],
       statusCodes: [],

@@ -50,7 +50,7 @@ interface Demand {
 }
 
 /**
- * The upload that gives way to those that wait: of the sender that holds most, the oldest part (docs/decisions/002), if it is
+ * The upload that gives way to those that wait: of the sender that holds most, the oldest part (docs/decisions/upload-memory.md), if it is
  * - slow (16 KiB/s), and another sender's upload waits that is not slow;
  * - filled for longer than `patienceMs`;
  * - one whose memory leaves its sender with as much as the next in line then has, which has waited five seconds.

@@ -14,7 +14,7 @@ export interface StoreCapabilities {
   readonly hasFinalTags: boolean;
   /** Whether a new object is in lists at once. */
   readonly hasImmediateLists: boolean;
-  /** Of a folder: whether its file system has hard links (docs/decisions/056). */
+  /** Of a folder: whether its file system has hard links (docs/decisions/folder-store.md). */
   readonly hasHardLinks?: boolean;
   /** What else a person wants to know who chooses a store, in a sentence each. Echodrop does nothing differently. */
   readonly notes: readonly string[];

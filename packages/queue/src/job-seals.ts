@@ -13,7 +13,7 @@ export interface SealedReply<R> {
   readonly seal: string;
 }
 
-/** Seals jobs and replies, each for one job of one queue (docs/decisions/032). */
+/** Seals jobs and replies, each for one job of one queue (docs/decisions/job-queue.md). */
 export class JobSeals {
   readonly #sealer: Sealer;
   readonly #forgeries: QueueOptions['forgeries'];

@@ -22,7 +22,7 @@ export function recordsToXml({ records, next }: RecordPage): string {
   return xmlDocument({ media: { image: records.map(xmlFields), ...(next !== undefined && { next }) } });
 }
 
-// Escapes ampersands, since some clients decode HTML entities before they parse (docs/decisions/012).
+// Escapes ampersands, since some clients decode HTML entities before they parse (docs/decisions/forms-and-responses.md).
 function compact(value: unknown): string {
   return JSON.stringify(value).replaceAll('&', '\\u0026');
 }

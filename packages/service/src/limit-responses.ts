@@ -40,7 +40,7 @@ interface UnreadBody {
 }
 
 /**
- * Limits what the readers of responses make a process hold (docs/decisions/050). Resets the connection of
+ * Limits what the readers of responses make a process hold (docs/decisions/response-limits.md). Resets the connection of
  * - a reader that takes less than 60 KiB a minute; fast reading pays for a pause of up to three minutes;
  * - the slowest readers of the client network that holds the most, while all responses hold more than 128 MiB;
  * - a client that pipelines more than four requests;

@@ -22,7 +22,7 @@ export const invalidSettingsStatus = 78;
 
 const shutdownMarginMs = 5000;
 
-// docs/decisions/052 says what each is for.
+// docs/decisions/upload-cost.md says what each is for.
 for (const flag of [
   '--always-sparkplug',
   '--external-memory-accounted-in-global-limit',

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { beforeAll, expect, test } from 'vitest';
 
-/** What V8 does in a service, and in a process that sets no flags (docs/decisions/028). */
+/** What V8 does in a service, and in a process that sets no flags (docs/decisions/upload-cost.md). */
 let traces: { readonly service: string; readonly plain: string };
 
 beforeAll(async () => {

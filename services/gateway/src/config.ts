@@ -62,7 +62,7 @@ export const settings = {
   ),
   MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: wholeNumber({ default: 100, min: 1 }).describe(
     'version 1 uploads at once before verification, per client IP address (IPv6: per /56) in one gateway, then 429 ' +
-      '([029](../decisions/029-admission-before-verification.md))',
+      '([admission and idempotency](../decisions/admission-and-idempotency.md))',
   ),
   UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: wholeNumber({ default: 1000 }).describe(
     'uploads that end without a verified caller, per client IP address in one gateway, then 429; 0: no limit',

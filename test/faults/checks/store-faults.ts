@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts';
 
 const concurrency = 16;
 
-// Killed gateways leave entries without a record (docs/decisions/017). findRecordsMissingFromListings checks for missing entries.
+// Killed gateways leave entries without a record (docs/decisions/listings-and-removals.md). findRecordsMissingFromListings checks for missing entries.
 const ignoredFaults = ['lists_nothing', 'not_listed'];
 
 /** The faults that `verify-store --bytes` finds after the sweep. */

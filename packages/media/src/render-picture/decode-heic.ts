@@ -13,7 +13,7 @@ interface HeicColours {
 
 /**
  * Decodes the primary picture of a HEIC to an uncompressed TIFF with these colours, rotated by libheif. Call it only in
- * a separate process: nothing can interrupt it (docs/decisions/016).
+ * a separate process: nothing can interrupt it (docs/decisions/renditions.md).
  */
 export async function decodeHeic(
   path: string,

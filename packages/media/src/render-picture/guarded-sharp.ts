@@ -7,7 +7,7 @@ let isGuarded = false;
 
 /**
  * sharp, configured for this process on first use. No cache, as no two photos are the same. One thread per photo: a
- * worker makes several pictures at once (measured: docs/decisions/016).
+ * worker makes several pictures at once (measured: docs/decisions/renditions.md).
  */
 export function guardedSharp(): typeof sharp {
   if (!isGuarded) {

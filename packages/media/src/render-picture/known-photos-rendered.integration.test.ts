@@ -13,7 +13,7 @@ async function sizeOf(picture: Buffer): Promise<{ width: number; height: number 
 
 // Not supported by browsers and ffmpeg, respectively.
 const undrawn = /^JPEG without loss$|^BMP of OS\/2 2, its header cut short$/;
-// libnsgif ignores the screen of these GIFs, and draws their first frame (docs/decisions/040).
+// libnsgif ignores the screen of these GIFs, and draws their first frame (docs/decisions/photos.md).
 const ofOtherSize = /^GIF.* monitor/;
 const drawn = knownPhotos.filter(([name]) => !undrawn.test(name) && !ofOtherSize.test(name));
 

@@ -50,7 +50,7 @@ export class TooManyRequests extends Error {
 
 /**
  * A circuit breaker with slots: limits concurrent requests to a provider; others wait for their turn. After failures for ten senders without a
- * success, opens the circuit for ten seconds or the time of Retry-After (docs/decisions/009). A request without a slot is not a failure.
+ * success, opens the circuit for ten seconds or the time of Retry-After (docs/decisions/identity-providers.md). A request without a slot is not a failure.
  */
 export class ProviderCircuitBreaker {
   readonly #breaker: CircuitBreakerPolicy;

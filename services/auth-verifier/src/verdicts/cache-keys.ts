@@ -19,7 +19,7 @@ export class CacheKeys {
   readonly #secrets: readonly KeyedHash[];
 
   constructor(secret: RotatedSecret, names: RedisNames) {
-    // A hash tag: the scripts use several keys, which Redis Cluster allows within one slot only (docs/decisions/026).
+    // A hash tag: the scripts use several keys, which Redis Cluster allows within one slot only (docs/decisions/verification.md).
     this.#prefix = names.versioned(version);
     this.forgets = `${this.#prefix}:forgets`;
     const known = secret.flatMap((each) => (each ? [each.reveal()] : [])).sort();

@@ -23,7 +23,7 @@ export interface ProofKeys {
   readonly users: readonly string[];
 }
 
-/** Derives the keys of a proof (docs/decisions/014). Undefined if the header may be a replay: no `signatureIdentity`. */
+/** Derives the keys of a proof (docs/decisions/verification.md). Undefined if the header may be a replay: no `signatureIdentity`. */
 export function deriveProofKeys(
   keys: CacheKeys,
   reuse: Reuse,

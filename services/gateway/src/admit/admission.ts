@@ -27,7 +27,7 @@ interface AdmissionDeps {
   readonly onRefused: (limit: SlotLimit) => void;
 }
 
-/** Admits uploads, and requests about own uploads, which have slots of their own (docs/decisions/011, 029). */
+/** Admits uploads, and requests about own uploads, which have slots of their own (docs/decisions/admission-and-idempotency.md). */
 export class Admission {
   readonly #uploads: Slots;
   readonly #ownRequests: Slots;

@@ -28,7 +28,7 @@ export interface Published {
 
 /**
  * Publishes uploads with the same idempotency key once. A key is claimed together with a media id; whether that was published, only the
- * store says, not Redis (docs/decisions/011).
+ * store says, not Redis (docs/decisions/admission-and-idempotency.md).
  */
 export class OncePublisher {
   readonly #publisher: Publisher;

@@ -89,7 +89,7 @@ export class Publisher {
     const refuseBlocked = () => this.#deps.blocks.refuseBlocked(record);
     await refuseBlocked();
     media.commit();
-    // While the record is written: readers skip an entry without a record (decision 017).
+    // While the record is written: readers skip an entry without a record (docs/decisions/listings-and-removals.md).
     const listing = this.#addToListings(record).then(
       () => true,
       () => false,
@@ -145,7 +145,7 @@ export class Publisher {
     return probe;
   }
 
-  // A JPEG with its header in the first 16 KiB is read here: that costs less than a job, and runs no decoder (docs/decisions/028).
+  // A JPEG with its header in the first 16 KiB is read here: that costs less than a job, and runs no decoder (docs/decisions/upload-cost.md).
   async #probe(
     { key: mediaKey, head, size }: CompleteMedia,
     type: MediaType,

@@ -15,7 +15,7 @@ type FormSink = Pick<FormContent, 'begin' | 'content' | 'end'>;
 
 /**
  * Parses a multipart body as it arrives, and refuses an incomplete or malformed one, unlike libraries, which drop parts with malformed
- * headers (docs/decisions/012). Historic mode accepts a last delimiter without closing dashes, and media of `Content-Disposition: file`.
+ * headers (docs/decisions/forms-and-responses.md). Historic mode accepts a last delimiter without closing dashes, and media of `Content-Disposition: file`.
  */
 export class FormReader {
   readonly #delimiter: Buffer;
