@@ -14,7 +14,7 @@ export interface Media {
 // Percentages.
 const shares = { jpg: 58, png: 25, mp4: 14, large: 3 } as const satisfies Record<MediaKind, number>;
 const paddingBytes = 30_000;
-// More than one part (docs/why/architecture.md).
+// More than one part (docs/decisions/upload-memory.md).
 const largeBytes = 9 * 1024 * 1024;
 const size = { width: 64, height: 48 };
 

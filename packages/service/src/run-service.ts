@@ -44,7 +44,7 @@ export interface Service<C> {
 
 /**
  * Runs a service: reads settings, calls `build`, becomes ready, and waits for SIGTERM or SIGINT. Then it is not ready, serves for another
- * SHUTDOWN_DELAY_SECONDS, and disposes `resources` in reverse order (docs/why/architecture.md).
+ * SHUTDOWN_DELAY_SECONDS, and disposes `resources` in reverse order (docs/why/code.md, rule 3).
  */
 export async function runService<C extends ProcessSettings>(
   name: string,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../../..');
 
-// docs/why/architecture.md, rule 8: each external dependency has one owner.
+// docs/why/code.md, rule 8: each external dependency has one owner.
 const owners = {
   '@opentelemetry/api': 'packages/service',
   '@opentelemetry/context-async-hooks': 'packages/service',

@@ -9,7 +9,7 @@ export interface StoreDeadlines {
   /** One try of several takes no less, unless the whole does. MinIO responds after 5 s while it waits for the drives of a lost node. */
   readonly tryMs: number;
   /**
-   * How long a connection is used. A pod of MinIO leaves its Service 15 s before it stops (deploy/kubernetes/overlays/ha/store.yaml). Shorter than a
+   * How long a connection is used. A pod of MinIO leaves its Service 40 s before it stops (deploy/kubernetes/overlays/ha/store.yaml). Shorter than a
    * try, so that the next one uses no other connection to a lost node.
    */
   readonly connectionMs: number;
