@@ -4,8 +4,8 @@ import { generatedSecretFile, localAddress, localService, variableOf } from '@ec
 import { verifierSecret } from '@echodrop/contracts/secret-settings';
 import { identityProviders } from '@echodrop/identity-provider/provider';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import type { TestUser } from '@echodrop/provider-doctor/test-user';
 import { httpAddress, httpOrigin, InvalidSettings, readSettings, secret, wholeNumber } from '@echodrop/service/env';
+import type { TestUser } from './provider-test/test-user.ts';
 
 const verifierSettings = { VERIFIER_URL: httpAddress(), ...verifierSecret };
 

@@ -3,12 +3,12 @@ import type { ProviderUser } from '@echodrop/contracts/verification';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { type Provider, readProvider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
-import { examineProvider, titleOf } from '@echodrop/provider-doctor/examine-provider';
 import type { Command } from 'commander';
 import { type CommandContext, CommandFailed, orInterrupted, printFromStore, withProgress } from './command-context.ts';
 import { readProviderTestConfig, readVerifierConfig } from './config.ts';
 import { handOverAndReport, requireMoved } from './hand-over.ts';
 import { providerArgument, quoteName, subjectArgument } from './name-arguments.ts';
+import { examineProvider, titleOf } from './provider-test/examine-provider.ts';
 
 const verifierMs = 5000;
 const [, , readAddress] = providerArgument;
