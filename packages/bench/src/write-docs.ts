@@ -47,9 +47,8 @@ export async function writeDocs(figures: Figures): Promise<void> {
 function tablesOf(figures: Figures, measured: readonly Figure[]): string {
   const own = measured.filter(({ system }) => system === 'echodrop' || peers.includes(system));
   const sized = bySize.flatMap((name) => sizeRow(name, own));
-  const others = measured.filter(
-    ({ name, system }) => !bySize.includes(name) && !name.includes(': ') && system !== 'echodrop-2',
-  );
+  // The bench prints all figures; pages have those with a goal.
+  const others = measured.filter((figure) => !bySize.includes(figure.name) && goalOf(figure));
   const tables = [
     [
       `Node ${process.versions.node} on ${cpus().length} cores of ${cpus()[0]?.model.trim()}, ${new Date().toISOString().slice(0, 10)}. Medians; in brackets the smallest and the largest round.`,
@@ -57,9 +56,7 @@ function tablesOf(figures: Figures, measured: readonly Figure[]): string {
     sized.length > 0
       ? [`| | ${sizeNames.join(' | ')} |`, `|---|${sizeNames.map(() => '---:|').join('')}`, ...sized]
       : [],
-    others.length > 0
-      ? ['| | of | Echodrop or peer | median | minimum, aim | |', '|---|---|---|---:|---|---|', ...others.map(otherRow)]
-      : [],
+    others.length > 0 ? ['| | of | median | minimum, aim |', '|---|---|---:|---|', ...others.map(otherRow)] : [],
     capacityOf(figures, measured),
   ];
   return tables
@@ -78,16 +75,19 @@ function sizeRow(name: string, figures: readonly Figure[]): string[] {
 
 function sizeCell(figure: Figure | undefined): string {
   if (!figure) return '';
-  const goal = goalOf(figure);
-  const verdict = goal ? `; ${verdictOf(figure)}: ${goal.minimum}, ${goal.aim}` : '';
-  return `${medianText(figure)}${spread(figure)}${verdict}`;
+  const goal = goalText(figure);
+  return `${medianText(figure)}${spread(figure)}${goal && `; ${goal}`}`;
 }
 
 function otherRow(figure: Figure): string {
-  const { name, variant, system, unit } = figure;
-  const goal = goalOf(figure);
+  const { name, variant, unit } = figure;
   const value = `${medianText(figure)}${unit ? ` ${unit}` : ''}${spread(figure)}`;
-  return `| ${name} | ${variant} | ${system} | ${value} | ${goal ? `${goal.minimum}, ${goal.aim}` : ''} | ${verdictOf(figure) ?? ''} |`;
+  return `| ${name} | ${variant} | ${value} | ${goalText(figure)} |`;
+}
+
+function goalText(figure: Figure): string {
+  const goal = goalOf(figure);
+  return goal ? `${verdictOf(figure)}: ${goal.minimum}, ${goal.aim}` : '';
 }
 
 function spread(figure: Figure): string {
