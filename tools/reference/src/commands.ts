@@ -7,15 +7,12 @@ const { stdin, stdout, stderr } = process;
 const admin = adminProgram({}, { stdout, stderr });
 const echodrop = cliProgram({ env: {}, cwd: '.', stdin, stdout, stderr });
 
-/** The commands, options and exit statuses of `admin` and `echodrop`. */
+/** The commands, options and exit statuses of `admin`. */
 export function commandTables(): Record<string, string> {
   return {
     'commands of admin': tableOfCommands(admin),
     'options of admin': tableOfOptions(admin),
     'exit statuses of admin': tableOfStatuses(admin),
-    'commands of echodrop': tableOfCommands(echodrop),
-    'options of echodrop': tableOfOptions(echodrop),
-    'exit statuses of echodrop': echodropStatuses(),
   };
 }
 
