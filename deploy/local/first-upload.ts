@@ -7,6 +7,7 @@ import {
   sandboxProvider,
 } from '@echodrop/client/local-system';
 import { EchodropClient, RequestRefused } from '@echodrop/client/node';
+import { shellWord } from '@echodrop/client/shell-word';
 import { recordToJson } from '@echodrop/record';
 
 export const sample = 'deploy/sample.jpg';
@@ -46,13 +47,9 @@ export async function uploadSample(target: Sample, signal: AbortSignal): Promise
 export function sampleAsCurl({ service, provider, apiKey }: Sample): string {
   return [
     'curl',
-    `-H ${quote(`X-Auth-Service-Provider: ${provider}`)}`,
-    `-H ${quote(`X-Verify-Credentials-Authorization: Bearer ${sandboxBearer}`)}`,
-    `-F ${quote(`key=${apiKey}`)} -F ${quote(`message=${message}`)} -F media=@${sample}`,
-    quote(`${service}/2/upload.json`),
+    `-H ${shellWord(`X-Auth-Service-Provider: ${provider}`)}`,
+    `-H ${shellWord(`X-Verify-Credentials-Authorization: Bearer ${sandboxBearer}`)}`,
+    `-F ${shellWord(`key=${apiKey}`)} -F ${shellWord(`message=${message}`)} -F media=@${sample}`,
+    shellWord(`${service}/2/upload.json`),
   ].join(' ');
-}
-
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

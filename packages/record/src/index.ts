@@ -3,6 +3,7 @@ export {
   isMediaId,
   isTombstone,
   type MediaRecord,
+  maxAltCharacters,
   newMediaId,
   publicRecord,
   type RecordPage,

@@ -28,6 +28,9 @@ export interface RecordPage<R = MediaRecord> {
   readonly next?: string | undefined;
 }
 
+/** The longest alternative text, in Unicode characters: that of Mastodon. */
+export const maxAltCharacters = 1500;
+
 /** The record as the store keeps it. Its page's address depends on the site's. */
 export interface StoredRecord extends Omit<MediaRecord, 'url'> {
   /** Alternative text: what the media shows, for people who cannot see it. Not for clients. */

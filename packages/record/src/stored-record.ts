@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { exactNumber, parseExactJson } from './exact-json.ts';
-import { isMediaId, type StoredRecord, type Tombstone } from './media-record.ts';
+import { isMediaId, maxAltCharacters, type StoredRecord, type Tombstone } from './media-record.ts';
 
 const version = 1;
 
@@ -11,8 +11,8 @@ export const maxRecordBytes = 2 ** 20;
 export const maxTextLengths = {
   // A field of a form has 64 KiB.
   text: 64 * 1024,
-  // 1,500 characters, each of two units, or CRLF.
-  alt: 2 * 1500,
+  // Each character of two units, or CRLF.
+  alt: 2 * maxAltCharacters,
   // Node refuses longer headers in responses of a store.
   etag: 16 * 1024,
   // From settings, which had no limit: Linux has no longer environment variables.

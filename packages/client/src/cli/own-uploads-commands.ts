@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { toExactJson } from '../exact-json.ts';
+import { shellWord } from '../shell-word.ts';
 import { quotedName, visible, visibleName } from '../visible-text.ts';
 import {
   type CommandContext,
   PartFailed,
-  parseUpTo,
   print,
   printCommand,
   printError,
@@ -13,6 +13,7 @@ import {
 } from './command-context.ts';
 import { addConnectionOptions, type Connection, type ConnectionOptions, connect } from './connection.ts';
 import { describeError, errorFields } from './describe-error.ts';
+import { parseUpTo } from './parse-up-to.ts';
 import { recordFields } from './show-record.ts';
 import { withClient } from './with-client.ts';
 
@@ -63,16 +64,11 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
   const { profile, url, provider, allowHttp } = options;
   const named = Object.entries({ count, profile, url, provider, after: next });
   const words = named.flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name} ${quoteWord(String(value))}`],
+    value === undefined ? [] : [`--${name} ${shellWord(visible(String(value)))}`],
   );
   if (allowHttp) words.unshift('--allow-http');
   const otherwise = 'More: the cursor is too long for this terminal. Pass --json, which prints it as `next`.';
   printCommand(context, 'More: echodrop list', words, otherwise);
-}
-
-/** One word for a shell. The service's cursor is untrusted. */
-function quoteWord(word: string): string {
-  return /^[\w.:/@%+=-]+$/.test(word) ? word : `'${visible(word).replaceAll("'", "'\\''")}'`;
 }
 
 async function removeUploads(

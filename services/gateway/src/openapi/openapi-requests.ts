@@ -1,4 +1,5 @@
-import { maxAltCharacters, maxFieldBytes, maxSecretBytes } from '../receive/form-content.ts';
+import { maxAltCharacters } from '@echodrop/record';
+import { maxFieldBytes, maxSecretBytes } from '../receive/form-content.ts';
 import type { FieldName } from '../receive/part-headers.ts';
 
 const nonEmpty = { type: 'string', minLength: 1 };

@@ -1,3 +1,4 @@
+import { maxAltCharacters } from '@echodrop/record';
 import { Refusal } from '../response/refusal-error.ts';
 import { type FieldName, isFieldName, type PartKind, secretNames } from './part-headers.ts';
 import type { ReceivedMedia } from './received-media.ts';
@@ -7,8 +8,6 @@ import { ReceivedNames } from './received-names.ts';
 export const maxFieldBytes = 64 * 1024;
 /** The longest key or secret, in bytes. An anonymous sender can keep all of them in memory, in up to twice as many bytes. */
 export const maxSecretBytes = 4096;
-/** The longest alternative text, in Unicode characters: that of Mastodon. */
-export const maxAltCharacters = 1500;
 const maxParts = 100;
 
 /** Called after each field with all fields so far. */

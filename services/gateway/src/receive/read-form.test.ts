@@ -1,8 +1,9 @@
+import { maxAltCharacters } from '@echodrop/record';
 import { multipartForm } from '@echodrop/testkit/multipart-form';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyCuts, anyForm, formOf, readForm } from './any-form.fixture.ts';
-import { maxAltCharacters, maxFieldBytes, maxSecretBytes } from './form-content.ts';
+import { maxFieldBytes, maxSecretBytes } from './form-content.ts';
 import { FormReader } from './read-form.ts';
 import { boundaryOf } from './receive-form.ts';
 

@@ -1,5 +1,6 @@
 import { unsupportedSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { browserScripts } from '@echodrop/oauth/browser-scripts';
+import { maxAltCharacters } from '@echodrop/record';
 import { Router } from 'express';
 import { type Html, html } from '../pages/html.ts';
 import { fixedPage, type Page } from '../pages/page.ts';
@@ -9,9 +10,6 @@ import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in
 import type { Site, WebUpload } from '../site.ts';
 import { acceptedContentTypes, acceptedExtensions } from './accepted-files.ts';
 import { credentialFields } from './credential-fields.ts';
-
-// As Mastodon has it, and the gateway.
-const maxAltCharacters = 1500;
 
 /** `/upload` and the files that the page loads; no routes without an upload page. */
 export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>): Router {
