@@ -8,8 +8,8 @@ export interface StoreCapabilities {
   readonly hasRepeatedWrites: boolean;
   /** Whether a multipart upload is never completed with other parts than those that were named, or that is noticed. */
   readonly comparesParts: boolean;
-  /** Whether the tag of joined parts is the MD5 of their MD5s, so that it shows other parts. */
-  readonly hasMd5OfParts: boolean;
+  /** Whether tags are MD5s, and that of joined parts the MD5 of theirs, so that they show other bytes. Tags of encrypted objects look like MD5s. */
+  readonly hasMd5Tags: boolean;
   /** Whether the tag of a completed multipart upload is the tag of its object. */
   readonly hasFinalTags: boolean;
   /** Whether a new object is in lists at once. */
@@ -33,7 +33,7 @@ export const fullCapabilities: StoreCapabilities = {
   checksums: 'crc32',
   hasRepeatedWrites: true,
   comparesParts: true,
-  hasMd5OfParts: false,
+  hasMd5Tags: false,
   hasFinalTags: true,
   hasImmediateLists: true,
   notes: [],
@@ -52,7 +52,7 @@ export function foundByEither(one: StoreCapabilities, other: StoreCapabilities):
     hasFinalTags: one.hasFinalTags || other.hasFinalTags,
     hasImmediateLists: one.hasImmediateLists || other.hasImmediateLists,
     // A claim about every tag holds only if both have found it.
-    hasMd5OfParts: one.hasMd5OfParts && other.hasMd5OfParts,
+    hasMd5Tags: one.hasMd5Tags && other.hasMd5Tags,
     notes: one.notes,
   };
 }

@@ -1,7 +1,7 @@
 import { type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
 import { contentOf, type ObjectRequests } from './object-requests.ts';
 import type { StoreResponse } from './signed-requests.ts';
-import { hasOtherTag, isOtherTag, readTag, responseError } from './store-response.ts';
+import { hasOtherTag, isOtherTag, partCountOf, readTag, responseError } from './store-response.ts';
 import { md5Of, type WriteRules } from './write-rules.ts';
 
 /** There is no such object. */
@@ -11,10 +11,13 @@ export class NotStored extends StoreUnavailable {
   }
 }
 
-/** An object that a response has confirmed. */
-export interface ConfirmedObject {
-  readonly etag: string;
+/** An object that was written. */
+export interface StoredBytes {
+  /** Undefined if the response was lost, and the store's tags do not show the bytes. */
+  readonly etag: string | undefined;
   readonly size: number;
+  /** Of a multipart upload, else 1. */
+  readonly parts: number;
 }
 
 /**
@@ -46,7 +49,7 @@ export class ConditionalWrites {
    * @returns the object's tag
    * @throws NotStored if the object is missing. The caller then removes the empty object that may exist.
    */
-  async requireStored(key: string, written: ConfirmedObject): Promise<string> {
+  async requireStored(key: string, written: StoredBytes): Promise<string> {
     return this.#onKnownStore(() => this.#requireStored(key, written));
   }
 
@@ -71,7 +74,7 @@ export class ConditionalWrites {
       this.#rules.giveUpConditions();
       return outcome;
     }
-    if (response.status === 412) return hasOtherTag(response.headers, md5Hex(bytes)) ? 'differs' : 'exists';
+    if (response.status === 412) return this.#isOther(response.headers.etag, bytes) ? 'differs' : 'exists';
     if (response.status !== 200) throw responseError(response.status, response.body);
     return 'created';
   }
@@ -81,7 +84,7 @@ export class ConditionalWrites {
       const outcome = await this.#putIfAbsent(key, bytes);
       const found = await this.#objects.head(key);
       if (!found || found.size !== bytes.length) throw new NotStored();
-      return isOtherTag(found.etag, md5Hex(bytes)) ? 'differs' : outcome;
+      return this.#isOther(found.etag, bytes) ? 'differs' : outcome;
     }
     const put = () => this.#putIfAbsent(key, bytes);
     const writes = await Promise.allSettled([put(), put()]);
@@ -91,37 +94,40 @@ export class ConditionalWrites {
     throw outcomes.find((outcome) => outcome !== 'created') ?? new NotStored();
   }
 
-  async #requireStored(key: string, written: ConfirmedObject): Promise<string> {
+  async #requireStored(key: string, written: StoredBytes): Promise<string> {
     if (!this.#rules.confirmsByWrite) return this.#findStored(key, written);
     const { status, headers, body, isRepeated } = await this.#put(key, Buffer.alloc(0), { 'if-none-match': '*' });
     if (status !== 200 && status !== 412) throw responseError(status, body);
+    if (status === 200) throw new NotStored();
+    // The tag of the empty object that a lost try of this request may have written has no number of parts.
+    const { etag = partCountOf(headers.etag) === written.parts ? readTag(headers) : undefined } = written;
+    if (etag === undefined) return this.#findStored(key, written);
     // A repeated request may conflict with its own first try, so only the tag proves the object.
-    const isOther = isRepeated ? readTag(headers) !== written.etag : hasOtherTag(headers, written.etag);
-    if (status === 200 || isOther) throw new NotStored();
-    return written.etag;
+    if (isRepeated ? readTag(headers) !== etag : hasOtherTag(headers, etag)) throw new NotStored();
+    return etag;
   }
 
-  async #findStored(key: string, { etag, size }: ConfirmedObject): Promise<string> {
+  async #findStored(key: string, { etag, size }: StoredBytes): Promise<string> {
     const found = await this.#objects.head(key);
-    const isOther = this.#rules.capabilities.hasFinalTags && found && isOtherTag(found.etag, etag);
-    if (found?.size !== size || isOther) throw new NotStored();
+    const hasKnownTag = etag !== undefined && this.#rules.capabilities.hasFinalTags;
+    if (found?.size !== size || (hasKnownTag && isOtherTag(found.etag, etag))) throw new NotStored();
     return found.etag;
   }
 
   /** Two processes may find the object missing, and both write it: their callers keep apart what must not be written twice. */
   async #putIfMissing(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     const found = await this.#objects.head(key);
-    if (found) return isOtherTag(found.etag, md5Hex(bytes)) ? 'differs' : 'exists';
+    if (found) return this.#isOther(found.etag, bytes) ? 'differs' : 'exists';
     const { status, body } = await this.#put(key, bytes, {});
     if (status !== 200) throw responseError(status, body);
     return 'created';
   }
 
+  #isOther(etag: string | undefined, bytes: Buffer): boolean {
+    return this.#rules.capabilities.hasMd5Tags && isOtherTag(etag ?? '', md5Of([bytes]).toString('hex'));
+  }
+
   #put(key: string, bytes: Buffer, headers: Record<string, string>): Promise<StoreResponse> {
     return this.#objects.write(key, contentOf(bytes), headers);
   }
-}
-
-function md5Hex(bytes: Buffer): string {
-  return md5Of([bytes]).toString('hex');
 }

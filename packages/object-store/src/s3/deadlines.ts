@@ -2,8 +2,10 @@
 export interface StoreDeadlines {
   /** For a request that writes nothing, and until the first byte of a read. */
   readonly callMs: number;
-  /** For a request that writes up to one part, or joins parts. */
+  /** For a request that writes up to one part. */
   readonly writeMs: number;
+  /** For a request that joins parts: some stores copy them. */
+  readonly joinMs: number;
   /** For the next bytes of a read, while its consumer waits. */
   readonly idleMs: number;
   /** One try of several takes no less, unless the whole does. MinIO responds after 5 s while it waits for the drives of a lost node. */
@@ -18,6 +20,7 @@ export interface StoreDeadlines {
 export const defaultDeadlines: StoreDeadlines = {
   callMs: 5000,
   writeMs: 20_000,
+  joinMs: 60_000,
   idleMs: 10_000,
   tryMs: 6000,
   connectionMs: 5000,

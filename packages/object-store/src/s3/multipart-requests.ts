@@ -3,7 +3,7 @@ import { Checksum } from '../checksum.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { readCompletion, readUploadId } from './response-xml.ts';
 import type { SignedRequests } from './signed-requests.ts';
-import { hasOtherPartCount, isOtherTag, OtherPartsJoined, responseError } from './store-response.ts';
+import { isOtherTag, OtherPartsJoined, partCountOf, responseError } from './store-response.ts';
 import type { WriteRules } from './write-rules.ts';
 
 /** A part of a multipart upload: its tag, and its CRC-32 in Base64. */
@@ -54,17 +54,23 @@ export class MultipartRequests {
       headers: { 'content-type': 'application/xml' },
       body: completionXml(parts, this.#rules.hasCrc32),
     };
-    const response = await this.#requests.send('POST', key, request, this.#deadlines.writeMs);
+    const response = await this.#requests.send('POST', key, request, this.#deadlines.joinMs);
     const joined = readCompletion(response.body);
     // S3 may send status 200 before it knows the result.
     if (response.status !== 200 || joined === undefined) throw responseError(response.status, response.body);
     const partsChecksum = checksumOfParts(parts);
     const known = [undefined, `${partsChecksum}-${parts.length}`, partsChecksum, crc32];
-    const expected = joinedTag(parts.map(({ etag }) => etag));
-    const hasOtherTag = this.#rules.capabilities.hasMd5OfParts && isOtherTag(joined.etag, expected);
-    if (hasOtherPartCount(joined.etag, parts.length) || hasOtherTag || !known.includes(joined.crc32))
+    const expected = this.tagOf(parts.map(({ etag }) => etag));
+    const hasOtherTag = expected !== undefined && isOtherTag(joined.etag, expected);
+    const count = partCountOf(joined.etag) ?? parts.length;
+    if (count !== parts.length || hasOtherTag || !known.includes(joined.crc32))
       throw new OtherPartsJoined('object store assembled the wrong parts');
     return joined.etag;
+  }
+
+  /** The tag of the object of parts with these tags; undefined if the store's tags do not show that. */
+  tagOf(etags: readonly string[]): string | undefined {
+    return this.#rules.capabilities.hasMd5Tags ? joinedTag(etags) : undefined;
   }
 }
 

@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { SourceOptions } from '../consume-source.ts';
 import type { PartMemory } from '../part-memory.ts';
+import type { StoredBytes } from './conditional-writes.ts';
 import { fillParts } from './fill-parts.ts';
 import type { WrittenPart } from './multipart-requests.ts';
 import { PartBuffer } from './part-buffer.ts';
 import type { S3Bucket } from './s3-bucket.ts';
+import { PartsLost } from './store-response.ts';
 
 interface Upload extends SourceOptions {
   readonly memory: PartMemory;
@@ -30,9 +32,9 @@ export async function uploadToS3(
   const target = new S3Target(bucket, key, contentType);
   try {
     const size = await fillParts(source, part, { ...options, sendFull: () => target.sendPart(part) });
-    const written = { size, etag: await target.finish(part) };
+    const written = { size, ...(await target.finish(part)) };
     // For a replacement this would find the earlier object.
-    const etag = isReplacement ? written.etag : await bucket.conditional.requireStored(key, written);
+    const etag = (isReplacement && written.etag) || (await bucket.conditional.requireStored(key, written));
     options.signal?.throwIfAborted();
     return { key, size, etag, crc32: part.checksumOfAll.hex };
   } catch (error) {
@@ -65,15 +67,21 @@ class S3Target {
     part.empty();
   }
 
-  /** Sends the last part and completes the object. @returns its tag */
-  async finish(last: PartBuffer): Promise<string> {
+  /** Sends the last part and completes the object. After a lost response, the caller must prove that it exists. */
+  async finish(last: PartBuffer): Promise<Omit<StoredBytes, 'size'>> {
     if (this.#uploadId === undefined) {
       this.#finishing = true;
-      return this.#bucket.objects.put(this.#key, last, { contentType: this.#contentType });
+      return { etag: await this.#bucket.objects.put(this.#key, last, { contentType: this.#contentType }), parts: 1 };
     }
     await this.sendPart(last);
     this.#finishing = true;
-    return this.#bucket.multipart.complete(this.#key, this.#uploadId, this.#parts, last.checksumOfAll.base64);
+    const { multipart } = this.#bucket;
+    const completed = multipart.complete(this.#key, this.#uploadId, this.#parts, last.checksumOfAll.base64);
+    const etag = await completed.catch((error: unknown) => {
+      if (error instanceof PartsLost) return multipart.tagOf(this.#parts.map((part) => part.etag));
+      throw error;
+    });
+    return { etag, parts: this.#parts.length };
   }
 
   /** Removes what may have been written, except a replaced object. If the store cannot be reached, a later sweep does it. */

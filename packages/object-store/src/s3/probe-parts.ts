@@ -1,6 +1,7 @@
 import { joinedTag, type WrittenPart } from './multipart-requests.ts';
 import { type ProbeObjects, probeBytes } from './probe-objects.ts';
 import { OtherPartsJoined, PartsLost, responseError, StoreRefused } from './store-response.ts';
+import { md5Of } from './write-rules.ts';
 
 const other = Buffer.from('Another probe of this store.');
 const MiB = 1024 * 1024;
@@ -11,8 +12,8 @@ export async function probeParts(probe: ProbeObjects) {
   const part = await upload.put(probeBytes);
   const tag = await upload.complete([part], probeBytes);
   const found = await probe.tagOf(upload.key);
-  const hasMd5OfParts = tag === joinedTag([part.etag]);
-  probe.rules.adopt({ ...probe.rules.capabilities, hasMd5OfParts });
+  const hasMd5Tags = part.etag === md5Of([probeBytes]).toString('hex') && tag === joinedTag([part.etag]);
+  probe.rules.adopt({ ...probe.rules.capabilities, hasMd5Tags });
   const late = await probe.beginParts();
   const first = await late.put(probeBytes);
   await late.put(other);
@@ -23,7 +24,7 @@ export async function probeParts(probe: ProbeObjects) {
   if (hasNamedPart) probe.notes.add('The store keeps a part that was replaced, and joins the one that was named.');
   return {
     comparesParts: refusal !== undefined || hasNamedPart,
-    hasMd5OfParts,
+    hasMd5Tags,
     hasFinalTags: found === 'unknown' || found === tag,
   };
 }

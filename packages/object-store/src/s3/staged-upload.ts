@@ -4,9 +4,8 @@ import { CrowdedOut, StagedWriteLost, StoreUnavailable, type WrittenObject } fro
 import type { PartMemory } from '../part-memory.ts';
 import { partBytes } from '../part-size.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
-import { type ConfirmedObject, NotStored } from './conditional-writes.ts';
+import { NotStored, type StoredBytes } from './conditional-writes.ts';
 import { fillParts } from './fill-parts.ts';
-import { joinedTag } from './multipart-requests.ts';
 import { PartBuffer } from './part-buffer.ts';
 import type { S3Bucket } from './s3-bucket.ts';
 import { OtherPartsJoined, PartsLost } from './store-response.ts';
@@ -106,20 +105,21 @@ export async function completeOnS3(
 ): Promise<WrittenObject> {
   using part = new PartBuffer(memory, { sender, crowdOut() {} }, checksumBefore(write, write.tails));
   await readTails(bucket, write.tails, part, write);
-  // MinIO's tag of a part is its MD5.
-  const lastTags = () => (part.size > 0 ? [md5Of([...part.bytes()]).toString('hex')] : []);
+  const tags = write.parts.map(({ etag }) => etag);
+  const lastTags = part.size > 0 ? [md5Of([...part.bytes()]).toString('hex')] : [];
   const complete = () =>
     write.id === undefined
       ? bucket.objects.put(write.key, part, { contentType: write.contentType })
       : completeParts(bucket, write, write.id, part);
   const etag = await complete().catch((error) => {
     // An earlier call may have completed it.
-    if (error instanceof PartsLost) return joinedTag([...write.parts.map(({ etag }) => etag), ...lastTags()]);
+    if (error instanceof PartsLost) return bucket.multipart.tagOf([...tags, ...lastTags]);
     part.empty({ hasFailed: true });
     throw error instanceof OtherPartsJoined ? new StagedWriteLost('a part was replaced', { cause: error }) : error;
   });
   const { key, size, crc32 } = write;
-  return { key, size, etag: await requireStored(bucket, key, { etag, size }), crc32 };
+  const parts = write.id === undefined ? 1 : tags.length + lastTags.length;
+  return { key, size, etag: await requireStored(bucket, key, { etag, size, parts }), crc32 };
 }
 
 /** `ObjectStore.discardWrite`. */
@@ -144,7 +144,7 @@ async function completeParts(
 }
 
 // The sweep removes the empty object that may remain.
-async function requireStored(bucket: S3Bucket, key: string, written: ConfirmedObject): Promise<string> {
+async function requireStored(bucket: S3Bucket, key: string, written: StoredBytes): Promise<string> {
   try {
     return await bucket.conditional.requireStored(key, written);
   } catch (error) {

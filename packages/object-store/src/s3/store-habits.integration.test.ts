@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
 import { type Fault, type Habit, habits, leastCapable } from '@echodrop/testkit/servers/habits';
@@ -10,11 +9,11 @@ import { listObjects } from '../list-objects.ts';
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import { type ObjectStore, StagedWriteLost } from '../object-store.ts';
 import { partBytes } from '../part-size.ts';
-import { newStagedWrite, type StagedWrite } from '../staged-write.ts';
 import { foundByEither, fullCapabilities, limitationsOf, type StoreCapabilities } from '../store-capabilities.ts';
 import { minioStore, patientDeadlines } from './minio-store.fixture.ts';
+import { appendAll, readAll } from './stored-bytes.fixture.ts';
 
-const onMinio = { ...fullCapabilities, hasMd5OfParts: true, notes: [] };
+const onMinio = { ...fullCapabilities, hasMd5Tags: true, notes: [] };
 
 const found: Record<Habit, Partial<StoreCapabilities>> = {
   'ignores conditions': { hasConditionalWrites: false },
@@ -27,7 +26,7 @@ const found: Record<Habit, Partial<StoreCapabilities>> = {
   'calls a wrong checksum a bad request': {},
   'wants equal parts': {},
   'joins checksums': {},
-  'changes tags': { hasFinalTags: false, hasMd5OfParts: false },
+  'changes tags': { hasFinalTags: false, hasMd5Tags: false },
   'has no empty lists': {},
   'joins replaced parts': {},
   'keeps replaced parts': {},
@@ -303,27 +302,6 @@ test('limitations are sentences for operators', () => {
     limitationsOf({ ...onMinio, ...least, comparesParts: false, hasFinalTags: false, hasHardLinks: false }),
   ).toHaveLength(6);
 });
-
-async function appendAll(
-  store: ObjectStore,
-  pieces: readonly Buffer[],
-  before = newStagedWrite(mediaObjectKey(newMediaKey()), 'application/octet-stream'),
-): Promise<StagedWrite> {
-  let write = before;
-  const options = {
-    newTailKey: () => `resumable/${newMediaKey()}/tail`,
-    save: async (next: StagedWrite) => {
-      write = next;
-    },
-  };
-  for (const piece of pieces) await store.append(write, Readable.from([piece]), options);
-  return write;
-}
-
-async function readAll(store: ObjectStore, key: string): Promise<Buffer> {
-  const reading = await store.read(key);
-  return buffer(reading?.body ?? expect.fail('nothing stored'));
-}
 
 async function keptBy(store: ObjectStore) {
   const keys = await Array.fromAsync(listObjects(store, 'media/'), ({ key }) => key);

@@ -66,15 +66,15 @@ export function hasOtherTag({ etag }: IncomingHttpHeaders, expected: string): bo
   return isOtherTag(etag?.replaceAll('"', '') ?? '', expected);
 }
 
-/** Whether a tag differs from `expected`. A tag that is no MD5, such as that of an encrypted object, proves nothing. */
+/** Whether a tag differs from `expected`. A tag that does not look like an MD5 proves nothing. */
 export function isOtherTag(found: string, expected: string): boolean {
   return md5Tag.test(found) && found !== expected;
 }
 
-/** Whether it is the tag of an object of more or fewer parts. Any other tag proves nothing. */
-export function hasOtherPartCount(etag: string, parts: number): boolean {
-  const count = md5Tag.exec(etag)?.[1];
-  return count !== undefined && Number(count) !== parts;
+/** How many parts the object had, if its tag shows that. */
+export function partCountOf(etag = ''): number | undefined {
+  const count = md5Tag.exec(etag.replaceAll('"', ''))?.[1];
+  return count === undefined ? undefined : Number(count);
 }
 
 /** @throws StoreUnavailable */

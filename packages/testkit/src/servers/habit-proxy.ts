@@ -96,6 +96,8 @@ class HabitState {
   readonly #has: readonly (Habit | Fault)[];
   readonly #running = new Set<string>();
   #isRaceSpoilt = false;
+  /** Multipart uploads whose completion was not answered. */
+  readonly #lost = new Set<string>();
   readonly #writtenAt = new Map<string, number>();
   /** Sizes, tags and checksums of the parts of each multipart upload, by number; the bytes only for the habit that needs them. */
   readonly #parts = new Map<string, Map<number, { size: number; etag: string; crc32: string; bytes?: Buffer }>>();
@@ -117,7 +119,9 @@ class HabitState {
     const isConditional = method === 'PUT' && headers['if-none-match'] !== undefined;
     if (isConditional) this.#running.add(url.pathname);
     try {
-      return this.#spoil(request, this.#answer(request, await forward(this.#corrupt(this.#change(request)))));
+      const answer = await forward(this.#corrupt(this.#change(request)));
+      if (this.#losesCompletion(request, answer)) throw new Error('a lost response');
+      return this.#spoil(request, this.#answer(request, answer));
     } finally {
       if (isConditional) this.#running.delete(url.pathname);
     }
@@ -145,6 +149,15 @@ class HabitState {
     this.#isRaceSpoilt = isThrottled || isLost;
     if (isLost) throw new Error('a lost response');
     return isThrottled ? { status: 429, code: 'TooManyRequests' } : undefined;
+  }
+
+  #losesCompletion({ method, url: { searchParams } }: S3Request, { status }: Answer): boolean {
+    const uploadId = searchParams.get('uploadId');
+    const isCompleted = method === 'POST' && uploadId !== null && status === 200;
+    if (!isCompleted || !this.#hasHabit('loses the first response of each completion')) return false;
+    const isFirst = !this.#lost.has(uploadId);
+    this.#lost.add(uploadId);
+    return isFirst;
   }
 
   #refuse({ method, url, headers, body }: S3Request): Refusal | undefined {

@@ -45,7 +45,8 @@ export type Fault =
   | 'has a quota'
   | 'is away'
   | 'answers the first race with 429'
-  | 'loses the first response of a race';
+  | 'loses the first response of a race'
+  | 'loses the first response of each completion';
 
 export const habits: readonly Habit[] = [
   'ignores conditions',

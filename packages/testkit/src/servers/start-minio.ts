@@ -69,6 +69,14 @@ export async function shareMinio(source?: MinioSource): Promise<RunningMinio> {
   return described({ endpoint: (await shared).endpoint, ...login }, undefined);
 }
 
+/** Starts a MinIO program that encrypts what it stores: its tags look like MD5s, and are none. */
+export async function startEncryptedMinio(path: string): Promise<RunningMinio> {
+  const key = `test:${randomBytes(32).toString('base64')}`;
+  const settings = { ...rootSettings, MINIO_KMS_SECRET_KEY: key, MINIO_KMS_AUTO_ENCRYPTION: 'on' };
+  const { endpoint, server, [Symbol.asyncDispose]: dispose } = await startAlone(path, settings);
+  return { ...described({ endpoint, ...login }, server), [Symbol.asyncDispose]: dispose };
+}
+
 /** Files with a user name and a password. */
 interface LoginFiles {
   readonly user: string;

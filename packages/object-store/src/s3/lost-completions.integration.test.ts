@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { describeWithMinioProgram } from '@echodrop/testkit/servers/describe-with-minio';
+import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
+import type { Fault, Habit } from '@echodrop/testkit/servers/habits';
+import { type RunningMinio, startEncryptedMinio, startMinio } from '@echodrop/testkit/servers/start-minio';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
+import type { ObjectStore } from '../object-store.ts';
+import { partBytes } from '../part-size.ts';
+import { newStagedWrite } from '../staged-write.ts';
+import { minioStore } from './minio-store.fixture.ts';
+import { appendAll, readAll } from './stored-bytes.fixture.ts';
+
+const stores: [string, (path: string) => Promise<RunningMinio>, readonly Habit[]][] = [
+  ['MinIO', (path) => startMinio({ kind: 'program', path }), []],
+  ['an encrypted MinIO', startEncryptedMinio, []],
+  ['an encrypted MinIO behind a store that ignores conditions', startEncryptedMinio, ['ignores conditions']],
+  ['a store that changes tags', (path) => startMinio({ kind: 'program', path }), ['changes tags']],
+];
+
+describeWithMinioProgram('if the response to a completion is lost, an upload to', (path) => {
+  describe.each(stores)('%s', (_, start, has) => {
+    const opened = new AsyncDisposableStack();
+    let store: ObjectStore;
+    beforeAll(async () => {
+      const minio = opened.use(await start(path));
+      const hasNow: (Habit | Fault)[] = [...has];
+      const proxy = opened.use(await startHabitProxy(minio, hasNow));
+      store = opened.use(minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true }));
+      await store.ready();
+      hasNow.push('loses the first response of each completion');
+    });
+    afterAll(() => opened.disposeAsync());
+
+    test.each([2 * partBytes, 2 * partBytes + 1])('is stored in one request: %i bytes', async (size) => {
+      const [key, bytes] = [mediaObjectKey(newMediaKey()), randomBytes(size)];
+      const { etag } = await store.put(key, Readable.from([bytes]));
+      expect((await readAll(store, key)).equals(bytes)).toBe(true);
+      expect(await store.stat(key)).toEqual({ key, size, etag });
+    });
+
+    test.each([2 * partBytes, 2 * partBytes + 1])('is stored in pieces: %i bytes', async (size) => {
+      const bytes = randomBytes(size);
+      const write = await appendAll(store, [bytes.subarray(0, 1000), bytes.subarray(1000)]);
+      // The first call loses its response; the second is that of a client that continues.
+      const { key, etag } = await store.completeWrite(write);
+      expect(await store.completeWrite(write)).toMatchObject({ key, size, etag });
+      expect((await readAll(store, key)).equals(bytes)).toBe(true);
+      expect(await store.stat(key)).toEqual({ key, size, etag });
+    });
+  });
+
+  test('MinIO is lost if its parts are', async () => {
+    await using minio = await startMinio({ kind: 'program', path });
+    await using store = minioStore(minio, { isStrict: true });
+    await store.ready();
+    const write = await appendAll(
+      store,
+      [randomBytes(2 * partBytes + 1)],
+      newStagedWrite(mediaObjectKey(newMediaKey()), 'video/mp4'),
+    );
+    await store.discardWrite({ ...write, tails: [] });
+    await expect(store.completeWrite(write)).rejects.toThrow('no longer has the parts');
+  });
+});
