@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
 import { contentOf, type ObjectRequests } from './object-requests.ts';
 import type { StoreResponse } from './signed-requests.ts';
@@ -74,7 +75,7 @@ export class ConditionalWrites {
       this.#rules.giveUpConditions();
       return outcome;
     }
-    if (response.status === 412) return this.#isOther(response.headers.etag, bytes) ? 'differs' : 'exists';
+    if (response.status === 412) return this.#isOther(response.headers, bytes) ? 'differs' : 'exists';
     if (response.status !== 200) throw responseError(response.status, response.body);
     return 'created';
   }
@@ -84,7 +85,7 @@ export class ConditionalWrites {
       const outcome = await this.#putIfAbsent(key, bytes);
       const found = await this.#objects.head(key);
       if (!found || found.size !== bytes.length) throw new NotStored();
-      return this.#isOther(found.etag, bytes) ? 'differs' : outcome;
+      return this.#isOther(found, bytes) ? 'differs' : outcome;
     }
     const put = () => this.#putIfAbsent(key, bytes);
     const writes = await Promise.allSettled([put(), put()]);
@@ -117,14 +118,14 @@ export class ConditionalWrites {
   /** Two processes may find the object missing, and both write it: their callers keep apart what must not be written twice. */
   async #putIfMissing(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     const found = await this.#objects.head(key);
-    if (found) return this.#isOther(found.etag, bytes) ? 'differs' : 'exists';
+    if (found) return this.#isOther(found, bytes) ? 'differs' : 'exists';
     const { status, body } = await this.#put(key, bytes, {});
     if (status !== 200) throw responseError(status, body);
     return 'created';
   }
 
-  #isOther(etag: string | undefined, bytes: Buffer): boolean {
-    return this.#rules.capabilities.hasMd5Tags && isOtherTag(etag ?? '', md5Of([bytes]).toString('hex'));
+  #isOther(headers: Pick<IncomingHttpHeaders, 'etag'>, bytes: Buffer): boolean {
+    return this.#rules.capabilities.hasMd5Tags && hasOtherTag(headers, md5Of([bytes]).toString('hex'));
   }
 
   #put(key: string, bytes: Buffer, headers: Record<string, string>): Promise<StoreResponse> {
