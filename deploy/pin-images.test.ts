@@ -112,6 +112,8 @@ test.each([
   ['deploy/other.yaml', '  image: redis:8-bookworm # the newest'],
   ['deploy/other.yaml', '\timage : redis:8-bookworm'],
   ['deploy/Dockerfile.other', 'FROM --platform=linux/amd64 debian:bookworm-slim'],
+  // Another Dockerfile has a stage of this name.
+  ['deploy/Dockerfile.other', 'FROM node'],
   ['deploy/Dockerfile.other', 'from debian:bookworm-slim as plain'],
   ['docs/other.md', '    image: redis:latest'],
 ])('a check fails for %s with %j', async (file, line) => {

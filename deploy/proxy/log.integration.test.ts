@@ -43,6 +43,7 @@ test(
     expect(await send(`GET /${inHeaders}`, 400)).toMatchObject({ path: '(not ASCII)' });
     expect(await send('GET /%22%5c', 200)).toMatchObject({ path: '/"\\' });
     expect(await send(`GET /${'x'.repeat(9000)}`, 200)).toMatchObject({ path: `/${'x'.repeat(511)}...` });
+    expect(await send(`${'X'.repeat(4000)} /`, 400)).toMatchObject({ method: `${'X'.repeat(16)}...` });
     // Of the level "error", then "crit".
     await send(`POST ${address}`, 413, {
       headers: { Referer: '\u001b]0;marked', 'Content-Length': '99999999' },

@@ -8,7 +8,7 @@ import { findProgram } from '@echodrop/testkit/find-program';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ProviderConnections } from './provider-connections.ts';
 import { type Behaviour, startStandIn } from './stand-in-provider.fixture.ts';
 
@@ -99,6 +99,18 @@ test.each<[string, Behaviour]>([
     for (; sent < 10; sent += 1) await connections.query(standIn.provider, 'OAuth a');
   }).rejects.toThrow();
   expect(standIn.requests).toHaveLength(sent + 1);
+});
+
+test('a response that a suspended process reads too late does not count', async () => {
+  await using standIn = await startStandIn();
+  await using connections = new ProviderConnections(patienceMs);
+  const usual = standIn.behaviour;
+  standIn.behaviour = (socket) => {
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + patienceMs + 1);
+    usual(socket);
+  };
+  const query = connections.query(standIn.provider, 'OAuth a').finally(() => vi.restoreAllMocks());
+  await expect(query).rejects.toThrow('provider response read too late');
 });
 
 test('a request identifies Echodrop and accepts JSON', async () => {

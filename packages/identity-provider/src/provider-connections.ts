@@ -61,11 +61,15 @@ export class ProviderConnections implements AsyncDisposable {
       ...target,
       headers: { ...target.headers, ...(authorization !== undefined && { authorization }) },
     };
+    const began = Date.now();
     try {
       const { status, headers, body } = await exchange(this.#agent, request, {
         deadlineMs: this.#timeoutMs,
         maxBytes: maxBodyBytes,
       });
+      // The process was suspended: since then the provider may have revoked what it said.
+      if (Date.now() - began > this.#timeoutMs)
+        throw new DOMException('provider response read too late', 'TimeoutError');
       return { status, headers, body: decode(body) };
     } catch (error) {
       const isTooLarge =

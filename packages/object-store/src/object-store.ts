@@ -123,8 +123,11 @@ export interface ObjectStore extends AsyncDisposable {
    */
   putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome>;
 
-  /** As `putIfAbsent`, and proves that the store has the object: it may confirm what it loses. The commit point of a record. */
-  commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome>;
+  /**
+   * As `putIfAbsent`, and proves that the store has the object: it may confirm what it loses. The commit point of a record.
+   * @param beforeWrite awaited immediately before the write; what it throws prevents the write, and is thrown
+   */
+  commit(key: string, bytes: Buffer, beforeWrite?: () => Promise<void>): Promise<PutIfAbsentOutcome>;
 
   /** Opens an object or a range of it; undefined if it does not exist. A range beyond the end has an empty body. */
   read(key: string, options?: ReadOptions): Promise<ObjectReading | undefined>;

@@ -41,7 +41,7 @@ export function observeStore(store: ObjectStore, metrics: Metrics): ObjectStore 
     completeWrite: (write, sender) => observe('complete', write.key, () => store.completeWrite(write, sender)),
     discardWrite: (write) => observe('discard', write.key, () => store.discardWrite(write)),
     putIfAbsent: (key, bytes) => observe('put_if_absent', key, () => store.putIfAbsent(key, bytes)),
-    commit: (key, bytes) => observe('commit', key, () => store.commit(key, bytes)),
+    commit: (key, bytes, beforeWrite) => observe('commit', key, () => store.commit(key, bytes, beforeWrite)),
     async read(key, options) {
       const reading = await observe('read', key, () => store.read(key, options));
       // The reader gets errors from the body itself.

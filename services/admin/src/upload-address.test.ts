@@ -63,6 +63,13 @@ test.each([
   );
 });
 
+test.each([`/\t/evil.example/2/media/${id}`, `/\n/evil.example/${id}`, `/ /evil.example/${id}`, `/\u0085/${id}`])(
+  'contains white space: %j',
+  (text) => {
+    expect(() => readMediaId(text, known)).toThrow('contains white space or control characters');
+  },
+);
+
 test.each([
   [`https://media.example.evil.example/${id}`, 'PUBLIC_SITE_URL'],
   [`https://media.example@evil.example/${id}`, 'PUBLIC_SITE_URL'],

@@ -15,6 +15,8 @@ export interface PublicAddresses {
 export function readMediaId(idOrAddress: string, known: PublicAddresses): string {
   if (isMediaId(idOrAddress)) return idOrAddress;
   const fault = (text: string) => new CommandFailed(`${quoteForTerminal(idOrAddress)}: ${text}`);
+  // Browsers drop some of these: then two slashes that they separate begin a host.
+  if (/[\s\p{Cc}]/u.test(idOrAddress)) throw fault('contains white space or control characters');
   const address = parseAddress(idOrAddress);
   const named = address?.pathname.match(/^\/oembed\/?$/) ? URL.parse(address.searchParams.get('url') ?? '') : address;
   const found = named && findId(named);

@@ -46,11 +46,11 @@ function isUnambiguous(authorization: string): boolean {
   return /^[\w\t ,=]*$/.test(authorization.replace(/"[^",=&]*"/g, ''));
 }
 
-/** The token in a header of any spelling; the same one for all unreadable headers. */
+/** The token in a header of any spelling. Of a header that providers may parse differently, the whole header. */
 export function tokenIn(authorization: string): string {
   const [scheme = ''] = /^\S*/.exec(authorization) ?? [];
   if (scheme.toLowerCase() !== 'oauth') return authorization.slice(scheme.length).trim();
-  return readPlainly(authorization, ['oauth_token'])?.get('oauth_token') ?? '';
+  return readPlainly(authorization, ['oauth_token'])?.get('oauth_token') ?? authorization;
 }
 
 // Rejects what providers may parse differently: PHP's OAuth library takes the last name it finds, even within a realm or another

@@ -77,7 +77,8 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   /** `putIfAbsent` has synced what it wrote. */
-  async commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+  async commit(key: string, bytes: Buffer, beforeWrite?: () => Promise<void>): Promise<PutIfAbsentOutcome> {
+    await beforeWrite?.();
     return this.putIfAbsent(key, bytes);
   }
 

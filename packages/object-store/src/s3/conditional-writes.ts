@@ -40,7 +40,11 @@ export class ConditionalWrites {
   }
 
   /** `ObjectStore.commit`: of two conditional writes at once, one must find the other. Else the written object is looked up. */
-  async commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+  async commit(key: string, bytes: Buffer, beforeWrite?: () => Promise<void>): Promise<PutIfAbsentOutcome> {
+    await this.#rules.ensureProbed();
+    await beforeWrite?.();
+    // A probe takes seconds on a slow store: what the caller has checked would be old.
+    if (this.#rules.mustProbe) throw new StoreUnavailable('object store must be probed before the next write');
     return this.#onKnownStore(() => this.#commit(key, bytes));
   }
 

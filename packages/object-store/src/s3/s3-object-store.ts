@@ -53,9 +53,9 @@ export function s3ObjectStore(
       assertObjectKey(key);
       return conditional.putIfAbsent(key, bytes);
     },
-    async commit(key, bytes) {
+    async commit(key, bytes, beforeWrite) {
       assertObjectKey(key);
-      return conditional.commit(key, bytes);
+      return conditional.commit(key, bytes, beforeWrite);
     },
     async read(key, { range, signal, crc32 } = {}) {
       assertObjectKey(key);

@@ -127,8 +127,10 @@ export class SignedRequests implements AsyncDisposable {
         return await attempt(tryMs);
       } catch (error) {
         if (signal?.aborted || performance.now() + pauseMs >= end) throw error;
+        await sleep(pauseMs, undefined, { signal });
+        // The process may have been suspended in the pause.
+        if (performance.now() >= end) throw error;
       }
-      await sleep(pauseMs, undefined, { signal });
     }
   }
 

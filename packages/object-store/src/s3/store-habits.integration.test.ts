@@ -142,6 +142,26 @@ describeWithMinio('a store that', {}, (start) => {
     },
   );
 
+  test('that must be probed is probed before a record is checked and written, and not between', async () => {
+    const has: Habit[] = [];
+    const steps: string[] = [];
+    await using proxy = await startHabitProxy(minio, has);
+    await using store = minioStore(
+      { ...minio, endpoint: proxy.endpoint },
+      { isStrict: true, onProbed: () => void steps.push('probed') },
+    );
+    const commit = (check: () => Promise<void>) =>
+      store.commit(`records/${newMediaKey()}.json`, Buffer.from('{}'), check);
+    const refuseAnother = async () => {
+      steps.push('checked');
+      has.push('refuses checksums');
+      await expect(store.put(mediaObjectKey(newMediaKey()), Readable.from([randomBytes(10)]))).rejects.toThrow('400');
+    };
+    await expect(commit(refuseAnother)).rejects.toThrow('must be probed before the next write');
+    expect(await commit(async () => void steps.push('checked again'))).toBe('created');
+    expect(steps).toEqual(['probed', 'checked', 'probed', 'checked again']);
+  });
+
   test.each([1, 5, 20])(
     'that is probed has no object of the probe after an interruption at its object %i',
     async (count) => {

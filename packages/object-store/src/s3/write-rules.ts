@@ -69,7 +69,12 @@ export class WriteRules {
    * would replace it by nothing. @throws StoreUnavailable
    */
   async ensureProbed(): Promise<void> {
-    if (!this.#isProbed) await this.#probe?.();
+    if (this.mustProbe) await this.#probe?.();
+  }
+
+  /** Whether the store is not known, and this process probes it. */
+  get mustProbe(): boolean {
+    return !this.#isProbed && this.#probe !== undefined;
   }
 
   /** The store has done otherwise than its probe found, or was away: it may be another store by now. */

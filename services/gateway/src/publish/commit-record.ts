@@ -23,24 +23,23 @@ export type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 interface CommitOptions {
   /** Whether an earlier attempt of the same upload may have written a record under this id, which then wins. */
   readonly isClaimed: boolean;
-  /** Awaited immediately before each try. What it throws ends the commit. */
-  readonly beforeTry: () => Promise<void>;
+  /** Awaited immediately before each write. What it throws ends the commit. */
+  readonly beforeWrite: () => Promise<void>;
 }
 
 /**
  * Writes a record, and reads it back if a write has an unknown outcome. Takes a new id only if the record under this one is another upload's.
  * @returns the record that is in the store
- * @throws Refusal `removed`; if the record may have been written, StoreUnavailable after 15 s, UnreadableRecord, or what `beforeTry` throws
+ * @throws Refusal `removed`; if the record may have been written, StoreUnavailable after 15 s, UnreadableRecord, or what `beforeWrite` throws
  */
 export async function commitRecord(
   store: ObjectStore,
   record: StoredRecord,
-  { isClaimed, beforeTry }: CommitOptions,
+  { isClaimed, beforeWrite }: CommitOptions,
 ): Promise<StoredRecord> {
   const bytes = encodeStoredRecord(record);
   return retry(async () => {
-    await beforeTry();
-    if ((await store.commit(recordKey(record.id), bytes)) === 'created') return record;
+    if ((await store.commit(recordKey(record.id), bytes, beforeWrite)) === 'created') return record;
     const found = await findRecord(store, record.id);
     // As a node of the store may that has just come back.
     if (!found) throw new StoreUnavailable('record not found although the store reports that it exists');
@@ -50,7 +49,7 @@ export async function commitRecord(
       throw new StoreUnavailable('stored record differs from the one written');
     if (earlier && isClaimed) requireSamePayload(earlier, record);
     if (earlier && (isClaimed || isOurs)) return earlier;
-    return commitRecord(store, { ...record, id: newMediaId() }, { isClaimed: false, beforeTry });
+    return commitRecord(store, { ...record, id: newMediaId() }, { isClaimed: false, beforeWrite });
   });
 }
 

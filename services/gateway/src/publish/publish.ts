@@ -94,7 +94,7 @@ export class Publisher {
       () => true,
       () => false,
     );
-    const commit = { isClaimed: claimedId !== undefined, beforeTry: refuseBlocked };
+    const commit = { isClaimed: claimedId !== undefined, beforeWrite: refuseBlocked };
     const published = await commitRecord(this.#deps.store, record, commit).catch(async (cause) => {
       await listing;
       const isRemoved = cause instanceof Refusal && cause.reason === 'removed';
