@@ -10,7 +10,7 @@ import { testCache } from './packages/testkit/src/test-cache.ts';
 const isolatedTests = [
   'packages/{build/src/build,client/src/package}.integration.test.ts',
   'packages/media/src/**/*.integration.test.ts',
-  'packages/object-store/src/filesystem/no-hard-links.integration.test.ts',
+  'packages/object-store/src/filesystem/no-{directory-sync,hard-links}.integration.test.ts',
   'services/rendition-worker/src/{lanes,refused-output}.integration.test.ts',
 ];
 const shared = {

@@ -55,6 +55,22 @@ test('restarts a killed program', async () => {
   await waitUntil('the second run', async () => (await lines()).length === 2);
 });
 
+test('shows the last lines of a failing program once, escaped, and names its log', async () => {
+  const said = vi.spyOn(process.stdout, 'write');
+  const brief = { minTimeout: 10, factor: 1, maxTimeout: 10 };
+  const { kept } = keep('telling', 'seq 9; echo "at $(date +%N): bad \\033[2J"; exit 1', { pauses: brief });
+  await using _ = kept;
+  const lines = () => said.mock.calls.flatMap(([text]) => /^telling +(.*)\n$/.exec(`${text}`)?.[1] ?? []);
+  const restarting = 'exited with status 1; restarting in 0.01 s';
+  await waitUntil('three runs', async () => lines().filter((line) => line === restarting).length >= 3);
+  const first = lines().slice(0, 9);
+  expect(first.map((line) => line.replace(/at \d+/, 'at a time'))).toEqual([
+    `its last lines, more of them in ${join(directory, 'telling.log')}:`,
+    ...['6', '7', '8', '9', 'at a time: bad \\u001b[2J'],
+    ...[restarting, restarting, restarting],
+  ]);
+});
+
 test('does not restart a program that ends with status 78', async () => {
   const { kept, lines } = keep('faulty', 'echo run; exit 78');
   await using _ = kept;

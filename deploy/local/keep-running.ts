@@ -48,6 +48,7 @@ export function keepRunning(program: Program, output: Output, pauses = usualPaus
     if (stop.signal.aborted) return;
     if (result.exitCode === invalidSettingsStatus)
       throw new AbortError(new InvalidSettings([`${name} exited: invalid settings (listed above)`]));
+    log.showLast();
     if (performance.now() - startedAt < steadyMs) throw new Error(describeEnd(result));
     say(`${describeEnd(result)}; restarting`);
   };

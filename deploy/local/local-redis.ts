@@ -36,11 +36,15 @@ export async function writeRedisConfig(dataDir: string, { port, password }: Redi
   return file;
 }
 
-/** Resolves if the port accepts a connection. @throws the last connection's error after ten seconds, or the signal's reason */
+/** Resolves if Redis accepts a connection. @throws Error after ten seconds, or the signal's reason */
 export async function awaitListening(port: number, signal: AbortSignal): Promise<void> {
   const tryOnce = async () => {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect', { signal }).finally(() => socket.destroy());
   };
-  await pRetry(tryOnce, { retries: Number.POSITIVE_INFINITY, minTimeout: 50, factor: 1, maxRetryTime: 10_000, signal });
+  const options = { retries: Number.POSITIVE_INFINITY, minTimeout: 50, factor: 1, maxRetryTime: 10_000, signal };
+  await pRetry(tryOnce, options).catch((cause: Error) => {
+    signal.throwIfAborted();
+    throw new Error(`Redis has not started within ten seconds (${cause.message}): see its lines above`, { cause });
+  });
 }

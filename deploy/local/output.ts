@@ -9,4 +9,6 @@ export interface Output {
 /** Takes the lines that a program prints. It never throws. */
 export interface ProgramLog extends Disposable {
   write(line: string, from: 'stdout' | 'stderr'): void;
+  /** Shows the last lines of a run that failed, unless they have been shown. */
+  showLast(): void;
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { escapeLine } from '@echodrop/service/terminal-text';
+import { HiddenLines } from './hidden-lines.ts';
 import { LogFile } from './log-file.ts';
 import type { Output, ProgramLog } from './output.ts';
 
@@ -8,7 +9,7 @@ export function say(name: string, text: string): void {
   process.stdout.write(`${name.padEnd(16)}  ${escapeLine(text)}\n`);
 }
 
-/** The terminal shows warnings and errors of programs; the files `<logDir>/<name>.log` have everything. */
+/** The terminal shows warnings and errors of programs, and the last lines of one that ends; the files `<logDir>/<name>.log` have everything. */
 export function terminalOutput(logDir: string): Output {
   return { say, openLog: (name, isVerbose) => openLog(join(logDir, `${name}.log`), name, isVerbose) };
 }
@@ -16,6 +17,7 @@ export function terminalOutput(logDir: string): Output {
 /** If a line cannot be written, as on a full disk, the program goes on, and the terminal says so once. */
 function openLog(file: string, name: string, isVerbose: boolean): ProgramLog {
   const log = new LogFile(file);
+  const hidden = new HiddenLines();
   let hasFailed = false;
   const write = (line: string) => {
     try {
@@ -30,7 +32,13 @@ function openLog(file: string, name: string, isVerbose: boolean): ProgramLog {
     write(line, from) {
       write(line);
       const shown = terminalLine(line, from, isVerbose);
+      hidden.add(terminalLine(line, from, true) ?? '', shown !== undefined);
       if (shown !== undefined) say(name, shown);
+    },
+    showLast() {
+      const lines = hidden.take();
+      if (lines.length > 0) say(name, `its last lines, more of them in ${file}:`);
+      for (const line of lines) say(name, line);
     },
     [Symbol.dispose]: () => log[Symbol.dispose](),
   };

@@ -8,6 +8,7 @@ export const jsonOutput: Output = {
     write: (line, from) => {
       if (line !== '') print(isJson(line) ? line : wrapped(name, from === 'stderr' ? 'warn' : 'info', line));
     },
+    showLast() {},
     [Symbol.dispose]() {},
   }),
 };

@@ -16,6 +16,8 @@ export interface StoreCapabilities {
   readonly hasImmediateLists: boolean;
   /** Of a folder: whether its file system has hard links (docs/decisions/folder-store.md). */
   readonly hasHardLinks?: boolean;
+  /** Of a folder: whether its file system can write the names of new and removed files to disk at once. */
+  readonly hasDirectorySync?: boolean;
   /** What else a person wants to know who chooses a store, in a sentence each. Echodrop does nothing differently. */
   readonly notes: readonly string[];
 }
@@ -79,5 +81,7 @@ export function limitationsOf(found: StoreCapabilities): string[] {
       'New objects are missing in lists for a moment: so are new uploads on pages and in lists of their owners.',
     found.hasHardLinks === false &&
       'The folder has no hard links: after a crash, a repeat of an upload or the next piece may get 503 for 30 s.',
+    found.hasDirectorySync === false &&
+      'The folder cannot sync directories: a power failure may undo the last uploads and removals, although they succeeded.',
   ].filter((sentence) => typeof sentence === 'string');
 }

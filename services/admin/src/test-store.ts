@@ -79,6 +79,7 @@ async function* probe(store: ObjectStore, signal: AbortSignal): Results {
   const found = await store.probe({ isThorough: true, signal });
   if (found.hasHardLinks === undefined) yield* describeS3(found);
   else if (found.hasHardLinks) yield ok('The folder has hard links, and files can be renamed in it.');
+  if (found.hasDirectorySync) yield ok('The names of new and removed files are written to disk.');
   for (const sentence of [...limitationsOf(found), ...found.notes]) yield { weight: 'note', sentence };
 }
 

@@ -115,7 +115,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
     storeProbed(found: StoreCapabilities): void {
       if (isDeepStrictEqual(found, probed)) return;
       probed = found;
-      const { checksums, hasHardLinks } = found;
+      const { checksums, hasHardLinks, hasDirectorySync } = found;
       const has = {
         conditional_writes: found.hasConditionalWrites,
         verified_writes: checksums !== 'none',
@@ -124,6 +124,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
         final_tags: found.hasFinalTags,
         immediate_lists: found.hasImmediateLists,
         ...(hasHardLinks !== undefined && { hard_links: hasHardLinks }),
+        ...(hasDirectorySync !== undefined && { directory_sync: hasDirectorySync }),
       };
       for (const [capability, isThere] of Object.entries(has)) capabilities.set({ capability }, isThere ? 1 : 0);
       const limitations = limitationsOf(found);

@@ -9,7 +9,7 @@ import { limitResponses } from '@echodrop/service/limit-responses';
 import { failoverMsOf } from '@echodrop/service/redis/failover';
 import { cacheRedis, connectRedis, failFast, queueRedis } from '@echodrop/service/redis/redis';
 import { registerQueueMemoryMetrics } from '@echodrop/service/redis/redis-memory';
-import { watchEviction } from '@echodrop/service/redis/watch-eviction';
+import { watchQueueRedis } from '@echodrop/service/redis/watch-queue-redis';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { traceRequests } from '@echodrop/service/tracing/trace';
@@ -42,7 +42,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   const limitsRedis = resources.use(
     connectRedis(cacheRedis(config), { ...failFast, commandTimeout: limitsTimeoutMs }, log.child({ redis: 'cache' })),
   );
-  const redis = resources.use(watchEviction(queueRedis(config), log));
+  const redis = resources.use(watchQueueRedis(queueRedis(config), log));
   const claimsRedis = resources.use(connectRedis(redis, failFast, log.child({ redis: 'queue' })));
   const queues = { redis, log, forgeries };
   const probes = resources.use(new ProbeClient({ ...queues, secret: config.PROBE_QUEUE_SECRET }));

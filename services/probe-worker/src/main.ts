@@ -3,7 +3,7 @@ import { prepareTools } from '@echodrop/media/sandbox/prepare-tools';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { queueRedis } from '@echodrop/service/redis/redis';
-import { watchEviction } from '@echodrop/service/redis/watch-eviction';
+import { watchQueueRedis } from '@echodrop/service/redis/watch-queue-redis';
 import { runService } from '@echodrop/service/run-service';
 import { createScratchFolder } from '@echodrop/service/scratch-folder';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
@@ -20,7 +20,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
   await prepareTools({ config, log, metrics, health });
   const scratch = resources.use(await createScratchFolder(config.SCRATCH_DIR, 'probe-worker'));
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
-  const redis = resources.use(watchEviction(queueRedis(config), log));
+  const redis = resources.use(watchQueueRedis(queueRedis(config), log));
   const queues = startProbeWorkers(
     {
       photoConcurrency: config.CONCURRENCY,

@@ -3,7 +3,7 @@ import { prepareTools } from '@echodrop/media/sandbox/prepare-tools';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { queueRedis } from '@echodrop/service/redis/redis';
-import { watchEviction } from '@echodrop/service/redis/watch-eviction';
+import { watchQueueRedis } from '@echodrop/service/redis/watch-queue-redis';
 import { runService } from '@echodrop/service/run-service';
 import { createScratchFolder } from '@echodrop/service/scratch-folder';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
@@ -25,7 +25,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const tools = toolsHash(await prepareTools({ config, log, metrics, health }), maxPixels);
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
   const overruns = { quick: new Overruns(), medium: new Overruns(), slow: new Overruns() };
-  const redis = resources.use(watchEviction(queueRedis(config), log));
+  const redis = resources.use(watchQueueRedis(queueRedis(config), log));
   const queues = startRenditionWorkers(
     {
       pictureConcurrency: config.CONCURRENCY,

@@ -4,7 +4,7 @@ import { objectStoreFromSettings } from '@echodrop/object-store/object-store-fro
 import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { limitResponses } from '@echodrop/service/limit-responses';
 import { queueRedis } from '@echodrop/service/redis/redis';
-import { watchEviction } from '@echodrop/service/redis/watch-eviction';
+import { watchQueueRedis } from '@echodrop/service/redis/watch-queue-redis';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { traceRequests } from '@echodrop/service/tracing/trace';
@@ -21,7 +21,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
   health.addCheck('store', () => store.ready());
 
   const queue = {
-    redis: resources.use(watchEviction(queueRedis(config), log)),
+    redis: resources.use(watchQueueRedis(queueRedis(config), log)),
     secret: config.RENDITION_QUEUE_SECRET,
     log,
     forgeries: new Forgeries(log, metrics),

@@ -3,6 +3,9 @@ import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
+// Of directories on VirtualBox's shared folders, 9p, and CIFS of older kernels: EINVAL. PostgreSQL ignores the same.
+const withoutSync = ['EINVAL', 'EBADF'];
+
 export type FileStats = Pick<BigIntStats, 'size' | 'mtimeNs'>;
 
 /** A file that is written under a temporary name in `directory`. Disposing removes that name. */
@@ -52,14 +55,29 @@ function preciseNow(): number {
   return Date.now() + ((performance.timeOrigin + performance.now()) % 1);
 }
 
-/** Makes the name `path`, or its removal, survive a power failure: syncs its parent directories up to `root`, except those that were removed. */
-export async function syncNames(path: string, root: string): Promise<void> {
+/**
+ * Makes the name `path`, or its removal, survive a power failure: syncs its parent directories up to `root`, except those that were removed.
+ * @returns false if the file system cannot sync directories
+ */
+export async function syncNames(path: string, root: string): Promise<boolean> {
+  let isSynced = true;
   let directory = path;
   do {
     directory = dirname(directory);
     await using handle = await openIfExists(directory);
-    await handle?.sync();
+    if (handle && !(await syncDirectory(handle, directory))) isSynced = false;
   } while (directory !== root);
+  return isSynced;
+}
+
+async function syncDirectory(handle: FileHandle, path: string): Promise<boolean> {
+  try {
+    await handle.sync();
+    return true;
+  } catch (cause) {
+    if (withoutSync.includes((cause as NodeJS.ErrnoException).code ?? '')) return false;
+    throw new Error(`cannot sync the folder ${path}`, { cause });
+  }
 }
 
 async function openIfExists(path: string): Promise<FileHandle | undefined> {

@@ -182,7 +182,7 @@ export class FilesystemObjectStore implements ObjectStore {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   get #capabilities(): StoreCapabilities {
-    return { ...fullCapabilities, hasHardLinks: this.#names.hasLinks };
+    return { ...fullCapabilities, ...this.#names.capabilities };
   }
 
   async #try(): Promise<void> {

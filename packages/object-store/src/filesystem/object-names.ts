@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { ownFolders } from '../object-keys.ts';
 import { StoreUnavailable } from '../object-store.ts';
 import { fromStore } from '../store-body.ts';
+import type { StoreCapabilities } from '../store-capabilities.ts';
 import { syncFile, syncNames, TemporaryFile } from './durable-file.ts';
 import { NameClaim } from './name-claim.ts';
 import { addToFolder } from './object-folders.ts';
@@ -21,14 +22,15 @@ const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 export class ObjectNames {
   readonly #folders: StoreFolders;
   #hasLinks = true;
+  #hasDirectorySync = true;
 
   constructor(folders: StoreFolders) {
     this.#folders = folders;
   }
 
-  /** Whether the file system has hard links, as far as `try` or a write has found. */
-  get hasLinks(): boolean {
-    return this.#hasLinks;
+  /** What the file system has, as far as `try` or a write has found. */
+  get capabilities(): Pick<StoreCapabilities, 'hasHardLinks' | 'hasDirectorySync'> {
+    return { hasHardLinks: this.#hasLinks, hasDirectorySync: this.#hasDirectorySync };
   }
 
   /** Replaces an earlier object. */
@@ -57,10 +59,10 @@ export class ObjectNames {
 
   /** Another writer may have died before the name was on disk. */
   async sync(path: string): Promise<void> {
-    await fromStore(syncNames(path, this.#folders.root));
+    if (!(await fromStore(syncNames(path, this.#folders.root)))) this.#hasDirectorySync = false;
   }
 
-  /** Tries links and renames in each folder of objects: one of them may be a mount. */
+  /** Tries links, renames and syncs in each folder of objects: one of them may be a mount. */
   async try(): Promise<void> {
     const { objects, temporary } = this.#folders;
     await using file = new TemporaryFile(temporary);
@@ -72,6 +74,7 @@ export class ObjectNames {
         if (this.#hasLinks && (await this.#link(file.path, path)) === 'linked') await fromStore(unlink(path));
         await this.#rename(file.path, path);
         await this.#rename(path, file.path);
+        await this.sync(path);
       } finally {
         await unlink(path).catch(() => {});
       }

@@ -318,9 +318,10 @@ test('a capability counts that one of two probes has found', () => {
 test('limitations are sentences for operators', () => {
   expect(limitationsOf(onMinio)).toEqual([]);
   const least = { hasConditionalWrites: false, checksums: 'none', hasRepeatedWrites: false } as const;
+  const leastOfFolder = { hasHardLinks: false, hasDirectorySync: false };
   expect(
-    limitationsOf({ ...onMinio, ...least, comparesParts: false, hasFinalTags: false, hasHardLinks: false }),
-  ).toHaveLength(6);
+    limitationsOf({ ...onMinio, ...least, comparesParts: false, hasFinalTags: false, ...leastOfFolder }),
+  ).toHaveLength(7);
 });
 
 async function keptBy(store: ObjectStore) {
