@@ -99,7 +99,7 @@ test('remove deletes uploads, logs each for audit, and reports unknown ids', asy
   expect(ran.lines).toEqual([
     `${first.id}: deleted`,
     'ZZZZZZZZZZ: no such upload',
-    '"\\u001b[2J": neither a media id nor the address of an upload',
+    '"\\u001b[2J": contains white space or control characters',
     `${third.id}: deleted`,
   ]);
   expect(auditOf(ran)).toMatchObject(
