@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { StoreUnavailable } from '../object-store.ts';
 import { fullCapabilities, type StoreCapabilities } from '../store-capabilities.ts';
 import type { StoreResponse } from './signed-requests.ts';
-import { checksumHeader, hasOtherTag, isWrongChecksum, readChecksum } from './store-response.ts';
+import { ChecksumUnconfirmed, checksumHeader, hasOtherTag, isWrongChecksum, readChecksum } from './store-response.ts';
 
 /** The bytes of a write, and their CRC-32 in Base64. */
 export interface WrittenBytes {
@@ -130,7 +130,7 @@ export class WriteRules {
     const confirmed = readChecksum(headers);
     if (!this.hasCrc32 || confirmed === crc32 || (confirmed === undefined && !this.isStrict)) return;
     if (confirmed === undefined) this.suspect();
-    throw new StoreUnavailable('object store did not confirm the checksum');
+    throw new ChecksumUnconfirmed();
   }
 }
 
@@ -142,6 +142,11 @@ export function confirmsByWrite({ hasConditionalWrites, hasRepeatedWrites, hasFi
 /** Whether a store responds so to a header that it does not know. */
 export function isRefusal(status: number): boolean {
   return status === 400 || status === 501;
+}
+
+/** Whether a store responds so to a conditional write if it does not know the condition. */
+export function isConditionRefusal(status: number): boolean {
+  return isRefusal(status) || status === 405 || status === 422;
 }
 
 export function md5Of(blocks: readonly Buffer[]): Buffer {
