@@ -331,6 +331,17 @@ describeWithMinio('a store that', {}, (start) => {
     has.push('refuses conditions');
     await expect(store.putIfAbsent(`by-time/${newMediaKey()}`, Buffer.alloc(0))).rejects.toThrow('501');
   });
+
+  test('that refuses checksums in completions takes the next upload of a process that does not probe', async () => {
+    await using proxy = await startHabitProxy(minio, ['refuses checksums in completions']);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    const bytes = randomBytes(partBytes + 1);
+    const key = `renditions/${newMediaKey()}/a`;
+    const put = () => store.put(key, Readable.from([bytes]), { isReplacement: true });
+    await expect(put()).rejects.toThrow('InvalidPart');
+    await put();
+    expect((await readAll(store, key)).equals(bytes)).toBe(true);
+  });
 });
 
 let skippedMs = 0;
