@@ -30,6 +30,8 @@ export class UnreadableBlock extends Error {
 /** Blocks uploads of `who`; an earlier block keeps its time. @throws StoreUnavailable */
 export async function block(store: ObjectStore, who: Blockable, at: Date): Promise<void> {
   const key = blockKey(who);
+  // On a store that ignores conditions, a process that does not probe would replace it.
+  if (await store.exists(key)) return;
   await store.putIfAbsent(key, Buffer.from(JSON.stringify({ ...who, since: at.toISOString() })));
   if (!(await store.exists(key))) throw new StoreUnavailable('block missing after a confirmed write');
 }

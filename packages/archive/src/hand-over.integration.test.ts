@@ -23,7 +23,7 @@ const from = 'https://old.example/verify';
 const to = 'https://new.example/verify';
 const subject = '12345';
 const since = new Date('2026-11-20T08:00:00Z');
-const moved = { from, to, dryRun: false };
+const moved = { from, to, dryRun: false, isStopped: false };
 
 async function newStore(parts: AsyncDisposableStack): Promise<FilesystemObjectStore> {
   const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'hand-over-')));

@@ -22,12 +22,14 @@ export interface HandOver {
   readonly to: string;
   /** Changes nothing. */
   readonly dryRun: boolean;
+  /** Whether no other process writes. */
+  readonly isStopped: boolean;
 }
 
-/** What a hand-over found; `in_progress` is an upload that is being continued or published. */
+/** What a hand-over found; `in_progress` is an upload that is being continued or published, `only_if_stopped` one that may be continued unnoticed. */
 export type HandedOver =
   | { readonly kind: 'block' | 'upload' | 'unfinished' | 'earlier' }
-  | { readonly kind: 'in_progress'; readonly id: string }
+  | { readonly kind: 'in_progress' | 'only_if_stopped'; readonly id: string }
   | { readonly kind: 'unreadable_block'; readonly key: string; readonly error: UnreadableBlock }
   | { readonly kind: 'unreadable_state'; readonly error: UnreadableState }
   | { readonly kind: 'unreadable_record'; readonly id: string; readonly error: UnreadableRecord };
@@ -35,13 +37,16 @@ export type HandedOver =
 /**
  * Gives blocks, uploads and unfinished uploads of one provider to another, in this order: a blocked user never gets through, and who goes on
  * with an unfinished upload finds the record that it may have. Uploads of `to` are `earlier`. Nothing that was done is done again, so an
- * interrupted hand-over ends with another. No one may remove uploads of `from` meanwhile. @throws StoreUnavailable
+ * interrupted hand-over ends with another. No one may remove uploads of `from` meanwhile. It probes the store: without conditional writes, states
+ * of unfinished uploads stay unless all is stopped. @throws StoreUnavailable
  */
 export async function* handOver(store: ObjectStore, provider: HandOver): AsyncGenerator<HandedOver> {
+  const { dryRun, isStopped } = provider;
+  const savesStates = dryRun || (await store.probe()).hasConditionalWrites || isStopped;
   yield* handOverBlocks(store, provider);
   const handed = pMapIterable(listRecords(store), (found) => handOverRecord(store, found, provider), { concurrency });
   for await (const each of handed) if (each) yield each;
-  yield* handOverUnfinished(store, provider);
+  yield* handOverUnfinished(store, { ...provider, savesStates });
 }
 
 async function* handOverBlocks(store: ObjectStore, { from, to, dryRun }: HandOver): AsyncGenerator<HandedOver> {
@@ -105,7 +110,10 @@ function ownerKeys({ id, timestamp, subject }: StoredRecord, provider: string): 
   return [...listingKeys(entry), ...flatListingKeys(entry)].filter((key) => key.startsWith(ownersPrefix));
 }
 
-async function* handOverUnfinished(store: ObjectStore, { from, to, dryRun }: HandOver): AsyncGenerator<HandedOver> {
+async function* handOverUnfinished(
+  store: ObjectStore,
+  { from, to, dryRun, savesStates }: HandOver & { readonly savesStates: boolean },
+): AsyncGenerator<HandedOver> {
   for await (const { id } of listResumables(store)) {
     const found = await tryFindResumable(store, id);
     if (found instanceof UnreadableState) yield { kind: 'unreadable_state', error: found };
@@ -113,6 +121,7 @@ async function* handOverUnfinished(store: ObjectStore, { from, to, dryRun }: Han
     const { mediaId, isPublished } = found.state;
     // Its record may appear under `from`: a repeated publication by its new owner would make a second one for the same media.
     if (mediaId !== undefined && !isPublished) yield { kind: 'in_progress', id };
+    else if (!savesStates) yield { kind: 'only_if_stopped', id };
     else if (dryRun) yield { kind: 'unfinished' };
     else
       yield await saveResumable(store, found, { ...found.state, provider: to }).then(

@@ -5,7 +5,12 @@ import { ownerHash } from '@echodrop/archive/owner';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { findRecord } from '@echodrop/archive/records';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import { createResumable, findResumable } from '@echodrop/archive/resumable-uploads';
+import {
+  createResumable,
+  findResumable,
+  type ResumableUpload,
+  saveResumable,
+} from '@echodrop/archive/resumable-uploads';
 import {
   mediaObjectKey,
   newMediaKey,
@@ -17,13 +22,25 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { minioStore } from '@echodrop/object-store/s3/minio-store.fixture';
 import { newStagedWrite } from '@echodrop/object-store/staged-write';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
+import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCommand, runCommandProcess, useDataDir } from './admin.fixture.ts';
+import { handOverAndReport } from './hand-over.ts';
+import { withMethods } from './store-calls.ts';
 
 const from = 'https://old.example/verify';
 const to = 'https://new.example/verify';
 const subject = '12345';
+
+function beginResumable(store: ObjectStore): Promise<ResumableUpload> {
+  const mediaKey = newMediaKey();
+  return createResumable(store, newMediaKey(), {
+    ...{ provider: from, subject, application: 'test', message: '', metadata: '', head: '', mediaKey },
+    ...{ expires: new Date(Date.now() + 3_600_000), isPublished: false },
+    write: newStagedWrite(mediaObjectKey(mediaKey), 'a/b'),
+  });
+}
 
 /** Tests the command on a store that is empty at the first test. */
 function handsOver(settings: () => Record<string, string>, store: () => ObjectStore): void {
@@ -37,12 +54,7 @@ function handsOver(settings: () => Record<string, string>, store: () => ObjectSt
     const deleted = await publishSample(store(), { provider: from });
     await removeMedia(store(), deleted, { by: 'owner', at: new Date() });
     const other = await publishSample(store(), { provider: 'https://third.example/verify' });
-    const mediaKey = newMediaKey();
-    const { id: unfinished } = await createResumable(store(), newMediaKey(), {
-      ...{ provider: from, subject, application: 'test', message: '', metadata: '', head: '', mediaKey },
-      ...{ expires: new Date(Date.now() + 3_600_000), isPublished: false },
-      write: newStagedWrite(mediaObjectKey(mediaKey), 'a/b'),
-    });
+    const { id: unfinished } = await beginResumable(store());
     await block(store(), { kind: 'user', provider: from, subject: 'b' }, new Date());
     const what = `2 uploads, 1 resumable uploads and 1 blocks from ${from} to ${to}`;
 
@@ -130,4 +142,41 @@ describeWithMinio('on MinIO', {}, (start) => {
     () => minio.settings,
     () => store,
   );
+
+  describe.each(['ignores conditions', 'refuses conditions'] as const)('that %s', (habit) => {
+    test('keeps what a gateway acknowledges meanwhile: resumable uploads are handed over only if all is stopped', async () => {
+      const { endpoint } = resources.use(await startHabitProxy(minio, [habit]));
+      const gateway = resources.use(minioStore({ ...minio, endpoint }, { isStrict: true }));
+      const own = resources.use(minioStore({ ...minio, endpoint }));
+      let upload = await beginResumable(gateway);
+      const racing = withMethods(own, {
+        async putIfAbsent(key, bytes) {
+          const isState = key === `${resumablePrefixOf(upload.id)}${upload.number + 1}.json`;
+          if (isState) upload = await saveResumable(gateway, upload, { ...upload.state, message: 'Further' });
+          return own.putIfAbsent(key, bytes);
+        },
+      });
+      const run = (store: ObjectStore, isStopped: boolean) =>
+        Array.fromAsync(handOverAndReport(store, { from, to, dryRun: false, isStopped, audit() {} }));
+
+      expect(await run(racing, false)).toEqual([
+        `${upload.id}: resumable upload stays, because the store has no conditional writes. Stop the whole system, and run this again with --stopped.`,
+        `Handed over 0 uploads, 0 resumable uploads and 0 blocks from ${from} to ${to}.`,
+      ]);
+      expect(await findResumable(gateway, upload.id)).toEqual(upload);
+
+      expect(await run(own, true)).toEqual([expect.stringContaining(' 1 resumable uploads ')]);
+      expect((await findResumable(gateway, upload.id))?.state).toEqual({ ...upload.state, provider: to });
+    });
+
+    test('keeps the time of an earlier block', async () => {
+      const { endpoint } = resources.use(await startHabitProxy(minio, [habit]));
+      const own = resources.use(minioStore({ ...minio, endpoint }));
+      const who = { kind: 'user', provider: from, subject } as const;
+      const since = new Date('2026-11-20T08:00:00Z');
+      await block(own, who, since);
+      await block(own, who, new Date());
+      expect(await findBlock(own, who)).toEqual({ ...who, since });
+    });
+  });
 });

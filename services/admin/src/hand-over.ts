@@ -22,11 +22,11 @@ export async function* handOverAndReport(
     const line = describe(handed);
     if (line !== undefined) yield line;
   }
-  const { block = 0, upload = 0, unfinished = 0, earlier = 0 } = count;
+  const { block = 0, upload = 0, unfinished = 0, earlier = 0, in_progress = 0, only_if_stopped = 0 } = count;
   const what = `${upload} uploads, ${unfinished} resumable uploads and ${block} blocks from ${from} to ${to}`;
   yield dryRun ? `Dry run: would hand over ${what}. Add --yes to hand them over.` : `Handed over ${what}.`;
   if (earlier > 0) yield `${earlier} uploads are of ${to} already.`;
-  if (upload + unfinished + block + earlier === 0)
+  if (upload + unfinished + block + earlier + in_progress + only_if_stopped === 0)
     yield 'Compare the addresses with the providers in the output of `admin list`.';
   const { unreadable_record = 0, unreadable_state = 0, unreadable_block = 0 } = count;
   const unreadable = unreadable_record + unreadable_state + unreadable_block;
@@ -66,6 +66,8 @@ function describe(handed: HandedOver): string | undefined {
       return `${handed.key}: ${describeUnreadableBlock(handed.error)}`;
     case 'in_progress':
       return `${handed.id}: resumable upload in progress. Run this again in a minute; if it stays, it expires.`;
+    case 'only_if_stopped':
+      return `${handed.id}: resumable upload stays, because the store has no conditional writes. Stop the whole system, and run this again with --stopped.`;
     default:
       return undefined;
   }

@@ -79,7 +79,11 @@ export function addProviderCommands(admin: Command, context: CommandContext): vo
     .argument('<from>', 'the old address, as `list` prints it', readAddress)
     .argument('<to>', 'the new address, as in IDENTITY_PROVIDERS', readAddress)
     .option('--yes', 'hand them over (default: dry run)')
-    .option('--stopped', 'the whole system is stopped: do not ask the auth-verifier which providers it knows')
+    .option(
+      '--stopped',
+      'the whole system is stopped: do not ask the auth-verifier which providers it knows, and hand over resumable uploads also on a store ' +
+        'without conditional writes',
+    )
     .action(async (from: string, to: string, { yes = false, stopped = false }, command: Command) => {
       const entry = readProvider(to);
       if (from === to) command.error('The addresses are the same.');
@@ -93,7 +97,7 @@ export function addProviderCommands(admin: Command, context: CommandContext): vo
       }
       await printFromStore(context, (store) =>
         withProgress(context, { store, stages: listsOfHandOver }, (observed) =>
-          handOverAndReport(observed, { from, to, dryRun: !yes, audit }),
+          handOverAndReport(observed, { from, to, dryRun: !yes, isStopped: stopped, audit }),
         ),
       );
     });

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { mediaObjectKey, mediaPrefix, newMediaKey } from '@echodrop/object-store/object-keys';
+import { findTwice } from '@echodrop/object-store/find-twice';
+import { mediaObjectKey, mediaPrefix, newMediaKey, renditionsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { partBytes } from '@echodrop/object-store/part-size';
 import { newStagedWrite, type StagedWrite } from '@echodrop/object-store/staged-write';
@@ -22,15 +23,20 @@ const unfinishedAgeMs = 60 * 60_000;
  */
 export async function* testStore(store: ObjectStore, signal: AbortSignal): Results {
   const keys = Array.from({ length: 2 }, () => mediaObjectKey(newMediaKey())).sort();
+  // Nothing is between them.
+  const start = `${renditionsPrefix}${newMediaKey().slice(1)}`;
+  const folders = ['0', '1'].map((end) => `${start}${end}/`);
+  const inFolders = folders.map((folder) => `${folder}probe`);
   // Objects can be listed and removed before many are written.
   const steps: [string, () => Results][] = [
     ['Reaching the bucket or folder', () => reach(store)],
-    ['Writing an object', () => write(store, keys)],
+    ['Writing an object', () => write(store, [...keys, ...inFolders])],
     ['Listing objects', () => list(store, keys)],
     ['Removing an object', () => remove(store, keys)],
     ['Reading an object', () => requireGone(store, keys)],
     ['Probing the store', () => probe(store, signal)],
     ['Listing incomplete uploads', () => listUnfinished(store)],
+    ['Listing folders', () => listFolders(store, start, folders)],
   ];
   let running = '';
   try {
@@ -43,7 +49,7 @@ export async function* testStore(store: ObjectStore, signal: AbortSignal): Resul
     signal.throwIfAborted();
     yield { weight: 'wrong', sentence: `${running} failed: ${reasonOf(error)}` };
   } finally {
-    await Promise.allSettled(keys.map((key) => store.remove(key)));
+    await Promise.allSettled([...keys, ...inFolders].map((key) => store.remove(key)));
   }
 }
 
@@ -62,6 +68,27 @@ async function* list(store: ObjectStore, [first = '']: readonly string[]): Resul
   // A list in another order, or that does not begin after a key, is an error of `list`.
   for (const after of [first.slice(0, -1), first]) await store.list(mediaPrefix, { after, limit: 2 });
   yield ok('Lists have the order of their keys, and begin after a key.');
+}
+
+/** Folders after `start`, one a page: the second page begins after the first folder with all that is in it. */
+async function* listFolders(store: ObjectStore, start: string, folders: readonly string[]): Results {
+  const inList = async () => {
+    const found = await store.list(renditionsPrefix, { after: start, limit: folders.length });
+    return found.every(({ key }, n) => key.startsWith(folders[n] ?? '')) && found.length === folders.length
+      ? found
+      : undefined;
+  };
+  // Of lists that are late, the probe has a note.
+  if (!(await findTwice(store, inList))) return;
+  const found: string[] = [];
+  for (const after of [start, ...folders.slice(0, -1)])
+    found.push(...(await store.listKeys(renditionsPrefix, { after, limit: 1, folders: true })));
+  yield found.join() === folders.join()
+    ? ok('Lists name folders instead of the objects in them, and begin after a folder.')
+    : {
+        weight: 'wrong',
+        sentence: 'Lists with a delimiter do not name each folder once: sweeps and pages cannot use them.',
+      };
 }
 
 async function* remove(store: ObjectStore, [key = '']: readonly string[]): Results {

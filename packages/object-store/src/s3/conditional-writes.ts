@@ -3,7 +3,7 @@ import { type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
 import { contentOf, type ObjectRequests } from './object-requests.ts';
 import type { StoreResponse } from './signed-requests.ts';
 import { hasOtherTag, isOtherTag, partCountOf, readTag, responseError } from './store-response.ts';
-import { md5Of, type WriteRules } from './write-rules.ts';
+import { isConditionRefusal, md5Of, type WriteRules } from './write-rules.ts';
 
 /** There is no such object. */
 export class NotStored extends StoreUnavailable {
@@ -73,10 +73,10 @@ export class ConditionalWrites {
   async #putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     if (!this.#rules.capabilities.hasConditionalWrites) return this.#putIfMissing(key, bytes);
     const response = await this.#put(key, bytes, { 'if-none-match': '*' });
-    // Other processes than the gateway do not probe.
-    if (response.status === 501 && !this.#rules.isStrict) {
+    // A process that never probes.
+    if (isConditionRefusal(response.status) && !this.#rules.hasAdopted) {
       const outcome = await this.#putIfMissing(key, bytes);
-      this.#rules.giveUpConditions();
+      if (outcome === 'created') this.#rules.giveUpConditions();
       return outcome;
     }
     if (response.status === 412) return this.#isOther(response.headers, bytes) ? 'differs' : 'exists';

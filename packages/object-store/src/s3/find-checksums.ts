@@ -15,9 +15,10 @@ interface FoundChecksums {
   readonly hasOtherReason: boolean;
 }
 
-/** What a store verifies: it must refuse a write of `bytes` with a wrong checksum, and accept it with the right one. @throws StoreUnavailable */
+/** Which of `kinds` a store verifies, else whether its tags are MD5s: it must refuse a write of `bytes` with a wrong checksum, and accept it with the right one. @throws StoreUnavailable */
 export async function findChecksums(
   bytes: Buffer,
+  kinds: readonly ('crc32' | 'md5')[],
   /** Writes `bytes` to a new object. */
   send: (headers: WriteHeaders) => Promise<StoreResponse>,
 ): Promise<FoundChecksums> {
@@ -35,9 +36,10 @@ export async function findChecksums(
     return { isVerified: wrong.status >= 400, headers: right.headers };
   };
   const crc32 = (of: Buffer) => contentOf(of).checksum.base64;
-  const withCrc32 = await verifies((of) => ({ signedHeaders: { [checksumHeader]: crc32(of) } }));
-  if (withCrc32.isVerified && readChecksum(withCrc32.headers) === crc32(bytes))
-    return { checksums: 'crc32', hasOtherReason };
+  if (kinds.includes('crc32')) {
+    const { isVerified, headers } = await verifies((of) => ({ signedHeaders: { [checksumHeader]: crc32(of) } }));
+    if (isVerified && readChecksum(headers) === crc32(bytes)) return { checksums: 'crc32', hasOtherReason };
+  }
   const withMd5 = await verifies((of) => ({ headers: { 'content-md5': md5Of([of]).toString('base64') } }));
   if (withMd5.isVerified) return { checksums: 'md5', hasOtherReason };
   const { status, headers, body } = await send({});

@@ -49,12 +49,12 @@ export class MultipartRequests {
    * @throws StoreUnavailable; OtherPartsJoined if the response describes an object of other parts
    */
   async complete(key: string, uploadId: string, parts: readonly WrittenPart[], crc32: string): Promise<string> {
-    const request = {
-      query: { uploadId },
-      headers: { 'content-type': 'application/xml' },
-      body: completionXml(parts, this.#rules.hasCrc32),
+    const send = () => {
+      const body = completionXml(parts, this.#rules.hasCrc32);
+      const request = { query: { uploadId }, headers: { 'content-type': 'application/xml' }, body };
+      return this.#requests.send('POST', key, request, this.#deadlines.joinMs);
     };
-    const response = await this.#requests.send('POST', key, request, this.#deadlines.joinMs);
+    const response = await this.#rules.sendAccepted(send);
     const joined = readCompletion(response.body);
     // S3 may send status 200 before it knows the result.
     if (response.status !== 200 || joined === undefined) throw responseError(response.status, response.body);

@@ -49,6 +49,11 @@ export class ProbeObjects implements AsyncDisposable {
     return key;
   }
 
+  /** Writes an object that exists. */
+  async putAgain(key: string): Promise<void> {
+    await this.#objects.put(key, contentOf(probeBytes));
+  }
+
   async putUnlessExists(key: string): Promise<StoreResponse> {
     return this.#objects.write(key, contentOf(probeBytes), { 'if-none-match': '*' });
   }

@@ -2,16 +2,15 @@ import { StoreUnavailable } from '../object-store.ts';
 import { fullCapabilities, type ProbeOptions, type StoreCapabilities } from '../store-capabilities.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { findChecksums } from './find-checksums.ts';
+import { isListed, probePages } from './probe-lists.ts';
 import { ProbeObjects, probeBytes } from './probe-objects.ts';
 import { probeEmptyUploads, probeParts, probeUnequalParts } from './probe-parts.ts';
-import { readObjectPage } from './response-xml.ts';
 import type { SignedRequests, StoreResponse } from './signed-requests.ts';
-import { responseError, StoreRefused } from './store-response.ts';
-import { isRefusal } from './write-rules.ts';
+import { ChecksumUnconfirmed, isForbidden, OtherPartsJoined, responseError, StoreRefused } from './store-response.ts';
+import { isConditionRefusal } from './write-rules.ts';
 
 const races = { usual: 1, thorough: 20 };
 const maxSkewMs = 5 * 60_000;
-const isForbidden = ({ status }: StoreResponse) => status === 401 || status === 403;
 
 export interface ProbeResult {
   readonly found: StoreCapabilities;
@@ -31,22 +30,23 @@ export async function probeStore(
 ): Promise<ProbeResult> {
   await using probe = new ProbeObjects(requests, deadlines, signal);
   if (isThorough) await inStep('a list of multipart uploads', probeEmptyUploads(probe));
-  const checksums = await inStep('a write', probeChecksums(probe));
+  await inStep('a write', probeChecksums(probe, ['crc32', 'md5']));
+  const joined = await joinParts(probe);
   const key = await inStep('a write', probe.put());
-  const { isConditional, ...again } = await inStep('a second write', writeAgain(probe, key));
+  const { isConditional, ...again } = await writeAgain(probe, key);
   await inStep('reading an object', requireReadable(probe, key, isThorough));
   const hasImmediateLists = await inStep('a list', isListed(probe, key, isThorough));
+  if (isThorough && hasImmediateLists) await inStep('the next page of a list', probePages(probe));
   const pairs = isThorough ? races.thorough : races.usual;
   const running = Array.from({ length: isConditional ? pairs : 0 }, () => race(probe));
   // Else one could write after the removal of the objects.
   await Promise.allSettled(running);
   const runs = await Promise.all(running);
-  const joined = await inStep('a multipart upload', probeParts(probe));
   const hasConditionalWrites = isConditional && runs.every(({ wins }) => wins === 1);
   const hasRepeatedWrites = [again, ...runs].every((run) => run.hasRepeatedWrites);
   const found = {
     ...fullCapabilities,
-    checksums,
+    checksums: probe.rules.capabilities.checksums,
     hasRepeatedWrites,
     hasConditionalWrites,
     hasImmediateLists,
@@ -67,11 +67,22 @@ async function inStep<T>(name: string, step: Promise<T>): Promise<T> {
 }
 
 /** What the store verifies. Later writes carry it. */
-async function probeChecksums(probe: ProbeObjects): Promise<StoreCapabilities['checksums']> {
-  const { checksums, hasOtherReason } = await findChecksums(probeBytes, (headers) => probe.putWith(headers));
+async function probeChecksums(probe: ProbeObjects, kinds: readonly ('crc32' | 'md5')[]): Promise<void> {
+  const { checksums, hasOtherReason } = await findChecksums(probeBytes, kinds, (headers) => probe.putWith(headers));
   if (hasOtherReason) probe.notes.add('The store gives another reason than a checksum when it refuses a wrong one.');
   probe.rules.adopt({ ...fullCapabilities, checksums });
-  return checksums;
+}
+
+/** Writes multipart uploads. If the store takes CRC-32 checksums only for objects, no write has one. */
+async function joinParts(probe: ProbeObjects) {
+  const join = () => probeParts(probe);
+  const joined = join().catch(async (error: unknown) => {
+    const isRefused = [StoreRefused, ChecksumUnconfirmed, OtherPartsJoined].some((kind) => error instanceof kind);
+    if (!probe.rules.hasCrc32 || !isRefused) throw error;
+    await probeChecksums(probe, ['md5']);
+    return join();
+  });
+  return inStep('a multipart upload', joined);
 }
 
 /** Reads an object that was just written, as far as the permissions allow it, and compares the times. @throws StoreUnavailable */
@@ -93,14 +104,6 @@ async function requireReadable(probe: ProbeObjects, key: string, isRequired: boo
     throw new StoreUnavailable('object store has another time than this machine, or sends none: correct its clock');
 }
 
-/** Whether an object that was just written is in a list; true without permission to list media, unless it is required. @throws StoreUnavailable */
-async function isListed(probe: ProbeObjects, key: string, isRequired: boolean): Promise<boolean> {
-  const response = await probe.get('', { query: { 'list-type': '2', prefix: key, 'encoding-type': 'url' } });
-  if (isForbidden(response) && !isRequired) return true;
-  if (response.status !== 200) throw responseError(response.status, response.body);
-  return readObjectPage(response.body).objects.some((object) => object.key === key);
-}
-
 async function probeVersions(probe: ProbeObjects): Promise<void> {
   const { status, body } = await probe.get('', { query: { versioning: '' } });
   if (status === 200 && /<Status>Enabled</.test(body.toString()))
@@ -111,14 +114,23 @@ async function probeVersions(probe: ProbeObjects): Promise<void> {
 
 /** What happens to a conditional write of an object that exists, directly after the first write. */
 async function writeAgain(probe: ProbeObjects, key: string) {
-  const { status, body, earlier } = await probe.putUnlessExists(key);
-  const isConditional = status === 412;
+  const response = await inStep('a conditional write', probe.putUnlessExists(key));
+  const { status, earlier } = response;
   if (status >= 300 && status < 400)
     throw new StoreUnavailable(
       `object store responds to a conditional write of an existing object with ${status} instead of 412`,
     );
-  if (!isConditional && status !== 200 && !isRefusal(status)) throw responseError(status, body);
-  return { isConditional, hasRepeatedWrites: !earlier.includes(429) };
+  if (status !== 200 && status !== 412) await requireUnconditional(probe, key, response);
+  return { isConditional: status === 412, hasRepeatedWrites: !earlier.includes(429) };
+}
+
+/**
+ * A refused condition counts as missing only if the store does the same write without. Not after 403 or 500: permissions can be given and
+ * an outage ends, and until then the store's promises would be weaker without need. @throws StoreUnavailable
+ */
+async function requireUnconditional(probe: ProbeObjects, key: string, { status, body }: StoreResponse): Promise<void> {
+  await inStep('a second write', probe.putAgain(key));
+  if (!isConditionRefusal(status)) await inStep('a conditional write', Promise.reject(responseError(status, body)));
 }
 
 /** Two conditional writes of a new object at once: how many created it, and what `writeAgain` says, which may come too late at a slow store. */

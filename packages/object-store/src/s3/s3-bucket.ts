@@ -114,8 +114,7 @@ export class S3Bucket implements AsyncDisposable {
   }
 
   async remove(key: string): Promise<void> {
-    const { status, body } = await this.#send('DELETE', key);
-    if (status !== 204 && status !== 200 && status !== 404) throw responseError(status, body);
+    await this.#delete(key);
   }
 
   /**
@@ -135,8 +134,7 @@ export class S3Bucket implements AsyncDisposable {
   }
 
   async abortUpload(key: string, uploadId: string): Promise<void> {
-    const { status, body } = await this.#send('DELETE', key, { uploadId });
-    if (status !== 204 && status !== 404) throw responseError(status, body);
+    await this.#delete(key, { uploadId });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -152,6 +150,11 @@ export class S3Bucket implements AsyncDisposable {
     this.#rules.adopt(found);
     this.#onProbed(found);
     return found;
+  }
+
+  async #delete(key: string, query = {}): Promise<void> {
+    const { status, body } = await this.#send('DELETE', key, query);
+    if (status !== 204 && status !== 200 && status !== 404) throw responseError(status, body);
   }
 
   // The response to a HEAD has no body, and so no code that says why.

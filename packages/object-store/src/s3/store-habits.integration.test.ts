@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { reasonOf } from '@echodrop/service/reason-of';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
 import { type Fault, type Habit, habits, leastCapable } from '@echodrop/testkit/servers/habits';
@@ -18,10 +19,15 @@ const onMinio = { ...fullCapabilities, hasMd5Tags: true, notes: [] };
 const found: Record<Habit, Partial<StoreCapabilities>> = {
   'ignores conditions': { hasConditionalWrites: false },
   'refuses conditions': { hasConditionalWrites: false },
+  'conditions get 405': { hasConditionalWrites: false },
+  'conditions get 422': { hasConditionalWrites: false },
   conflicts: {},
   'refuses second writes': { hasRepeatedWrites: false },
   'refuses concurrent writes': { hasRepeatedWrites: false },
   'refuses checksums': { checksums: 'md5' },
+  'refuses announced checksums': { checksums: 'md5' },
+  'confirms no checksums of parts': { checksums: 'md5' },
+  'refuses checksums in completions': { checksums: 'md5' },
   'ignores checksums': { checksums: 'tag' },
   'calls a wrong checksum a bad request': {},
   'wants equal parts': {},
@@ -31,6 +37,7 @@ const found: Record<Habit, Partial<StoreCapabilities>> = {
   'joins replaced parts': {},
   'keeps replaced parts': {},
   'lists late': { hasImmediateLists: false },
+  'removals get 200': {},
 };
 
 const combinations: [string, readonly Habit[]][] = [
@@ -281,21 +288,60 @@ describeWithMinio('a store that', {}, (start) => {
     expect(await found).toEqual(fault ? [expect.stringContaining(fault)] : []);
   });
 
-  test.each(['refuses checksums', 'refuses conditions'] as const)(
-    '%s takes what a process writes that does not probe',
-    async (habit) => {
-      await using proxy = await startHabitProxy(minio, [habit]);
-      await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
-      const bytes = randomBytes(partBytes + 1);
-      const keys = ['a', 'b'].map((name) => `renditions/${newMediaKey()}/${name}`);
-      for (const key of keys) {
-        await store.put(key, Readable.from([bytes]), { isReplacement: true });
-        expect((await readAll(store, key)).equals(bytes)).toBe(true);
-      }
-      expect(await store.putIfAbsent(keys[0] ?? '', Buffer.alloc(0))).not.toBe('created');
-      expect(await store.putIfAbsent(`by-time/${newMediaKey()}`, Buffer.alloc(0))).toBe('created');
-    },
-  );
+  test.each([
+    ['conditions get 403', 'a conditional write: object store responded with 403'],
+    ['conditions get 500', 'a conditional write: object store responded with 500'],
+    ['forbids second writes', 'a second write: object store responded with 403'],
+  ] as const)('cannot be used if %s: it refuses %s', async (fault, sentence) => {
+    const has: (Fault | Habit)[] = [fault];
+    if (fault === 'forbids second writes') has.push('refuses conditions');
+    await using proxy = await startHabitProxy(minio, has);
+    const deadlines = { ...patientDeadlines, writeMs: 2000 };
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { deadlines });
+    expect(reasonOf(await store.probe().catch((error: unknown) => error))).toContain(
+      `object store refuses ${sentence}`,
+    );
+  });
+
+  const unlikeAws = [
+    'refuses checksums',
+    'refuses announced checksums',
+    'confirms no checksums of parts',
+    'refuses conditions',
+    'conditions get 405',
+  ] as const;
+  test.each(unlikeAws)('%s takes what a process writes that does not probe', async (habit) => {
+    await using proxy = await startHabitProxy(minio, [habit]);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    const bytes = randomBytes(partBytes + 1);
+    const keys = ['a', 'b'].map((name) => `renditions/${newMediaKey()}/${name}`);
+    for (const key of keys) {
+      await store.put(key, Readable.from([bytes]), { isReplacement: true });
+      expect((await readAll(store, key)).equals(bytes)).toBe(true);
+    }
+    expect(await store.putIfAbsent(keys[0] ?? '', Buffer.alloc(0))).not.toBe('created');
+    expect(await store.putIfAbsent(`by-time/${newMediaKey()}`, Buffer.alloc(0))).toBe('created');
+  });
+
+  test('that refuses conditions after a probe refuses them: only a process that never probes does without', async () => {
+    const has: Habit[] = [];
+    await using proxy = await startHabitProxy(minio, has);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    await store.probe();
+    has.push('refuses conditions');
+    await expect(store.putIfAbsent(`by-time/${newMediaKey()}`, Buffer.alloc(0))).rejects.toThrow('501');
+  });
+
+  test('that refuses checksums in completions takes the next upload of a process that does not probe', async () => {
+    await using proxy = await startHabitProxy(minio, ['refuses checksums in completions']);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    const bytes = randomBytes(partBytes + 1);
+    const key = `renditions/${newMediaKey()}/a`;
+    const put = () => store.put(key, Readable.from([bytes]), { isReplacement: true });
+    await expect(put()).rejects.toThrow('InvalidPart');
+    await put();
+    expect((await readAll(store, key)).equals(bytes)).toBe(true);
+  });
 });
 
 let skippedMs = 0;

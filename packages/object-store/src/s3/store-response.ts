@@ -24,6 +24,18 @@ export class PartsLost extends StoreRefused {}
 /** The store has joined other parts than the request names: one of them was replaced. The object is there. */
 export class OtherPartsJoined extends StoreUnavailable {}
 
+/** The response to a write does not repeat its checksum. */
+export class ChecksumUnconfirmed extends StoreUnavailable {
+  constructor() {
+    super('object store did not confirm the checksum');
+  }
+}
+
+/** Whether a response says that the permissions do not suffice. */
+export function isForbidden({ status }: { readonly status: number }): boolean {
+  return status === 401 || status === 403;
+}
+
 /** S3 verifies the bytes against this request header and repeats it in the response. */
 export const checksumHeader = 'x-amz-checksum-crc32';
 

@@ -4,7 +4,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { StoreUnavailable } from '../object-store.ts';
 import { fullCapabilities, type StoreCapabilities } from '../store-capabilities.ts';
 import type { StoreResponse } from './signed-requests.ts';
-import { checksumHeader, hasOtherTag, isWrongChecksum, readChecksum } from './store-response.ts';
+import {
+  ChecksumUnconfirmed,
+  checksumHeader,
+  hasOtherTag,
+  isWrongChecksum,
+  PartsLost,
+  readChecksum,
+  responseError,
+} from './store-response.ts';
 
 /** The bytes of a write, and their CRC-32 in Base64. */
 export interface WrittenBytes {
@@ -105,14 +113,14 @@ export class WriteRules {
       this.suspect();
       throw error;
     });
-    if (isRefusal(response.status) && !isWrongChecksum(response.body)) this.suspect();
-    if (this.isStrict || !this.hasCrc32 || !isRefusal(response.status)) return response;
+    if (isRefused(response) && !isWrongChecksum(response.body)) this.suspect();
+    if (this.isStrict || !this.hasCrc32 || !isRefused(response)) return response;
     const again = await send();
-    if (!isRefusal(again.status)) return again;
+    if (!isRefused(again)) return again;
     const before = this.#capabilities;
     this.#capabilities = { ...before, checksums: 'md5' };
     const without = await send();
-    if (isRefusal(without.status)) this.#capabilities = before;
+    if (isRefused(without)) this.#capabilities = before;
     return without;
   }
 
@@ -130,7 +138,7 @@ export class WriteRules {
     const confirmed = readChecksum(headers);
     if (!this.hasCrc32 || confirmed === crc32 || (confirmed === undefined && !this.isStrict)) return;
     if (confirmed === undefined) this.suspect();
-    throw new StoreUnavailable('object store did not confirm the checksum');
+    throw new ChecksumUnconfirmed();
   }
 }
 
@@ -139,9 +147,19 @@ export function confirmsByWrite({ hasConditionalWrites, hasRepeatedWrites, hasFi
   return hasConditionalWrites && hasRepeatedWrites && hasFinalTags;
 }
 
+/** A completion whose parts are lost is refused for them. So is one without the checksums of parts that have some: the next upload has none. */
+function isRefused({ status, body }: Pick<StoreResponse, 'status' | 'body'>): boolean {
+  return isRefusal(status) && !(responseError(status, body) instanceof PartsLost);
+}
+
 /** Whether a store responds so to a header that it does not know. */
 export function isRefusal(status: number): boolean {
   return status === 400 || status === 501;
+}
+
+/** Whether a store responds so to a conditional write if it does not know the condition. */
+export function isConditionRefusal(status: number): boolean {
+  return isRefusal(status) || status === 405 || status === 422;
 }
 
 export function md5Of(blocks: readonly Buffer[]): Buffer {

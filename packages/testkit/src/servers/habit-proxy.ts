@@ -108,7 +108,8 @@ class HabitState {
 
   async pass(request: S3Request, forward: (request: S3Request) => Promise<Answer>): Promise<Answer> {
     if (this.#hasHabit('is away')) throw new Error('no response');
-    const refusal = this.#forbid(request) ?? this.#refuse(request) ?? this.#spoilRace(request);
+    const refusal =
+      this.#forbid(request) ?? this.#refuse(request) ?? this.#refuseWords(request) ?? this.#spoilRace(request);
     if (refusal) return refused(refusal);
     const { url, method, headers } = request;
     if (this.#replacesPart(request)) {
@@ -164,12 +165,32 @@ class HabitState {
     const isConditional = method === 'PUT' && headers['if-none-match'] !== undefined;
     const hasChecksums = Object.keys(headers).some((name) => /^x-amz-(sdk-)?checksum/.test(name));
     if (this.#hasHabit('refuses checksums') && hasChecksums) return { status: 400, code: 'InvalidArgument' };
-    if (this.#hasHabit('refuses conditions') && isConditional) return { status: 501, code: 'NotImplemented' };
-    const isConcurrent = isConditional && this.#running.has(url.pathname);
-    if (this.#hasHabit('conflicts') && isConcurrent) return { status: 409, code: 'ConditionalRequestConflict' };
-    if (this.#hasHabit('refuses concurrent writes') && isConcurrent) return { status: 429, code: 'TooManyRequests' };
+    const refusal = isConditional ? this.#refuseCondition(url) : undefined;
+    if (refusal) return refusal;
+    if (method === 'PUT' && this.#isForbiddenWrite(url)) return { status: 403, code: 'AccessDenied' };
     if (method === 'PUT' && this.#isSecondWrite(url)) return { status: 429, code: 'TooManyRequests' };
     if (method === 'POST' && this.#hasUnequalParts(url, body)) return { status: 400, code: 'InvalidPart' };
+    return undefined;
+  }
+
+  #refuseCondition(url: URL): Refusal | undefined {
+    if (this.#hasHabit('refuses conditions')) return { status: 501, code: 'NotImplemented' };
+    const status = ([403, 405, 422, 500] as const).find((each) => this.#hasHabit(`conditions get ${each}`));
+    if (status !== undefined) return { status, code: `Condition${status}` };
+    const isConcurrent = this.#running.has(url.pathname);
+    if (this.#hasHabit('conflicts') && isConcurrent) return { status: 409, code: 'ConditionalRequestConflict' };
+    if (this.#hasHabit('refuses concurrent writes') && isConcurrent) return { status: 429, code: 'TooManyRequests' };
+    return undefined;
+  }
+
+  /** Headers, elements and parameters that a store may not know. */
+  #refuseWords({ url, headers, body }: S3Request): Refusal | undefined {
+    const isAnnounced = headers['x-amz-checksum-algorithm'] !== undefined;
+    if (this.#hasHabit('refuses announced checksums') && isAnnounced) return { status: 400, code: 'InvalidRequest' };
+    const isNamed = body.includes('<ChecksumCRC32>');
+    if (this.#hasHabit('refuses checksums in completions') && isNamed) return { status: 400, code: 'MalformedXML' };
+    const isHighest = url.searchParams.get('start-after')?.endsWith('\u{10ffff}') === true;
+    if (this.#hasHabit('refuses the highest character') && isHighest) return { status: 400, code: 'InvalidArgument' };
     return undefined;
   }
 
@@ -185,6 +206,10 @@ class HabitState {
     const isSecond = this.#isNew(pathname);
     this.#writtenAt.set(pathname, performance.now());
     return isSecond && this.#hasHabit('refuses second writes');
+  }
+
+  #isForbiddenWrite({ pathname, searchParams }: URL): boolean {
+    return this.#hasHabit('forbids second writes') && !searchParams.has('uploadId') && this.#isNew(pathname);
   }
 
   #isNew(pathname: string): boolean {
@@ -227,7 +252,7 @@ class HabitState {
     if (method === 'PUT' && uploadId && answer.status === 200) this.#keepPart(url, written, answer.headers);
     const { status } = answer;
     let { headers, body } = answer;
-    if (this.#hasHabit('ignores checksums') || this.#hasHabit('refuses checksums'))
+    if (this.#confirmsNoChecksum(method, uploadId))
       headers = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('x-amz-checksum')));
     if (this.#hasHabit('ignores checksums'))
       body = Buffer.from(body.toString('latin1').replace(/<ChecksumCRC32>[^<]*<\/ChecksumCRC32>/, ''), 'latin1');
@@ -240,21 +265,35 @@ class HabitState {
     return { status, headers, body };
   }
 
+  #confirmsNoChecksum(method: string, uploadId: string): boolean {
+    const isOfPart = method === 'PUT' && uploadId !== '';
+    if (isOfPart && this.#hasHabit('confirms no checksums of parts')) return true;
+    return this.#hasHabit('ignores checksums') || this.#hasHabit('refuses checksums');
+  }
+
   #corrupt(request: S3Request): S3Request {
     if (this.#hasHabit('lists from the beginning')) request.url.searchParams.delete('start-after');
+    if (this.#hasHabit('lists no folders')) request.url.searchParams.delete('delimiter');
     if (!this.#hasHabit('changes bytes') || request.method !== 'PUT' || request.body.length === 0) return request;
     const body = Buffer.from(request.body);
     body[0] = (body[0] ?? 0) ^ 1;
     return { ...request, body };
   }
 
-  #spoil({ url }: S3Request, { status, headers, body }: Answer): Answer {
-    const isLate = this.#hasHabit('lists late') && url.searchParams.has('list-type');
+  #spoil({ method, url }: S3Request, { status, headers, body }: Answer): Answer {
+    const isList = url.searchParams.has('list-type');
+    const isRemoval = method === 'DELETE' && status === 204 && this.#hasHabit('removals get 200');
     return {
-      status: status === 412 && this.#hasHabit('responds with 304 to a write') ? 304 : status,
+      status: status === 412 && this.#hasHabit('responds with 304 to a write') ? 304 : isRemoval ? 200 : status,
       headers: this.#hasHabit('has another time') ? { ...headers, date: 'Mon, 30 Nov 2020 12:00:00 GMT' } : headers,
-      body: isLate ? this.#withoutNew(url, body) : body,
+      body: isList ? this.#spoilList(url, body) : body,
     };
+  }
+
+  #spoilList(url: URL, list: Buffer): Buffer {
+    if (this.#hasHabit('lists one page'))
+      return Buffer.from(list.toString().replace('<IsTruncated>true<', '<IsTruncated>false<'));
+    return this.#hasHabit('lists late') ? this.#withoutNew(url, list) : list;
   }
 
   #withoutNew({ pathname }: URL, list: Buffer): Buffer {

@@ -4,6 +4,9 @@ export type Habit =
   | 'ignores conditions'
   /** StorageGRID, and stores of before 2024. */
   | 'refuses conditions'
+  /** The same, in other words. */
+  | 'conditions get 405'
+  | 'conditions get 422'
   /** AWS: a conditional write while another one of the same object runs. */
   | 'conflicts'
   /** Cloudflare R2: two writes of an object within a second. */
@@ -12,6 +15,10 @@ export type Habit =
   | 'refuses concurrent writes'
   /** Backblaze B2. */
   | 'refuses checksums'
+  /** Verifies CRC-32 checksums of objects alone: the three requests of a multipart upload. */
+  | 'refuses announced checksums'
+  | 'confirms no checksums of parts'
+  | 'refuses checksums in completions'
   /** moto, gofakes3. */
   | 'ignores checksums'
   /** Adobe S3Mock. */
@@ -29,17 +36,24 @@ export type Habit =
   /** SeaweedFS: completes an upload whose part was replaced, with the part that was named. */
   | 'keeps replaced parts'
   /** Stores that copy their index between sites. */
-  | 'lists late';
+  | 'lists late'
+  | 'removals get 200';
 
 /** What makes a store unusable, or a key: policies of services forbid some reads. */
 export type Fault =
   | 'ignores ranges'
   | 'has another time'
   | 'responds with 304 to a write'
+  | 'conditions get 403'
+  | 'conditions get 500'
+  | 'forbids second writes'
   | 'refuses removals'
   | 'refuses reads of media'
   | 'refuses lists'
   | 'lists from the beginning'
+  | 'lists no folders'
+  | 'refuses the highest character'
+  | 'lists one page'
   | 'refuses completions'
   | 'changes bytes'
   | 'has a quota'
@@ -51,10 +65,15 @@ export type Fault =
 export const habits: readonly Habit[] = [
   'ignores conditions',
   'refuses conditions',
+  'conditions get 405',
+  'conditions get 422',
   'conflicts',
   'refuses second writes',
   'refuses concurrent writes',
   'refuses checksums',
+  'refuses announced checksums',
+  'confirms no checksums of parts',
+  'refuses checksums in completions',
   'ignores checksums',
   'calls a wrong checksum a bad request',
   'wants equal parts',
@@ -64,6 +83,7 @@ export const habits: readonly Habit[] = [
   'joins replaced parts',
   'keeps replaced parts',
   'lists late',
+  'removals get 200',
 ];
 
 /** What makes a store the least capable one that can be used. */
