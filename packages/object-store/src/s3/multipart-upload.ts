@@ -32,8 +32,8 @@ export async function uploadToS3(
   const target = new S3Target(bucket, key, contentType);
   try {
     const size = await fillParts(source, part, { ...options, sendFull: () => target.sendPart(part) });
-    const written = { size, ...(await target.finish(part)) };
-    // For a replacement this would find the earlier object.
+    // For a replacement, a proof would find the earlier object.
+    const written = { size, ...(await target.finish(part, { mayBeProved: !isReplacement })) };
     const etag = (isReplacement && written.etag) || (await bucket.conditional.requireStored(key, written));
     options.signal?.throwIfAborted();
     return { key, size, etag, crc32: part.checksumOfAll.hex };
@@ -67,8 +67,8 @@ class S3Target {
     part.empty();
   }
 
-  /** Sends the last part and completes the object. After a lost response, the caller must prove that it exists. */
-  async finish(last: PartBuffer): Promise<Omit<StoredBytes, 'size'>> {
+  /** Sends the last part and completes the object. If `mayBeProved`, the caller proves that it exists: the response may have been lost. */
+  async finish(last: PartBuffer, { mayBeProved }: { mayBeProved: boolean }): Promise<Omit<StoredBytes, 'size'>> {
     if (this.#uploadId === undefined) {
       this.#finishing = true;
       return { etag: await this.#bucket.objects.put(this.#key, last, { contentType: this.#contentType }), parts: 1 };
@@ -78,7 +78,7 @@ class S3Target {
     const { multipart } = this.#bucket;
     const completed = multipart.complete(this.#key, this.#uploadId, this.#parts, last.checksumOfAll.base64);
     const etag = await completed.catch((error: unknown) => {
-      if (error instanceof PartsLost) return multipart.tagOf(this.#parts.map((part) => part.etag));
+      if (mayBeProved && error instanceof PartsLost) return multipart.tagOf(this.#parts.map((part) => part.etag));
       throw error;
     });
     return { etag, parts: this.#parts.length };
