@@ -338,7 +338,8 @@ describeWithMinio('a store that', {}, (start) => {
     const bytes = randomBytes(partBytes + 1);
     const key = `renditions/${newMediaKey()}/a`;
     const put = () => store.put(key, Readable.from([bytes]), { isReplacement: true });
-    await expect(put()).rejects.toThrow('InvalidPart');
+    await expect(put()).rejects.toThrow('MalformedXML');
+    expect(await store.stat(key)).toBeUndefined();
     await put();
     expect((await readAll(store, key)).equals(bytes)).toBe(true);
   });

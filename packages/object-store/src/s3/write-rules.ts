@@ -121,7 +121,7 @@ export class WriteRules {
     this.#capabilities = { ...before, checksums: 'md5' };
     const without = await send();
     if (isRefused(without)) this.#capabilities = before;
-    return without;
+    return isRefusal(without.status) ? again : without;
   }
 
   /** Headers that let the store verify the bytes: first those that need no signature. */
