@@ -8,6 +8,7 @@ export class TestClock {
   readonly #store: ObjectStore;
   readonly #steps: { at: number; ms: number }[] = [];
   #advancing: Promise<void> = Promise.resolve();
+  readonly #writes = new Set<Promise<unknown>>();
 
   constructor(store: ObjectStore) {
     this.#store = store;
@@ -23,6 +24,14 @@ export class TestClock {
     await this.#advancing;
   }
 
+  /** Runs a write between two advances: no write takes hours until it is visible. */
+  async write<T>(call: () => Promise<T>): Promise<T> {
+    await this.settled();
+    const writing = call();
+    this.#writes.add(writing);
+    return writing.finally(() => this.#writes.delete(writing));
+  }
+
   /** Converts a time of the store to this clock. */
   convert(real: Date): Date {
     const offset = this.#steps.filter(({ at }) => at < real.getTime()).reduce((sum, { ms }) => sum + ms, 0);
@@ -34,6 +43,7 @@ export class TestClock {
   }
 
   async #step(ms: number): Promise<void> {
+    await Promise.allSettled(this.#writes);
     const at = await this.#timeOfWrite();
     this.#steps.push({ at, ms });
     // Until later writes get a later time: a file system may count in steps of 4 ms.
@@ -61,11 +71,11 @@ export function clockedStore(store: ObjectStore, clock: TestClock, turn = async 
   });
   return {
     rereadMs: store.rereadMs,
-    put: (...args) => inTurn(() => store.put(...args)),
-    putIfAbsent: (...args) => inTurn(() => store.putIfAbsent(...args)),
+    put: (...args) => inTurn(() => clock.write(() => store.put(...args))),
+    putIfAbsent: (...args) => inTurn(() => clock.write(() => store.putIfAbsent(...args))),
     read: (...args) => inTurn(() => store.read(...args)),
     stat: (...args) => inTurn(() => store.stat(...args)),
-    commit: (...args) => inTurn(() => store.commit(...args)),
+    commit: (...args) => inTurn(() => clock.write(() => store.commit(...args))),
     probe: (options) => store.probe(options),
     exists: (...args) => inTurn(() => store.exists(...args)),
     list: (...args) => inTurn(async () => (await store.list(...args)).map(convert)),
