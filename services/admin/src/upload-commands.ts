@@ -1,5 +1,4 @@
 import { listsOfRebuild } from '@echodrop/archive/rebuild-listings';
-import { parseUpTo } from '@echodrop/client/cli/parse-up-to';
 import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { Command } from 'commander';
@@ -8,6 +7,7 @@ import { readAddressConfig } from './config.ts';
 import { exportUpload, exportUploads } from './export-uploads.ts';
 import { listUploads, rebuildAndReport } from './listings.ts';
 import { providerArgument, subjectArgument } from './name-arguments.ts';
+import { parseUpTo } from './parse-up-to.ts';
 import { purge, removeUploads } from './remove-uploads.ts';
 import { showUpload } from './show-upload.ts';
 import { readMediaId } from './upload-address.ts';
