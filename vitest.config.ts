@@ -43,7 +43,7 @@ export default defineConfig({
     // Without these flags V8 collects the whole heap after every 32 MiB of buffers, and while a test waits. They save a twelfth of a run's
     // processor time.
     execArgv: ['--external-memory-accounted-in-global-limit', '--no-memory-reducer'],
-    // Two files per core, because many tests wait. Three take a twelfth more processor time and end no sooner (docs/decisions/documentation-and-tests.md).
+    // Two files per core, because many tests wait. Three take a twelfth more processor time and end no sooner.
     // Each takes up to a gigabyte, with the programs that it starts.
     maxWorkers: Math.max(1, Math.min(2 * availableParallelism(), Math.floor(memoryBytes / (1.5 * 2 ** 30)))),
     globalSetup: [

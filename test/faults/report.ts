@@ -117,8 +117,8 @@ export class GameDayReport {
     await writeFile(path, `${JSON.stringify(report, null, 2)}\n`);
   }
 
-  // A Redis without its data does not know used keys (docs/decisions/admission-and-idempotency.md). A job that killed two workers is not retried for an hour
-  // (docs/decisions/renditions.md).
+  // A Redis without its data does not know used keys (docs/decisions/admission-and-idempotency.md).
+  // A job that killed two workers is not retried for an hour (docs/decisions/renditions.md).
   #isExpected({ what, which }: Finding, entries: readonly LedgerEntry[]): boolean {
     if (what === postponed) return true;
     const entry = entries.find(({ text }) => which.endsWith(text));

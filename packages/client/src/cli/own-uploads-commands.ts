@@ -5,6 +5,7 @@ import { quotedName, visible, visibleName } from '../visible-text.ts';
 import {
   type CommandContext,
   PartFailed,
+  parseUpTo,
   print,
   printCommand,
   printError,
@@ -13,7 +14,6 @@ import {
 } from './command-context.ts';
 import { addConnectionOptions, type Connection, type ConnectionOptions, connect } from './connection.ts';
 import { describeError, errorFields } from './describe-error.ts';
-import { parseUpTo } from './parse-up-to.ts';
 import { recordFields } from './show-record.ts';
 import { withClient } from './with-client.ts';
 

@@ -2,11 +2,18 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { toExactJson } from '../exact-json.ts';
 import { visible } from '../visible-text.ts';
-import { type CommandContext, PartFailed, print, printError, printNote, UsageError } from './command-context.ts';
+import {
+  type CommandContext,
+  PartFailed,
+  parseUpTo,
+  print,
+  printError,
+  printNote,
+  UsageError,
+} from './command-context.ts';
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.ts';
 import { describeError, errorFields } from './describe-error.ts';
 import { expandFiles } from './expand-files.ts';
-import { parseUpTo } from './parse-up-to.ts';
 import { type Output, outputs, recordFields, showRecord } from './show-record.ts';
 import { type Outcome, uploadFiles } from './upload-files.ts';
 

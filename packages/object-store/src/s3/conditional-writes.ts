@@ -12,8 +12,8 @@ export class NotStored extends StoreUnavailable {
   }
 }
 
-/** An object that was written. */
-export interface StoredBytes {
+/** An object that was written, and may have been lost since. */
+export interface UnconfirmedObject {
   /** Undefined if the response was lost, and the store's tags do not show the bytes. */
   readonly etag: string | undefined;
   readonly size: number;
@@ -54,7 +54,7 @@ export class ConditionalWrites {
    * @returns the object's tag
    * @throws NotStored if the object is missing. The caller then removes the empty object that may exist.
    */
-  async requireStored(key: string, written: StoredBytes): Promise<string> {
+  async requireStored(key: string, written: UnconfirmedObject): Promise<string> {
     return this.#onKnownStore(() => this.#requireStored(key, written));
   }
 
@@ -99,20 +99,21 @@ export class ConditionalWrites {
     throw outcomes.find((outcome) => outcome !== 'created') ?? new NotStored();
   }
 
-  async #requireStored(key: string, written: StoredBytes): Promise<string> {
+  async #requireStored(key: string, written: UnconfirmedObject): Promise<string> {
     if (!this.#rules.confirmsByWrite) return this.#findStored(key, written);
     const { status, headers, body, isRepeated } = await this.#put(key, Buffer.alloc(0), { 'if-none-match': '*' });
     if (status !== 200 && status !== 412) throw responseError(status, body);
     if (status === 200) throw new NotStored();
-    // The tag of the empty object that a lost try of this request may have written has no number of parts.
-    const { etag = partCountOf(headers.etag) === written.parts ? readTag(headers) : undefined } = written;
+    // The empty object that a lost try of this request may have written has a tag without a number of parts.
+    const shown = partCountOf(headers.etag) === written.parts ? readTag(headers) : undefined;
+    const etag = written.etag ?? shown;
     if (etag === undefined) return this.#findStored(key, written);
     // A repeated request may conflict with its own first try, so only the tag proves the object.
     if (isRepeated ? readTag(headers) !== etag : hasOtherTag(headers, etag)) throw new NotStored();
     return etag;
   }
 
-  async #findStored(key: string, { etag, size }: StoredBytes): Promise<string> {
+  async #findStored(key: string, { etag, size }: UnconfirmedObject): Promise<string> {
     const found = await this.#objects.head(key);
     const hasKnownTag = etag !== undefined && this.#rules.capabilities.hasFinalTags;
     if (found?.size !== size || (hasKnownTag && isOtherTag(found.etag, etag))) throw new NotStored();

@@ -15,7 +15,10 @@ interface FoundChecksums {
   readonly hasOtherReason: boolean;
 }
 
-/** Which of `kinds` a store verifies, else whether its tags are MD5s: it must refuse a write of `bytes` with a wrong checksum, and accept it with the right one. @throws StoreUnavailable */
+/**
+ * Which of `kinds` a store verifies, else whether its tags are MD5s. It must refuse a write of `bytes` with a wrong checksum, and accept it with the
+ * right one. @throws StoreUnavailable
+ */
 export async function findChecksums(
   bytes: Buffer,
   kinds: readonly ('crc32' | 'md5')[],

@@ -9,8 +9,8 @@ import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { partBytes } from '../part-size.ts';
 import { newStagedWrite } from '../staged-write.ts';
-import { minioStore } from './minio-store.fixture.ts';
-import { appendAll, readAll } from './stored-bytes.fixture.ts';
+import { appendAll, readAll } from './append-and-read.fixture.ts';
+import { minioStore, patientDeadlines } from './minio-store.fixture.ts';
 
 const stores: [string, (path: string) => Promise<RunningMinio>, readonly Habit[]][] = [
   ['MinIO', (path) => startMinio({ kind: 'program', path }), []],
@@ -49,6 +49,16 @@ describeWithMinioProgram('if the response to a completion is lost, an upload to'
       expect((await readAll(store, key)).equals(bytes)).toBe(true);
       expect(await store.stat(key)).toEqual({ key, size, etag });
     });
+  });
+
+  test('MinIO fails once the time for joining parts is over, whatever a write may take', async () => {
+    await using minio = await startMinio({ kind: 'program', path });
+    await using proxy = await startHabitProxy(minio, ['does not answer completions']);
+    const deadlines = { ...patientDeadlines, joinMs: 200 };
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { deadlines });
+    await store.ready();
+    const put = store.put(mediaObjectKey(newMediaKey()), Readable.from([randomBytes(partBytes + 1)]));
+    await expect(put).rejects.toThrow(/no complete response within \d+ ms/);
   });
 
   test('MinIO is lost if its parts are', async () => {

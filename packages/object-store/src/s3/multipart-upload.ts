@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { SourceOptions } from '../consume-source.ts';
 import type { PartMemory } from '../part-memory.ts';
-import type { StoredBytes } from './conditional-writes.ts';
 import { fillParts } from './fill-parts.ts';
 import type { WrittenPart } from './multipart-requests.ts';
 import { PartBuffer } from './part-buffer.ts';
@@ -29,17 +28,15 @@ export async function uploadToS3(
   { memory, contentType, isReplacement, sender, ...options }: Upload,
 ) {
   using part = new PartBuffer(memory, { sender, crowdOut: (reason) => source.destroy(reason) });
-  const target = new S3Target(bucket, key, contentType);
+  const target = new S3Target(bucket, key, { contentType, isReplacement });
   try {
     const size = await fillParts(source, part, { ...options, sendFull: () => target.sendPart(part) });
-    // For a replacement, a proof would find the earlier object.
-    const written = { size, ...(await target.finish(part, { mayBeProved: !isReplacement })) };
-    const etag = (isReplacement && written.etag) || (await bucket.conditional.requireStored(key, written));
+    const etag = await target.finish(part, size);
     options.signal?.throwIfAborted();
     return { key, size, etag, crc32: part.checksumOfAll.hex };
   } catch (error) {
     part.empty({ hasFailed: true });
-    await target.discard(isReplacement);
+    await target.discard();
     throw error;
   }
 }
@@ -49,14 +46,20 @@ class S3Target {
   readonly #bucket: S3Bucket;
   readonly #key: string;
   readonly #contentType: string;
+  readonly #isReplacement: boolean;
   readonly #parts: WrittenPart[] = [];
   #uploadId: string | undefined;
   #finishing = false;
 
-  constructor(bucket: S3Bucket, key: string, contentType: string) {
+  constructor(
+    bucket: S3Bucket,
+    key: string,
+    { contentType, isReplacement }: Pick<Upload, 'contentType' | 'isReplacement'>,
+  ) {
     this.#bucket = bucket;
     this.#key = key;
     this.#contentType = contentType;
+    this.#isReplacement = isReplacement;
   }
 
   async sendPart(part: PartBuffer): Promise<void> {
@@ -67,28 +70,34 @@ class S3Target {
     part.empty();
   }
 
-  /** Sends the last part and completes the object. If `mayBeProved`, the caller proves that it exists: the response may have been lost. */
-  async finish(last: PartBuffer, { mayBeProved }: { mayBeProved: boolean }): Promise<Omit<StoredBytes, 'size'>> {
+  /**
+   * Sends the last part, completes the object, and proves that it exists. Does not prove a replacement: the proof would find the earlier object.
+   * @returns its tag
+   */
+  async finish(last: PartBuffer, size: number): Promise<string> {
+    const { conditional, multipart, objects } = this.#bucket;
     if (this.#uploadId === undefined) {
       this.#finishing = true;
-      return { etag: await this.#bucket.objects.put(this.#key, last, { contentType: this.#contentType }), parts: 1 };
+      const etag = await objects.put(this.#key, last, { contentType: this.#contentType });
+      return this.#isReplacement ? etag : conditional.requireStored(this.#key, { etag, size, parts: 1 });
     }
     await this.sendPart(last);
     this.#finishing = true;
-    const { multipart } = this.#bucket;
     const completed = multipart.complete(this.#key, this.#uploadId, this.#parts, last.checksumOfAll.base64);
+    if (this.#isReplacement) return completed;
     const etag = await completed.catch((error: unknown) => {
-      if (mayBeProved && error instanceof PartsLost) return multipart.tagOf(this.#parts.map((part) => part.etag));
+      // The response to an earlier try may have been lost.
+      if (error instanceof PartsLost) return multipart.tagOf(this.#parts.map((part) => part.etag));
       throw error;
     });
-    return { etag, parts: this.#parts.length };
+    return conditional.requireStored(this.#key, { etag, size, parts: this.#parts.length });
   }
 
   /** Removes what may have been written, except a replaced object. If the store cannot be reached, a later sweep does it. */
-  async discard(isReplacement: boolean): Promise<void> {
+  async discard(): Promise<void> {
     const removals = [
       this.#uploadId !== undefined && this.#bucket.abortUpload(this.#key, this.#uploadId),
-      this.#finishing && !isReplacement && this.#bucket.remove(this.#key),
+      this.#finishing && !this.#isReplacement && this.#bucket.remove(this.#key),
     ];
     await Promise.allSettled(removals);
   }

@@ -130,7 +130,8 @@ async function writeAgain(probe: ProbeObjects, key: string) {
  */
 async function requireUnconditional(probe: ProbeObjects, key: string, { status, body }: StoreResponse): Promise<void> {
   await inStep('a second write', probe.putAgain(key));
-  if (!isConditionRefusal(status)) await inStep('a conditional write', Promise.reject(responseError(status, body)));
+  if (isConditionRefusal(status)) return;
+  throw new StoreUnavailable('object store refuses a conditional write', { cause: responseError(status, body) });
 }
 
 /** Two conditional writes of a new object at once: how many created it, and what `writeAgain` says, which may come too late at a slow store. */

@@ -4,7 +4,7 @@ import { CrowdedOut, StagedWriteLost, StoreUnavailable, type WrittenObject } fro
 import type { PartMemory } from '../part-memory.ts';
 import { partBytes } from '../part-size.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
-import { NotStored, type StoredBytes } from './conditional-writes.ts';
+import { NotStored, type UnconfirmedObject } from './conditional-writes.ts';
 import { fillParts } from './fill-parts.ts';
 import { PartBuffer } from './part-buffer.ts';
 import type { S3Bucket } from './s3-bucket.ts';
@@ -144,7 +144,7 @@ async function completeParts(
 }
 
 // The sweep removes the empty object that may remain.
-async function requireStored(bucket: S3Bucket, key: string, written: StoredBytes): Promise<string> {
+async function requireStored(bucket: S3Bucket, key: string, written: UnconfirmedObject): Promise<string> {
   try {
     return await bucket.conditional.requireStored(key, written);
   } catch (error) {

@@ -11,8 +11,8 @@ import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import { type ObjectStore, StagedWriteLost } from '../object-store.ts';
 import { partBytes } from '../part-size.ts';
 import { foundByEither, fullCapabilities, limitationsOf, type StoreCapabilities } from '../store-capabilities.ts';
+import { appendAll, readAll } from './append-and-read.fixture.ts';
 import { minioStore, patientDeadlines } from './minio-store.fixture.ts';
-import { appendAll, readAll } from './stored-bytes.fixture.ts';
 
 const onMinio = { ...fullCapabilities, hasMd5Tags: true, notes: [] };
 

@@ -121,6 +121,7 @@ export class WriteRules {
     this.#capabilities = { ...before, checksums: 'md5' };
     const without = await send();
     if (isRefused(without)) this.#capabilities = before;
+    // Parts that were sent with checksums cannot be joined without: this upload fails for its checksums, and the next one has none.
     return isRefusal(without.status) ? again : without;
   }
 
@@ -147,7 +148,7 @@ export function confirmsByWrite({ hasConditionalWrites, hasRepeatedWrites, hasFi
   return hasConditionalWrites && hasRepeatedWrites && hasFinalTags;
 }
 
-/** A completion whose parts are lost is refused for them. So is one without the checksums of parts that have some: the next upload has none. */
+/** Whether a store does not know a header or an element of the request. A completion may also be refused because its parts are lost. */
 function isRefused({ status, body }: Pick<StoreResponse, 'status' | 'body'>): boolean {
   return isRefusal(status) && !(responseError(status, body) instanceof PartsLost);
 }

@@ -40,8 +40,8 @@ interface SpanAttributes {
 type Kind = 'client' | 'server' | 'producer' | 'consumer';
 
 /**
- * Wraps a request listener: each request starts a new trace and ignores an untrusted `traceparent` (docs/decisions/metrics-and-traces.md). The span ends with the response
- * and is named after the Express route, never after the requested path.
+ * Wraps a request listener: each request starts a new trace and ignores an untrusted `traceparent` (docs/decisions/metrics-and-traces.md).
+ * The span ends with the response and is named after the Express route, never after the requested path.
  */
 export function traceRequests(listener: RequestListener): RequestListener {
   return (request, response) => {

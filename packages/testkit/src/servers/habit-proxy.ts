@@ -109,7 +109,7 @@ class HabitState {
   async pass(request: S3Request, forward: (request: S3Request) => Promise<Answer>): Promise<Answer> {
     if (this.#hasHabit('is away')) throw new Error('no response');
     const refusal =
-      this.#forbid(request) ?? this.#refuse(request) ?? this.#refuseWords(request) ?? this.#spoilRace(request);
+      this.#forbid(request) ?? this.#refuse(request) ?? this.#refuseUnknownNames(request) ?? this.#spoilRace(request);
     if (refusal) return refused(refusal);
     const { url, method, headers } = request;
     if (this.#replacesPart(request)) {
@@ -122,6 +122,7 @@ class HabitState {
     try {
       const answer = await forward(this.#corrupt(this.#change(request)));
       if (this.#losesCompletion(request, answer)) throw new Error('a lost response');
+      if (isCompletion(request) && this.#hasHabit('does not answer completions')) await new Promise(() => {});
       return this.#spoil(request, this.#answer(request, answer));
     } finally {
       if (isConditional) this.#running.delete(url.pathname);
@@ -133,8 +134,7 @@ class HabitState {
     const isReadRefused = isReadOfMedia && this.#hasHabit('refuses reads of media');
     const isRemovalRefused = method === 'DELETE' && this.#hasHabit('refuses removals');
     const isListRefused = url.searchParams.has('list-type') && this.#hasHabit('refuses lists');
-    const isCompletion = method === 'POST' && url.searchParams.has('uploadId');
-    const isCompletionRefused = isCompletion && this.#hasHabit('refuses completions');
+    const isCompletionRefused = isCompletion({ method, url }) && this.#hasHabit('refuses completions');
     if (method === 'PUT' && this.#hasHabit('has a quota'))
       return { status: 400, code: 'XMinioAdminBucketQuotaExceeded' };
     const isRefused = isReadRefused || isRemovalRefused || isListRefused || isCompletionRefused;
@@ -152,10 +152,10 @@ class HabitState {
     return isThrottled ? { status: 429, code: 'TooManyRequests' } : undefined;
   }
 
-  #losesCompletion({ method, url: { searchParams } }: S3Request, { status }: Answer): boolean {
-    const uploadId = searchParams.get('uploadId');
-    const isCompleted = method === 'POST' && uploadId !== null && status === 200;
-    if (!isCompleted || !this.#hasHabit('loses the first response of each completion')) return false;
+  #losesCompletion(request: S3Request, { status }: Answer): boolean {
+    if (!isCompletion(request) || status !== 200) return false;
+    if (!this.#hasHabit('loses the first response of each completion')) return false;
+    const uploadId = request.url.searchParams.get('uploadId') ?? '';
     const isFirst = !this.#lost.has(uploadId);
     this.#lost.add(uploadId);
     return isFirst;
@@ -184,7 +184,7 @@ class HabitState {
   }
 
   /** Headers, elements and parameters that a store may not know. */
-  #refuseWords({ url, headers, body }: S3Request): Refusal | undefined {
+  #refuseUnknownNames({ url, headers, body }: S3Request): Refusal | undefined {
     const isAnnounced = headers['x-amz-checksum-algorithm'] !== undefined;
     if (this.#hasHabit('refuses announced checksums') && isAnnounced) return { status: 400, code: 'InvalidRequest' };
     const isNamed = body.includes('<ChecksumCRC32>');
@@ -334,6 +334,10 @@ class HabitState {
   #hasHabit(habit: Habit | Fault): boolean {
     return this.#has.includes(habit);
   }
+}
+
+function isCompletion({ method, url }: Pick<S3Request, 'method' | 'url'>): boolean {
+  return method === 'POST' && url.searchParams.has('uploadId');
 }
 
 /** The numbers of the parts of a completion. */

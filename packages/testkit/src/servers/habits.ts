@@ -60,7 +60,8 @@ export type Fault =
   | 'is away'
   | 'answers the first race with 429'
   | 'loses the first response of a race'
-  | 'loses the first response of each completion';
+  | 'loses the first response of each completion'
+  | 'does not answer completions';
 
 export const habits: readonly Habit[] = [
   'ignores conditions',

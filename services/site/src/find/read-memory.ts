@@ -2,7 +2,10 @@ import { LRUCache } from 'lru-cache';
 import { BytesInUse } from './bytes-in-use.ts';
 import { SharedWork } from './shared-work.ts';
 
-/** How long a read is remembered. Nothing removed is visible for more than ten seconds: these, and those of the proxy (docs/decisions/reading-cost-and-growth.md). */
+/**
+ * How long a read is remembered. Nothing removed is visible for more than ten seconds: these, and those of the proxy
+ * (docs/decisions/reading-cost-and-growth.md).
+ */
 export const rememberedMs = 4000;
 /** The approximate limit for everything that is remembered. */
 export const maxRememberedBytes = 32 * 1024 * 1024;
