@@ -56,7 +56,7 @@ export class ObjectRequests {
     const bytes = { blocks: [...content.bytes()], crc32: content.checksum.base64 };
     // A single block goes out with the head, in one write.
     const [body] = bytes.blocks.length === 1 ? bytes.blocks : [bytes.blocks];
-    const send = async () => {
+    const send = () => {
       const [checksumHeaders, signedHeaders] = this.#rules.checksumHeaders(bytes);
       const request = {
         query,

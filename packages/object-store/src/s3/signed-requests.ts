@@ -136,7 +136,7 @@ export class SignedRequests implements AsyncDisposable {
 
   // Without a key, a request for the bucket. Of all keys, only those of other applications need an encoding (object-keys.ts).
   #sign(method: Method, key: string, { query = {}, headers, signedHeaders, body }: SignedRequest) {
-    const path = key === '' ? `/${this.#bucket}` : `/${this.#bucket}/${key.split('/').map(encode).join('/')}`;
+    const path = key === '' ? `/${this.#bucket}` : `/${this.#bucket}/${encodePath(key)}`;
     const names = Object.keys(query).sort();
     const search = names.map((name) => `${name}=${encode(query[name] ?? '')}`).join('&');
     const signed = this.#signer.sign(method, path, search, signedHeaders);
@@ -168,4 +168,8 @@ function isTemporary(status: number): boolean {
 // RFC 3986, as AWS requires; encodeURIComponent leaves more characters as they are.
 function encode(value: string): string {
   return encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+function encodePath(key: string): string {
+  return key.replace(/[^\w.~/-]+/g, encode);
 }
