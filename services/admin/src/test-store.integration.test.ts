@@ -14,6 +14,9 @@ const sayings: Record<Habit, string | undefined> = {
   'refuses conditions': 'note   The store ignores or refuses conditional writes',
   'conditions get 405': 'note   The store ignores or refuses conditional writes',
   'conditions get 422': 'note   The store ignores or refuses conditional writes',
+  'replaces objects by nothing': 'note   The store ignores or refuses conditional writes',
+  'replaces joined objects': 'note   The store ignores or refuses conditional writes',
+  'conflicts show refused bytes': 'note   The store ignores or refuses conditional writes',
   conflicts: 'note   The store refuses one of two concurrent writes of an object with 409',
   'refuses second writes': 'note   The store refuses a second write of an object within a second',
   'refuses concurrent writes': 'note   The store refuses a second write of an object within a second',
@@ -25,6 +28,7 @@ const sayings: Record<Habit, string | undefined> = {
   'calls a wrong checksum a bad request': 'note   The store gives another reason than a checksum',
   'wants equal parts': 'note   The store refuses parts of different sizes',
   'joins checksums': undefined,
+  'hides joined checksums': undefined,
   'changes tags': 'note   The store changes the tags of multipart uploads',
   'has no empty lists': 'note   The store responds with NoSuchUpload',
   'joins replaced parts':
@@ -46,6 +50,8 @@ const reasons: Partial<Record<Fault, string>> = {
   'lists one page': 'Probing the store failed: object store does not send the next page of a list',
   'conditions get 403':
     'Probing the store failed: object store refuses a conditional write: object store responded with 403',
+  'refuses empty objects':
+    'Probing the store failed: object store refuses an empty object: object store responded with 411',
   'refuses completions':
     'Probing the store failed: object store refuses a multipart upload: object store responded with 403',
   'changes bytes': 'Writing an object failed: object store responded with 400',

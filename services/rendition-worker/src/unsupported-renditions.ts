@@ -35,8 +35,11 @@ export async function noteUnsupported(
   recipes: readonly Recipe[],
   { why, tools }: { readonly why: NotedReason; readonly tools: string },
 ): Promise<void> {
-  const note = (recipe: Recipe, reason: NotedReason) =>
-    store.putIfAbsent(noteKey(mediaKey, recipe, reason, tools), Buffer.alloc(0));
+  const note = async (recipe: Recipe, reason: NotedReason) => {
+    const key = noteKey(mediaKey, recipe, reason, tools);
+    // On a store that ignores conditions, each note would be the first.
+    return (await store.stat(key)) ? 'exists' : store.putIfAbsent(key, Buffer.alloc(0));
+  };
   const isSuspected = suspectedReasons.some((each) => each === why);
   if (isSuspected) await removeOldSuspicions(store, mediaKey);
   await Promise.all(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 // Of directories on VirtualBox's shared folders, 9p, and CIFS of older kernels: EINVAL. PostgreSQL ignores the same.
@@ -33,10 +33,7 @@ export class TemporaryFile implements AsyncDisposable {
   }
 
   async #open(): Promise<FileHandle> {
-    if (this.#handle === undefined) {
-      await mkdir(dirname(this.path), { recursive: true });
-      this.#handle = await open(this.path, 'wx', 0o640);
-    }
+    this.#handle ??= await open(this.path, 'wx', 0o640);
     return this.#handle;
   }
 }

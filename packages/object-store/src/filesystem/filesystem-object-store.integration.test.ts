@@ -5,6 +5,7 @@ import {
   open,
   readdir,
   readlink,
+  rename,
   rm,
   stat,
   symlink,
@@ -48,6 +49,7 @@ describe('the filesystem store', () => {
 
   test('a write fails if the disk kept fewer bytes', async () => {
     await using opened = await openDirectory();
+    await opened.store.ready();
     const sync = vi.spyOn(TemporaryFile.prototype, 'sync').mockResolvedValue({ size: 4n, mtimeNs: 0n });
     using _restored = { [Symbol.dispose]: () => sync.mockRestore() };
     await expect(opened.store.put('media/short', Readable.from([Buffer.from('bytes')]))).rejects.toThrow(
@@ -225,7 +227,7 @@ describe('the filesystem store', () => {
     await mkdir(join(directory, 'objects/@eaDir'), { mode: 0 });
     await Promise.all([store.ready(), other.ready()]);
     const files = await readdir(directory, { recursive: true });
-    expect(files.sort()).toEqual(['objects', 'objects/@eaDir', 'objects/media', 'objects/media/a', 'tmp']);
+    expect(files.sort()).toEqual(['objects', 'objects/@eaDir', 'objects/media', 'objects/media/a', 'store-id', 'tmp']);
   });
 
   describe('with a folder on another disk', unlessMissing({ 'another disk': otherDisk !== undefined }), () => {
@@ -259,6 +261,39 @@ describe('the filesystem store', () => {
       const record = store.putIfAbsent('records/a.json', Buffer.from('{}'));
       await expect(record).rejects.toThrow(`to ${directory}/objects/records: these folders`);
     });
+  });
+
+  test('whose mount is lost takes nothing and is not empty, until the mount is back', async () => {
+    await using opened = await openDirectory();
+    const { store, directory } = opened;
+    const bytes = Buffer.from('{}');
+    await store.commit('records/a.json', bytes);
+    const mounted = `${directory}-mounted`;
+    await rename(directory, mounted);
+    await mkdir(directory);
+    const calls = [
+      () => store.put('media/b', Readable.from([bytes])),
+      () => store.commit('records/b.json', bytes),
+      () => store.putIfAbsent('by-time/b', Buffer.alloc(0)),
+      () =>
+        store.append(newStagedWrite('media/c', 'video/mp4'), Readable.from([bytes]), { save: async () => {} } as never),
+      () => store.read('records/a.json'),
+      () => store.stat('records/a.json'),
+      () => store.list('records/', { limit: 10 }),
+      () => store.listKeys('records/', { limit: 10 }),
+    ];
+    for (const call of calls) await expect(call()).rejects.toThrow(StoreUnavailable);
+    await expect(store.ready()).rejects.toThrow('is another one than before');
+    expect(await readdir(directory)).toEqual([]);
+    // A service that starts meanwhile takes the empty folder for a new store.
+    const late = new FilesystemObjectStore(directory);
+    await late.ready();
+    await expect(store.ready()).rejects.toThrow('is another one than before');
+    await rm(directory, { recursive: true });
+    await rename(mounted, directory);
+    await expect(late.ready()).rejects.toThrow('is another one than before');
+    await store.ready();
+    expect(await store.exists('records/a.json')).toBe(true);
   });
 
   test('throws StoreUnavailable if the directory cannot be created or written', async () => {

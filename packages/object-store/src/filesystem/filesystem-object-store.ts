@@ -1,4 +1,4 @@
-import { access, constants, lstat, mkdir, opendir, unlink } from 'node:fs/promises';
+import { access, lstat, opendir, unlink } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
@@ -23,12 +23,16 @@ import { fromStore, storeBody } from '../store-body.ts';
 import { fullCapabilities, type StoreCapabilities } from '../store-capabilities.ts';
 import { DirectoryLists } from './directory-lists.ts';
 import { TemporaryFile } from './durable-file.ts';
+import { FolderIdentity } from './folder-identity.ts';
 import { removeEmptyFolders } from './object-folders.ts';
 import { ObjectNames } from './object-names.ts';
 import { StagedFile, temporaryPath } from './staged-file.ts';
 import { openObject, storedObject } from './stored-file.ts';
 
-/** Stores objects as `objects/<key>` in a directory. Finished writes are durable; unfinished ones are in `tmp/`. */
+/**
+ * Stores objects as `objects/<key>` in a directory. Finished writes are durable; unfinished ones are in `tmp/`. Only `ready` makes these folders: if a
+ * mount is lost, calls fail that need what it had.
+ */
 export class FilesystemObjectStore implements ObjectStore {
   readonly rereadMs = 0;
   readonly #root: string;
@@ -37,6 +41,8 @@ export class FilesystemObjectStore implements ObjectStore {
   readonly #lists: DirectoryLists;
   readonly #names: ObjectNames;
   readonly #onProbed: (found: StoreCapabilities) => void;
+  readonly #identity: FolderIdentity;
+  #isOpen = false;
   #trial: Promise<void> | undefined;
 
   /** `onProbed` gets what each probe finds. */
@@ -45,12 +51,14 @@ export class FilesystemObjectStore implements ObjectStore {
     this.#root = resolve(directory);
     this.#objects = join(this.#root, 'objects');
     this.#temporary = join(this.#root, 'tmp');
+    this.#identity = new FolderIdentity(this.#root);
     this.#lists = new DirectoryLists(this.#objects);
     this.#names = new ObjectNames({ root: this.#root, objects: this.#objects, temporary: this.#temporary });
   }
 
   async put(key: string, source: Readable, options: PutOptions = {}): Promise<WrittenObject> {
     const path = this.#pathOf(key);
+    await this.#openFor(source);
     await using file = new TemporaryFile(this.#temporary);
     const checksum = new Checksum();
     let size = 0n;
@@ -68,6 +76,7 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     const path = this.#pathOf(key);
+    if (!this.#isOpen) await this.ready();
     if (await this.exists(key)) {
       await this.#names.sync(path);
       return 'exists';
@@ -86,14 +95,14 @@ export class FilesystemObjectStore implements ObjectStore {
     const path = this.#pathOf(key);
     signal?.throwIfAborted();
     const opened = await fromStore(openObject(path, range));
-    if (!opened) return undefined;
+    if (!opened) return this.#notFound();
     const { stats, length, body } = opened;
     return { ...storedObject(key, stats), body: storeBody(body, signal, { length, crc32: range ? undefined : crc32 }) };
   }
 
   async stat(key: string): Promise<StoredObject | undefined> {
     const stats = await fromStore(lstat(this.#pathOf(key), { bigint: true }), 'ENOENT', 'ENOTDIR');
-    return stats?.isFile() ? storedObject(key, stats) : undefined;
+    return stats?.isFile() ? storedObject(key, stats) : this.#notFound();
   }
 
   async probe(): Promise<StoreCapabilities> {
@@ -107,12 +116,16 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async list(prefix: string, page: ListPage): Promise<ListedObject[]> {
     assertPrefix(prefix);
-    return this.#lists.list(prefix, page);
+    const objects = await this.#lists.list(prefix, page);
+    if (objects.length === 0) await this.#notFound();
+    return objects;
   }
 
   async listKeys(prefix: string, page: KeyPage): Promise<string[]> {
     assertPrefix(prefix);
-    return this.#lists.listKeys(prefix, page);
+    const keys = await this.#lists.listKeys(prefix, page);
+    if (keys.length === 0) await this.#notFound();
+    return keys;
   }
 
   async remove(key: string): Promise<void> {
@@ -128,6 +141,7 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async append(write: StagedWrite, source: Readable, options: AppendOptions): Promise<void> {
+    await this.#openFor(source);
     await using file = await StagedFile.open(this.#temporary, write);
     await file.append(source, options);
   }
@@ -168,10 +182,8 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async ready(): Promise<void> {
-    for (const directory of [this.#objects, this.#temporary]) {
-      await fromStore(mkdir(directory, { recursive: true }));
-      await fromStore(access(directory, constants.R_OK | constants.W_OK));
-    }
+    await this.#identity.require([this.#objects, this.#temporary]);
+    this.#isOpen = true;
     this.#trial ??= this.#try().catch((error: unknown) => {
       this.#trial = undefined;
       throw error;
@@ -183,6 +195,20 @@ export class FilesystemObjectStore implements ObjectStore {
 
   get #capabilities(): StoreCapabilities {
     return { ...fullCapabilities, ...this.#names.capabilities };
+  }
+
+  async #openFor(source: Readable): Promise<void> {
+    try {
+      if (!this.#isOpen) await this.ready();
+    } catch (error) {
+      source.destroy();
+      throw error;
+    }
+  }
+
+  /** @throws StoreUnavailable if no object can be found, because the folder of all of them is gone */
+  async #notFound(): Promise<undefined> {
+    if (this.#isOpen) await fromStore(access(this.#objects));
   }
 
   async #try(): Promise<void> {

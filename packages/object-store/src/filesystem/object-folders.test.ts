@@ -22,11 +22,11 @@ test('a writer makes its folder again if a removal has removed it, for some time
   await using directory = await mkdtempDisposable(join(tmpdir(), 'folders-test-'));
   const path = join(directory.path, 'folder/file');
   const few = writing(path, 4);
-  await addToFolder(path, few.add);
+  await addToFolder(path, directory.path, few.add);
   expect(few.tries()).toBe(5);
   const other = join(directory.path, 'other/file');
   const endless = writing(other, Number.POSITIVE_INFINITY);
-  await expect(addToFolder(other, endless.add)).rejects.toThrow('ENOENT');
+  await expect(addToFolder(other, directory.path, endless.add)).rejects.toThrow('ENOENT');
   expect(endless.tries()).toBe(10);
 });
 
@@ -37,6 +37,6 @@ test('another failure is not repeated', async () => {
     tries += 1;
     throw Object.assign(new Error('full'), { code: 'ENOSPC' });
   };
-  await expect(addToFolder(join(directory.path, 'folder/file'), add)).rejects.toThrow('full');
+  await expect(addToFolder(join(directory.path, 'folder/file'), directory.path, add)).rejects.toThrow('full');
   expect(tries).toBe(1);
 });

@@ -1,16 +1,20 @@
-import { mkdir, rmdir } from 'node:fs/promises';
+import { access, mkdir, rmdir } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
 
 const maxTries = 10;
 
-/** Runs `add`, which creates the file `path`, in its folder. If a removal of another file removes the folder meanwhile, makes it again. */
-export async function addToFolder<T>(path: string, add: () => Promise<T>): Promise<T> {
+/**
+ * Runs `add`, which creates the file `path`, in its folder below `root`. Makes the folder if it is missing: also if a removal of another file removes
+ * it meanwhile. Does not make `root`.
+ */
+export async function addToFolder<T>(path: string, root: string, add: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      await mkdir(dirname(path), { recursive: true });
       return await add();
     } catch (error) {
       if (tries === maxTries || !isOfMissing(error)) throw error;
+      await access(root);
+      await mkdir(dirname(path), { recursive: true });
     }
   }
 }

@@ -121,7 +121,7 @@ export class ObjectNames {
   }
 
   async #inFolderOf<T>(path: string, add: () => Promise<T>): Promise<T> {
-    const result = await fromStore(addToFolder(path, add));
+    const result = await fromStore(addToFolder(path, this.#folders.objects, add));
     await this.sync(path);
     return result;
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { access, type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
@@ -26,9 +26,11 @@ export class StagedFile implements AsyncDisposable {
   static async open(directory: string, write: StagedWrite): Promise<StagedFile> {
     const { id = randomUUID(), size } = write;
     const path = temporaryPath(directory, id);
-    await fromStore(mkdir(directory, { recursive: true }));
     const opened = path && (await fromStore(open(path, size === 0 ? 'w+' : 'r+', 0o640), 'ENOENT'));
-    if (!opened) throw new StagedWriteLost('the file of this write no longer exists');
+    if (!opened) {
+      await fromStore(access(directory));
+      throw new StagedWriteLost('the file of this write no longer exists');
+    }
     await using held = new AsyncDisposableStack();
     held.use(opened);
     // A write behind the end, or a cut there, would make the file as large as the state says.

@@ -85,18 +85,24 @@ export class ConditionalWrites {
   }
 
   async #commit(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
-    if (!this.#rules.confirmsByWrite) {
-      const outcome = await this.#putIfAbsent(key, bytes);
-      const found = await this.#objects.head(key);
-      if (!found || found.size !== bytes.length) throw new NotStored();
-      return this.#isOther(found, bytes) ? 'differs' : outcome;
-    }
+    if (!this.#rules.confirmsByWrite) return this.#lookUp(key, bytes, await this.#putIfAbsent(key, bytes));
     const put = () => this.#putIfAbsent(key, bytes);
     const writes = await Promise.allSettled([put(), put()]);
     const outcomes = writes.map((write) => (write.status === 'fulfilled' ? write.value : write.reason));
     if (outcomes.includes('exists')) return outcomes.includes('created') ? 'created' : 'exists';
     if (outcomes.includes('differs')) return 'differs';
-    throw outcomes.find((outcome) => outcome !== 'created') ?? new NotStored();
+    const failure = outcomes.find((outcome) => outcome !== 'created');
+    if (failure) throw failure;
+    // The store has lost the first write, or does not keep two writes at once apart.
+    this.#rules.doubt();
+    return this.#lookUp(key, bytes, 'created');
+  }
+
+  /** @returns `outcome`, that of the write of `bytes`, unless the store has other bytes */
+  async #lookUp(key: string, bytes: Buffer, outcome: PutIfAbsentOutcome): Promise<PutIfAbsentOutcome> {
+    const found = await this.#objects.head(key);
+    if (!found || found.size !== bytes.length) throw new NotStored();
+    return this.#isOther(found, bytes) ? 'differs' : outcome;
   }
 
   async #requireStored(key: string, written: UnconfirmedObject): Promise<string> {

@@ -16,12 +16,12 @@ interface FoundChecksums {
 }
 
 /**
- * Which of `kinds` a store verifies, else whether its tags are MD5s. It must refuse a write of `bytes` with a wrong checksum, and accept it with the
+ * What a store verifies: CRC-32 unless `isMd5Only`, else MD5, else nothing, and whether its tags are MD5s. It must refuse a write of `bytes` with a wrong checksum, and accept it with the
  * right one. @throws StoreUnavailable
  */
 export async function findChecksums(
   bytes: Buffer,
-  kinds: readonly ('crc32' | 'md5')[],
+  isMd5Only: boolean,
   /** Writes `bytes` to a new object. */
   send: (headers: WriteHeaders) => Promise<StoreResponse>,
 ): Promise<FoundChecksums> {
@@ -39,7 +39,7 @@ export async function findChecksums(
     return { isVerified: wrong.status >= 400, headers: right.headers };
   };
   const crc32 = (of: Buffer) => contentOf(of).checksum.base64;
-  if (kinds.includes('crc32')) {
+  if (!isMd5Only) {
     const { isVerified, headers } = await verifies((of) => ({ signedHeaders: { [checksumHeader]: crc32(of) } }));
     if (isVerified && readChecksum(headers) === crc32(bytes)) return { checksums: 'crc32', hasOtherReason };
   }

@@ -12,15 +12,24 @@ import { newStagedWrite } from '../staged-write.ts';
 import { appendAll, readAll } from './append-and-read.fixture.ts';
 import { minioStore, patientDeadlines } from './minio-store.fixture.ts';
 
-const stores: [string, (path: string) => Promise<RunningMinio>, readonly Habit[]][] = [
-  ['MinIO', (path) => startMinio({ kind: 'program', path }), []],
-  ['an encrypted MinIO', startEncryptedMinio, []],
-  ['an encrypted MinIO behind a store that ignores conditions', startEncryptedMinio, ['ignores conditions']],
-  ['a store that changes tags', (path) => startMinio({ kind: 'program', path }), ['changes tags']],
+const startPlain = (path: string) => startMinio({ kind: 'program', path });
+const lost = 'loses the first response of each completion';
+const stores: [string, (path: string) => Promise<RunningMinio>, Fault, readonly Habit[]][] = [
+  ['is lost, an upload to MinIO', startPlain, lost, []],
+  ['is lost, an upload to an encrypted MinIO', startEncryptedMinio, lost, []],
+  [
+    'is lost, an upload to an encrypted store that ignores conditions',
+    startEncryptedMinio,
+    lost,
+    ['ignores conditions'],
+  ],
+  ['is lost, an upload to a store that changes tags', startPlain, lost, ['changes tags']],
+  ['is an error after status 200, an upload', startPlain, 'fails after status 200 of each first completion', []],
+  ['is cut off, an upload', startPlain, 'cuts off the first response of each completion', []],
 ];
 
-describeWithMinioProgram('if the response to a completion is lost, an upload to', (path) => {
-  describe.each(stores)('%s', (_, start, has) => {
+describeWithMinioProgram('if the response to a completion', (path) => {
+  describe.each(stores)('%s', (_, start, fault, has) => {
     const opened = new AsyncDisposableStack();
     let store: ObjectStore;
     beforeAll(async () => {
@@ -29,7 +38,7 @@ describeWithMinioProgram('if the response to a completion is lost, an upload to'
       const proxy = opened.use(await startHabitProxy(minio, hasNow));
       store = opened.use(minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true }));
       await store.ready();
-      hasNow.push('loses the first response of each completion');
+      hasNow.push(fault);
     });
     afterAll(() => opened.disposeAsync());
 
@@ -51,7 +60,7 @@ describeWithMinioProgram('if the response to a completion is lost, an upload to'
     });
   });
 
-  test('MinIO fails once the time for joining parts is over, whatever a write may take', async () => {
+  test('does not come, the upload fails once the time for joining parts is over, whatever a write may take', async () => {
     await using minio = await startMinio({ kind: 'program', path });
     await using proxy = await startHabitProxy(minio, ['does not answer completions']);
     const deadlines = { ...patientDeadlines, joinMs: 200 };
@@ -61,7 +70,7 @@ describeWithMinioProgram('if the response to a completion is lost, an upload to'
     await expect(put).rejects.toThrow(/no complete response within \d+ ms/);
   });
 
-  test('MinIO is lost if its parts are', async () => {
+  test('says that the parts are lost, the write is lost', async () => {
     await using minio = await startMinio({ kind: 'program', path });
     await using store = minioStore(minio, { isStrict: true });
     await store.ready();

@@ -15,7 +15,8 @@ export async function isListed(probe: ProbeObjects, key: string, isRequired: boo
 
 /** Lists two objects as if a page had one: each page but the first begins at the token of the one before. @throws StoreUnavailable */
 export async function probePages(probe: ProbeObjects): Promise<void> {
-  const [first = ''] = [await probe.put(), await probe.put()].sort();
+  const written = [await probe.put(), await probe.put()];
+  const [first = ''] = written.map(({ key }) => key).sort();
   const lists = new ObjectLists(async (query) => {
     const { status, body } = await probe.get('', { query: { ...query, 'max-keys': '1', 'encoding-type': 'url' } });
     if (status !== 200) throw responseError(status, body);

@@ -1,5 +1,6 @@
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import type { StoreUnavailable } from '../object-store.ts';
+import { ConditionalWrites, NotStored, type UnconfirmedObject } from './conditional-writes.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { MultipartRequests, type WrittenPart } from './multipart-requests.ts';
 import { contentOf, ObjectRequests } from './object-requests.ts';
@@ -9,6 +10,10 @@ import { WriteRules } from './write-rules.ts';
 
 /** The content of the objects of a probe. */
 export const probeBytes = Buffer.from('A probe of this store.');
+
+export interface ProbeObject extends UnconfirmedObject {
+  readonly key: string;
+}
 
 /** The objects and multipart uploads of one probe, and what it has found. Disposing removes them. */
 export class ProbeObjects implements AsyncDisposable {
@@ -42,16 +47,21 @@ export class ProbeObjects implements AsyncDisposable {
     return key;
   }
 
-  /** Writes a new object. @returns its key */
-  async put(): Promise<string> {
-    const key = this.newKey();
-    await this.#objects.put(key, contentOf(probeBytes));
-    return key;
+  async put(bytes = probeBytes, key = this.newKey()): Promise<ProbeObject> {
+    const etag = await this.#objects.put(key, contentOf(bytes));
+    return { key, etag, size: bytes.length, parts: 1 };
   }
 
-  /** Writes an object that exists. */
-  async putAgain(key: string): Promise<void> {
-    await this.#objects.put(key, contentOf(probeBytes));
+  /** Whether the store proves these objects as those of uploads are proved. Where it does not, it may have replaced them by nothing. */
+  async areProved(objects: readonly ProbeObject[]): Promise<boolean> {
+    const conditional = new ConditionalWrites(this.#objects, this.rules);
+    try {
+      for (const { key, ...written } of objects) await conditional.requireStored(key, written);
+      return true;
+    } catch (error) {
+      if (error instanceof NotStored || error instanceof StoreRefused) return false;
+      throw error;
+    }
   }
 
   async putUnlessExists(key: string): Promise<StoreResponse> {

@@ -1,12 +1,12 @@
 import { joinedTag, type WrittenPart } from './multipart-requests.ts';
-import { type ProbeObjects, probeBytes } from './probe-objects.ts';
+import { type ProbeObject, type ProbeObjects, probeBytes } from './probe-objects.ts';
 import { OtherPartsJoined, PartsLost, responseError, StoreRefused } from './store-response.ts';
 import { md5Of } from './write-rules.ts';
 
 const other = Buffer.from('Another probe of this store.');
 const MiB = 1024 * 1024;
 
-/** Completes a multipart upload, and tries to complete one whose part was replaced. */
+/** Completes a multipart upload, and tries to complete one whose part was replaced. @returns what the store can, and the object of the first */
 export async function probeParts(probe: ProbeObjects) {
   const upload = await probe.beginParts();
   const part = await upload.put(probeBytes);
@@ -22,11 +22,9 @@ export async function probeParts(probe: ProbeObjects) {
     probe.notes.add('The store completes a multipart upload although a part was replaced: its response shows it.');
   const hasNamedPart = refusal === undefined && (await has(probe, late.key));
   if (hasNamedPart) probe.notes.add('The store keeps a part that was replaced, and joins the one that was named.');
-  return {
-    comparesParts: refusal !== undefined || hasNamedPart,
-    hasMd5Tags,
-    hasFinalTags: found === 'unknown' || found === tag,
-  };
+  const joined: ProbeObject = { key: upload.key, etag: tag, size: probeBytes.length, parts: 1 };
+  const hasFinalTags = found === 'unknown' || found === tag;
+  return { can: { comparesParts: refusal !== undefined || hasNamedPart, hasMd5Tags, hasFinalTags }, joined };
 }
 
 /** Completes a multipart upload of parts of different sizes. */

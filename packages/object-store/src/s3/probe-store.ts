@@ -30,27 +30,30 @@ export async function probeStore(
 ): Promise<ProbeResult> {
   await using probe = new ProbeObjects(requests, deadlines, signal);
   if (isThorough) await inStep('a list of multipart uploads', probeEmptyUploads(probe));
-  await inStep('a write', probeChecksums(probe, ['crc32', 'md5']));
-  const joined = await joinParts(probe);
-  const key = await inStep('a write', probe.put());
-  const { isConditional, ...again } = await writeAgain(probe, key);
-  await inStep('reading an object', requireReadable(probe, key, isThorough));
-  const hasImmediateLists = await inStep('a list', isListed(probe, key, isThorough));
+  await inStep('a write', probeChecksums(probe));
+  const { can, joined } = await joinParts(probe);
+  const single = await inStep('a write', probe.put());
+  await inStep('an empty object', probe.put(Buffer.alloc(0)));
+  const { isConditional, ...again } = await writeAgain(probe, single.key);
+  await inStep('reading an object', requireReadable(probe, single.key, isThorough));
+  const hasImmediateLists = await inStep('a list', isListed(probe, single.key, isThorough));
   if (isThorough && hasImmediateLists) await inStep('the next page of a list', probePages(probe));
   const pairs = isThorough ? races.thorough : races.usual;
   const running = Array.from({ length: isConditional ? pairs : 0 }, () => race(probe));
   // Else one could write after the removal of the objects.
   await Promise.allSettled(running);
   const runs = await Promise.all(running);
-  const hasConditionalWrites = isConditional && runs.every(({ wins }) => wins === 1);
   const hasRepeatedWrites = [again, ...runs].every((run) => run.hasRepeatedWrites);
+  const mayProve = isConditional && hasRepeatedWrites && can.hasFinalTags;
+  const isProof = !mayProve || (await probe.areProved([single, joined]));
+  const hasConditionalWrites = isConditional && isProof && runs.every(({ wins }) => wins === 1);
   const found = {
     ...fullCapabilities,
     checksums: probe.rules.capabilities.checksums,
     hasRepeatedWrites,
     hasConditionalWrites,
     hasImmediateLists,
-    ...joined,
+    ...can,
   };
   if (isThorough) await inStep('a multipart upload', probeUnequalParts(probe));
   if (isThorough) await probeVersions(probe);
@@ -67,8 +70,8 @@ async function inStep<T>(name: string, step: Promise<T>): Promise<T> {
 }
 
 /** What the store verifies. Later writes carry it. */
-async function probeChecksums(probe: ProbeObjects, kinds: readonly ('crc32' | 'md5')[]): Promise<void> {
-  const { checksums, hasOtherReason } = await findChecksums(probeBytes, kinds, (headers) => probe.putWith(headers));
+async function probeChecksums(probe: ProbeObjects, isMd5Only = false): Promise<void> {
+  const { checksums, hasOtherReason } = await findChecksums(probeBytes, isMd5Only, (headers) => probe.putWith(headers));
   if (hasOtherReason) probe.notes.add('The store gives another reason than a checksum when it refuses a wrong one.');
   probe.rules.adopt({ ...fullCapabilities, checksums });
 }
@@ -79,7 +82,7 @@ async function joinParts(probe: ProbeObjects) {
   const joined = join().catch(async (error: unknown) => {
     const isRefused = [StoreRefused, ChecksumUnconfirmed, OtherPartsJoined].some((kind) => error instanceof kind);
     if (!probe.rules.hasCrc32 || !isRefused) throw error;
-    await probeChecksums(probe, ['md5']);
+    await probeChecksums(probe, true);
     return join();
   });
   return inStep('a multipart upload', joined);
@@ -129,7 +132,7 @@ async function writeAgain(probe: ProbeObjects, key: string) {
  * an outage ends, and until then the store's promises would be weaker without need. @throws StoreUnavailable
  */
 async function requireUnconditional(probe: ProbeObjects, key: string, { status, body }: StoreResponse): Promise<void> {
-  await inStep('a second write', probe.putAgain(key));
+  await inStep('a second write', probe.put(probeBytes, key));
   if (isConditionRefusal(status)) return;
   throw new StoreUnavailable('object store refuses a conditional write', { cause: responseError(status, body) });
 }

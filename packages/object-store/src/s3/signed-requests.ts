@@ -15,6 +15,9 @@ const maxResponseBytes = 2 * 1024 * 1024;
 /** Before the second try; each further pause is twice as long. */
 const firstPauseMs = 250;
 
+/** Codes of errors after which S3 wants a request to be repeated. */
+const temporaryCodes = ['InternalError', 'SlowDown', 'ServiceUnavailable', 'RequestTimeout', 'OperationAborted'];
+
 interface SignedRequest {
   readonly query?: Record<string, string>;
   readonly headers?: Record<string, string>;
@@ -68,7 +71,7 @@ export class SignedRequests implements AsyncDisposable {
         const response = await exchange(this.#pool, signed, { deadlineMs: tryMs, maxBytes: maxResponseBytes });
         // Of a bucket, a conflict says that the bucket exists.
         const isConflict = response.status === 409 && key !== '';
-        if (!isConflict && !isTemporary(response.status) && !isTimeout(response)) {
+        if (!isConflict && !isTemporary(response.status) && !isTimeout(response) && !isUnfinished(method, response)) {
           const refused = earlier.filter(isWithoutEffect).length;
           return { ...response, isRepeated: tries - 1 > refused, earlier };
         }
@@ -158,6 +161,16 @@ function isWithoutEffect(status: number): boolean {
 // AWS waits for the rest of a request for some seconds.
 function isTimeout({ status, body }: HttpResponse): boolean {
   return status === 408 || (status === 400 && readErrorCode(body) === 'RequestTimeout');
+}
+
+/**
+ * S3 sends status 200 while it joins parts, and the result after it: which may be an error, or be cut off (Amazon S3 API Reference,
+ * "CompleteMultipartUpload").
+ */
+function isUnfinished(method: Method, { status, body }: HttpResponse): boolean {
+  if (method !== 'POST' || status !== 200) return false;
+  const code = readErrorCode(body);
+  return code === undefined ? !/Result>\s*$/.test(body.toString()) : temporaryCodes.includes(code);
 }
 
 // A MinIO that stops cancels its requests, with 499. 501 is final: the store cannot do this.

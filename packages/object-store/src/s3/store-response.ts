@@ -67,9 +67,9 @@ export function readChecksum(headers: IncomingHttpHeaders): string | undefined {
   return typeof checksum === 'string' && !checksum.includes('-') ? checksum : undefined;
 }
 
-/** CRC-32 of the whole object, in hexadecimal digits. */
+/** CRC-32 of the whole object, in hexadecimal digits. Of joined parts, some stores have that of the parts' checksums, without saying so. */
 export function readChecksumHex(headers: IncomingHttpHeaders): string | undefined {
-  const checksum = readChecksum(headers);
+  const checksum = partCountOf(headers.etag) === undefined ? readChecksum(headers) : undefined;
   return checksum && Buffer.from(checksum, 'base64').toString('hex');
 }
 
@@ -120,6 +120,7 @@ const remedies: Readonly<Record<string, string>> = {
   AccessDenied: 'check S3_BUCKET, and the permissions of S3_ACCESS_KEY',
   AuthorizationHeaderMalformed: 'check S3_REGION',
   PermanentRedirect: 'check S3_ENDPOINT and S3_REGION',
+  TemporaryRedirect: 'check S3_ENDPOINT and S3_REGION',
   RequestTimeTooSkewed: 'correct the clock of this machine',
 };
 

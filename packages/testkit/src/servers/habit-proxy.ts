@@ -96,8 +96,9 @@ class HabitState {
   readonly #has: readonly (Habit | Fault)[];
   readonly #running = new Set<string>();
   #isRaceSpoilt = false;
-  /** Multipart uploads whose completion was not answered. */
-  readonly #lost = new Set<string>();
+  /** Multipart uploads with a first completion. */
+  readonly #completed = new Set<string>();
+  readonly #joined = new Set<string>();
   readonly #writtenAt = new Map<string, number>();
   /** Sizes, tags and checksums of the parts of each multipart upload, by number; the bytes only for the habit that needs them. */
   readonly #parts = new Map<string, Map<number, { size: number; etag: string; crc32: string; bytes?: Buffer }>>();
@@ -111,6 +112,7 @@ class HabitState {
     const refusal =
       this.#forbid(request) ?? this.#refuse(request) ?? this.#refuseUnknownNames(request) ?? this.#spoilRace(request);
     if (refusal) return refused(refusal);
+    if (isCompletion(request)) return this.#complete(request, forward);
     const { url, method, headers } = request;
     if (this.#replacesPart(request)) {
       const etag = `"${md5Of([request.body]).toString('hex')}"`;
@@ -121,8 +123,6 @@ class HabitState {
     if (isConditional) this.#running.add(url.pathname);
     try {
       const answer = await forward(this.#corrupt(this.#change(request)));
-      if (this.#losesCompletion(request, answer)) throw new Error('a lost response');
-      if (isCompletion(request) && this.#hasHabit('does not answer completions')) await new Promise(() => {});
       return this.#spoil(request, this.#answer(request, answer));
     } finally {
       if (isConditional) this.#running.delete(url.pathname);
@@ -152,13 +152,19 @@ class HabitState {
     return isThrottled ? { status: 429, code: 'TooManyRequests' } : undefined;
   }
 
-  #losesCompletion(request: S3Request, { status }: Answer): boolean {
-    if (!isCompletion(request) || status !== 200) return false;
-    if (!this.#hasHabit('loses the first response of each completion')) return false;
+  async #complete(request: S3Request, forward: (request: S3Request) => Promise<Answer>): Promise<Answer> {
     const uploadId = request.url.searchParams.get('uploadId') ?? '';
-    const isFirst = !this.#lost.has(uploadId);
-    this.#lost.add(uploadId);
-    return isFirst;
+    const isFirst = !this.#completed.has(uploadId);
+    this.#completed.add(uploadId);
+    if (isFirst && this.#hasHabit('fails after status 200 of each first completion'))
+      return refused({ status: 200, code: 'InternalError' });
+    const answer = await forward(this.#change(request));
+    if (answer.status === 200) this.#joined.add(request.url.pathname);
+    if (this.#hasHabit('does not answer completions')) await new Promise(() => {});
+    if (isFirst && this.#hasHabit('loses the first response of each completion')) throw new Error('a lost response');
+    if (isFirst && this.#hasHabit('cuts off the first response of each completion'))
+      return { ...answer, body: Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n  ') };
+    return this.#spoil(request, this.#answer(request, answer));
   }
 
   #refuse({ method, url, headers, body }: S3Request): Refusal | undefined {
@@ -167,6 +173,8 @@ class HabitState {
     if (this.#hasHabit('refuses checksums') && hasChecksums) return { status: 400, code: 'InvalidArgument' };
     const refusal = isConditional ? this.#refuseCondition(url) : undefined;
     if (refusal) return refusal;
+    if (method === 'PUT' && body.length === 0 && this.#hasHabit('refuses empty objects'))
+      return { status: 411, code: 'MissingContentLength' };
     if (method === 'PUT' && this.#isForbiddenWrite(url)) return { status: 403, code: 'AccessDenied' };
     if (method === 'PUT' && this.#isSecondWrite(url)) return { status: 429, code: 'TooManyRequests' };
     if (method === 'POST' && this.#hasUnequalParts(url, body)) return { status: 400, code: 'InvalidPart' };
@@ -226,7 +234,7 @@ class HabitState {
 
   #change(request: S3Request): S3Request {
     const headers = { ...request.headers };
-    if (this.#hasHabit('ignores conditions')) delete headers['if-none-match'];
+    if (this.#ignoresCondition(request)) delete headers['if-none-match'];
     if (this.#hasHabit('ignores ranges')) delete headers['range'];
     if (this.#hasHabit('ignores checksums')) {
       for (const name of Object.keys(headers)) if (/^x-amz-checksum|^content-md5$/.test(name)) delete headers[name];
@@ -247,11 +255,18 @@ class HabitState {
     return { ...request, headers, body };
   }
 
+  #ignoresCondition({ method, url, body }: S3Request): boolean {
+    if (method === 'PUT' && body.length === 0 && this.#hasHabit('replaces objects by nothing')) return true;
+    if (this.#joined.has(url.pathname) && this.#hasHabit('replaces joined objects')) return true;
+    return this.#hasHabit('ignores conditions');
+  }
+
   #answer({ method, url, headers: sent, body: written }: S3Request, answer: Answer): Answer {
     const uploadId = url.searchParams.get('uploadId') ?? '';
     if (method === 'PUT' && uploadId && answer.status === 200) this.#keepPart(url, written, answer.headers);
     const { status } = answer;
-    let { headers, body } = answer;
+    let { body } = answer;
+    let headers = this.#changeHeaders(answer, written);
     if (this.#confirmsNoChecksum(method, uploadId))
       headers = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('x-amz-checksum')));
     if (this.#hasHabit('ignores checksums'))
@@ -263,6 +278,15 @@ class HabitState {
     if (this.#hasHabit('has no empty lists') && url.searchParams.has('uploads') && method === 'GET')
       if (!body.includes('<Upload>')) return refused({ status: 404, code: 'NoSuchUpload' });
     return { status, headers, body };
+  }
+
+  #changeHeaders({ status, headers }: Answer, written: Buffer): IncomingHttpHeaders {
+    if (status === 412 && this.#hasHabit('conflicts show refused bytes'))
+      return { ...headers, etag: `"${md5Of([written]).toString('hex')}"` };
+    const joined = headers['x-amz-checksum-crc32'];
+    if (typeof joined === 'string' && this.#hasHabit('hides joined checksums'))
+      return { ...headers, 'x-amz-checksum-crc32': joined.replace(/-\d+$/, '') };
+    return headers;
   }
 
   #confirmsNoChecksum(method: string, uploadId: string): boolean {

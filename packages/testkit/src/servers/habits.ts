@@ -7,6 +7,11 @@ export type Habit =
   /** The same, in other words. */
   | 'conditions get 405'
   | 'conditions get 422'
+  /** A write of nothing that must not replace an object replaces it, or one whose parts were joined. */
+  | 'replaces objects by nothing'
+  | 'replaces joined objects'
+  /** The response to a conflict has the tag of the bytes that it refuses. */
+  | 'conflicts show refused bytes'
   /** AWS: a conditional write while another one of the same object runs. */
   | 'conflicts'
   /** Cloudflare R2: two writes of an object within a second. */
@@ -27,6 +32,8 @@ export type Habit =
   | 'wants equal parts'
   /** S3Mock 5: a completed upload has the checksum of all bytes, not of the checksums of its parts. */
   | 'joins checksums'
+  /** moto: the checksum of the checksums of parts has no mark. */
+  | 'hides joined checksums'
   /** gofakes3: the tag of a completed upload is not that of its object. */
   | 'changes tags'
   /** gofakes3: an empty list of multipart uploads is an error. */
@@ -47,6 +54,7 @@ export type Fault =
   | 'conditions get 403'
   | 'conditions get 500'
   | 'forbids second writes'
+  | 'refuses empty objects'
   | 'refuses removals'
   | 'refuses reads of media'
   | 'refuses lists'
@@ -61,6 +69,8 @@ export type Fault =
   | 'answers the first race with 429'
   | 'loses the first response of a race'
   | 'loses the first response of each completion'
+  | 'fails after status 200 of each first completion'
+  | 'cuts off the first response of each completion'
   | 'does not answer completions';
 
 export const habits: readonly Habit[] = [
@@ -68,6 +78,9 @@ export const habits: readonly Habit[] = [
   'refuses conditions',
   'conditions get 405',
   'conditions get 422',
+  'replaces objects by nothing',
+  'replaces joined objects',
+  'conflicts show refused bytes',
   'conflicts',
   'refuses second writes',
   'refuses concurrent writes',
@@ -79,6 +92,7 @@ export const habits: readonly Habit[] = [
   'calls a wrong checksum a bad request',
   'wants equal parts',
   'joins checksums',
+  'hides joined checksums',
   'changes tags',
   'has no empty lists',
   'joins replaced parts',

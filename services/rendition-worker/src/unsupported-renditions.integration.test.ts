@@ -1,0 +1,33 @@
+import { videoRecipe } from '@echodrop/media/rendition-recipes';
+import { newMediaKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
+import { s3ObjectStore } from '@echodrop/object-store/s3/s3-object-store';
+import { Secret } from '@echodrop/service/secret';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
+import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
+import type { Habit } from '@echodrop/testkit/servers/habits';
+import { expect, test } from 'vitest';
+import { noteUnsupported } from './unsupported-renditions.ts';
+
+describeWithMinio('media that kills workers', {}, (start) => {
+  const stores: (readonly Habit[])[] = [[], ['ignores conditions'], ['refuses conditions']];
+  test.each(stores)('is too costly after the second note, on a store that has the habits: %s', async (...has) => {
+    await using minio = await start();
+    await using proxy = await startHabitProxy(minio, has);
+    await using store = s3ObjectStore({
+      endpoint: proxy.endpoint,
+      region: minio.region,
+      bucket: minio.bucket,
+      accessKey: new Secret(minio.accessKey),
+      secretKey: new Secret(minio.secretKey),
+    });
+    await store.ready();
+    const mediaKey = newMediaKey();
+    const reasons = async () => {
+      await noteUnsupported(store, mediaKey, [videoRecipe], { why: 'killed_workers', tools: 'a' });
+      const keys = await store.listKeys(renditionsPrefixOf(mediaKey), { limit: 10 });
+      return keys.map((key) => /\.(\w+)-a$/.exec(key)?.[1]);
+    };
+    expect(await reasons()).toEqual(['killed_workers']);
+    expect(await reasons()).toEqual(['killed_workers', 'too_costly']);
+  });
+});
