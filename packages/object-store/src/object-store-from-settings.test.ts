@@ -43,6 +43,11 @@ test('S3 had the name minio, and settings with it are still accepted', () => {
   expect(readSettings(storeSettings, { OBJECT_STORE: 'minio', ...s3 }).OBJECT_STORE).toBe('s3');
 });
 
+test('values that no header can have are refused', () => {
+  const env = { ...s3, S3_ACCESS_KEY: 'two\nlines', S3_REGION: 'eu/west' };
+  expect(faultsOf(env).map((fault) => fault.split(' ', 2).join(' '))).toEqual(['S3_REGION must', 'S3_ACCESS_KEY must']);
+});
+
 test('an unknown store is the only reported problem', () => {
   expect(faultsOf({ OBJECT_STORE: 'ftp' })).toEqual(['OBJECT_STORE must be one of s3, filesystem']);
 });

@@ -5,6 +5,9 @@ import { type StoreOptions, s3ObjectStore } from './s3/s3-object-store.ts';
 
 const bucket = text().refine((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name), 'must be a bucket name');
 
+// They go into a header, between separators.
+const fault = (key: string) => (/^[!-~]+$/.test(key) ? undefined : 'must have only ASCII characters, and no spaces');
+
 /** Every process that reads or writes objects needs the same values. */
 export const storeSettings = {
   OBJECT_STORE: choice(['s3', 'filesystem'], 's3', { minio: 's3' }).describe(
@@ -12,11 +15,13 @@ export const storeSettings = {
   ),
   OBJECT_STORE_DIR: requiredWhen('OBJECT_STORE', 'filesystem', text()).describe('folder of the filesystem store'),
   S3_ENDPOINT: requiredWhen('OBJECT_STORE', 's3', httpOrigin()).describe('URL of the S3 store, without a path'),
-  S3_REGION: text('us-east-1').describe('region of the S3 store'),
+  S3_REGION: text('us-east-1')
+    .refine((name) => /^[\w.-]+$/.test(name), 'must be a name of letters, digits, dots, hyphens and underscores')
+    .describe('region of the S3 store'),
   S3_BUCKET: requiredWhen('OBJECT_STORE', 's3', bucket).describe(
     'bucket; a missing one is created if the keys allow it',
   ),
-  S3_ACCESS_KEY: requiredWhen('OBJECT_STORE', 's3', secret()).describe(
+  S3_ACCESS_KEY: requiredWhen('OBJECT_STORE', 's3', secret({ fault })).describe(
     'access key; use [separate keys for each service](../host/redis-and-store.md#users)',
   ),
   S3_SECRET_KEY: requiredWhen('OBJECT_STORE', 's3', secret()).describe('secret key of the access key'),

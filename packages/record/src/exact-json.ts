@@ -4,13 +4,16 @@ const exact = JSON as unknown as {
   rawJSON(text: string): unknown;
 };
 
-/** JSON.parse with exact integers: those beyond 2^53 become bigint (docs/why/dependencies.md). @throws SyntaxError */
+/**
+ * JSON.parse with exact integers: those beyond 2^53 become bigint (docs/why/dependencies.md). A fraction never becomes an integer by rounding, which
+ * could be another user's id: it is NaN then. @throws SyntaxError
+ */
 export function parseExactJson(text: string): unknown {
-  return exact.parse(text, (_key, value, { source }) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
-      ? BigInt(source)
-      : value,
-  );
+  return exact.parse(text, (_key, value, { source }) => {
+    if (typeof value !== 'number' || source === undefined) return value;
+    if (!Number.isSafeInteger(value)) return /^-?\d+$/.test(source) ? BigInt(source) : value;
+    return /^-?\d+(\.0+)?(e\+?\d+)?$/i.test(source) ? value : Number.NaN;
+  });
 }
 
 /** Makes JSON.stringify write a bigint as a number with all digits. */

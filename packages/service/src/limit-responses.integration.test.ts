@@ -5,7 +5,14 @@ import { text } from 'node:stream/consumers';
 import { listen } from '@echodrop/testkit/servers/listen';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { limitResponses, maxPauseMs, maxPendingBytes, minBytesPerMinute, restOfBody } from './limit-responses.ts';
+import {
+  idleCheckMs,
+  limitResponses,
+  maxPauseMs,
+  maxPendingBytes,
+  minBytesPerMinute,
+  restOfBody,
+} from './limit-responses.ts';
 import { createLog } from './log.ts';
 import { Metrics } from './metrics/metrics.ts';
 
@@ -198,6 +205,48 @@ test('more than 32 MiB after the response are cut off', async () => {
     vi.advanceTimersByTime(250);
   }
   await isClosed('body_after_response');
+});
+
+/** A client with a response, and the server's socket. */
+async function sendAndReceive() {
+  const { promise: accepted, resolve } = Promise.withResolvers<Socket>();
+  await start((request, response) => {
+    resolve(request.socket);
+    response.end('a');
+  });
+  const client = await send(get());
+  await once(client.resume(), 'data');
+  const socket = await accepted;
+  const write = async (text: string) => {
+    const { bytesRead } = socket;
+    client.write(text);
+    await waitUntil('the bytes', async () => socket.bytesRead > bytesRead);
+  };
+  return { client, write };
+}
+
+test('a client that sends line breaks after its response, and no request, is cut off', async () => {
+  const { client, write } = await sendAndReceive();
+  vi.advanceTimersByTime(idleCheckMs);
+  for (const _ of [1, 2]) {
+    await write('\r\n');
+    expect(await closed()).toEqual({});
+    vi.advanceTimersByTime(idleCheckMs);
+  }
+  await waitUntil('the end of the connection', async () => client.closed);
+  expect(await closed()).toEqual({ no_request: 1 });
+});
+
+test('a client that is idle, or sends its next request in pieces, keeps its connection', async () => {
+  const { client, write } = await sendAndReceive();
+  vi.advanceTimersByTime(10 * idleCheckMs);
+  await write(get().slice(0, 8));
+  vi.advanceTimersByTime(idleCheckMs);
+  const response = once(client, 'data');
+  await write(get().slice(8));
+  await response;
+  vi.advanceTimersByTime(10 * idleCheckMs);
+  expect(await closed()).toEqual({});
 });
 
 test('a body that ends after the response keeps its connection', async () => {

@@ -15,12 +15,14 @@ export const minBytesPerMinute = 60 * 1024;
 export const maxPauseMs = 180_000;
 /** Requests of one connection without a complete response. Browsers and proxies send one. */
 const maxPipelined = 4;
+/** How often a connection is checked for bytes that belong to no request. The head of a request may take as long. */
+export const idleCheckMs = 30_000;
 /** What a client may still send of its body after the response. */
 export const restOfBody = { maxMs: 30_000, maxBytes: 32 * 1024 * 1024 } as const;
 
 const checkMs = 250;
 const minuteMs = 60_000;
-const reasons = ['too_slow', 'memory', 'pipelined', 'body_after_response'] as const;
+const reasons = ['too_slow', 'memory', 'pipelined', 'body_after_response', 'no_request'] as const;
 type Reason = (typeof reasons)[number];
 
 interface Running {
@@ -31,6 +33,19 @@ interface Running {
   /** Until when the reader has taken enough, at the least accepted pace. */
   pacedUntil: number;
   sentAtPace: number;
+}
+
+interface Client {
+  readonly socket: Socket;
+  /** The address that Express found, through trusted proxies only. */
+  readonly ip?: string | undefined;
+}
+
+interface Connection {
+  /** Requests without a complete response. */
+  unfinished: number;
+  /** Whether a request came since the last check. */
+  hasRequest: boolean;
 }
 
 /** What follows of a request's body after its response. */
@@ -44,11 +59,12 @@ interface UnreadBody {
  * - a reader that takes less than 60 KiB a minute; fast reading pays for a pause of up to three minutes;
  * - the slowest readers of the client network that holds the most, while all responses hold more than 128 MiB;
  * - a client that pipelines more than four requests;
- * - a client that sends more than the rest of its body, 32 MiB or 30 s, after the response.
+ * - a client that sends more than the rest of its body, 32 MiB or 30 s, after the response;
+ * - a client that sends bytes without a request for 30 s: Node's parser skips line breaks, and each restarts its time for idle connections.
  */
 export function limitResponses(app: RequestListener, metrics: Metrics, log: Log): RequestListener {
   const running = new Map<ServerResponse, Running>();
-  const unfinished = new WeakMap<Socket, number>();
+  const connections = new WeakMap<Socket, Connection>();
   /** Requests with a response, whose body has not ended. */
   const unread = new Map<IncomingMessage, UnreadBody>();
   const closed = metrics.counter(
@@ -59,7 +75,7 @@ export function limitResponses(app: RequestListener, metrics: Metrics, log: Log)
   for (const reason of reasons) closed.inc({ reason }, 0);
   let checks: NodeJS.Timeout | undefined;
 
-  const close = (request: IncomingMessage, reason: Reason) => {
+  const close = (request: Client, reason: Reason) => {
     const { socket } = request;
     if (socket.destroyed) return;
     closed.inc({ reason });
@@ -80,11 +96,28 @@ export function limitResponses(app: RequestListener, metrics: Metrics, log: Log)
     clearInterval(checks);
     checks = undefined;
   };
+  const watch = (socket: Socket): Connection => {
+    const connection = { unfinished: 0, hasRequest: true };
+    connections.set(socket, connection);
+    let bytesRead = 0;
+    let checksWithBytes = 0;
+    const timer = setInterval(() => {
+      const isWithoutRequest = connection.unfinished === 0 && !connection.hasRequest && socket.bytesRead > bytesRead;
+      checksWithBytes = isWithoutRequest ? checksWithBytes + 1 : 0;
+      // At the first one, a request may have begun to arrive.
+      if (checksWithBytes === 2) close({ socket }, 'no_request');
+      connection.hasRequest = false;
+      bytesRead = socket.bytesRead;
+    }, idleCheckMs).unref();
+    socket.once('close', () => clearInterval(timer));
+    return connection;
+  };
   return (request, response) => {
     const { socket } = request;
-    const earlier = unfinished.get(socket) ?? 0;
-    if (socket.destroyed || earlier >= maxPipelined) return close(request, 'pipelined');
-    unfinished.set(socket, earlier + 1);
+    const connection = connections.get(socket) ?? watch(socket);
+    if (socket.destroyed || connection.unfinished >= maxPipelined) return close(request, 'pipelined');
+    connection.unfinished += 1;
+    connection.hasRequest = true;
     checks ??= setInterval(check, checkMs).unref();
     const [now, sent] = [performance.now(), sentBytes(socket)];
     const pace = { pacedUntil: now + minuteMs, sentAtPace: sent };
@@ -92,7 +125,7 @@ export function limitResponses(app: RequestListener, metrics: Metrics, log: Log)
     // Node warns beyond ten listeners, and a streamed response already has ten.
     response.setMaxListeners(response.getMaxListeners() + 1).once('close', () => {
       running.delete(response);
-      unfinished.set(socket, (unfinished.get(socket) ?? 1) - 1);
+      connection.unfinished -= 1;
       if (request.complete || socket.destroyed) return;
       unread.set(request, { since: performance.now(), bytesReadBefore: socket.bytesRead });
     });
@@ -165,8 +198,7 @@ function closeForMemory(running: Iterable<Running>, now: number, close: (request
   }
 }
 
-/** The address that Express found, through trusted proxies only. */
-function addressOf({ ip, socket }: IncomingMessage & { readonly ip?: string | undefined }): string {
+function addressOf({ ip, socket }: Client): string {
   return ip ?? socket.remoteAddress ?? '';
 }
 

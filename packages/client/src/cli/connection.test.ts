@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -131,6 +131,11 @@ test('a profile that others can read is refused, and logout still ends it', asyn
   const path = join(home, 'echodrop/default.json');
   for (const mode of [0o640, 0o604, 0o602]) {
     await chmod(path, mode);
+    await expect(connect(context(), {})).rejects.toThrow(`can read or change ${path}.`);
+  }
+  await chmod(path, 0o600);
+  if (process.getuid?.() === 0) {
+    await chown(path, 65_534, 65_534);
     await expect(connect(context(), {})).rejects.toThrow(`can read or change ${path}.`);
   }
   expect((await run(['logout'], { env: { XDG_CONFIG_HOME: home } })).stdout).toBe('Signed out: mia at Town.\n');

@@ -2,9 +2,10 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
+import { execa } from 'execa';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { MediaType } from '../detect-media-type.ts';
-import { prepareTools } from './prepare-tools.ts';
+import { missingEncoders, prepareTools } from './prepare-tools.ts';
 import { type SandboxMode, setSandboxMode } from './sandbox.ts';
 
 afterEach(() => {
@@ -70,4 +71,12 @@ test('warns about a tool that cannot run', async () => {
 
 test('logs the types that are turned off', async () => {
   expect((await logged(['avif', 'heic'])).info).toContainEqual([{ types: ['avif', 'heic'] }, 'Media types disabled']);
+});
+
+test('finds what an ffmpeg without H.264 lacks', async () => {
+  const { stdout } = await execa('ffmpeg', ['-encoders']);
+  expect(missingEncoders(stdout)).toEqual([]);
+  const lines = stdout.split('\n').filter((line) => !/^ \S{6} libx264 /.test(line));
+  expect(missingEncoders(lines.join('\n'))).toEqual(['libx264']);
+  expect(missingEncoders('')).toEqual(['libx264', 'aac']);
 });

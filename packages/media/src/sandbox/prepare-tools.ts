@@ -8,7 +8,10 @@ import { addressBytesOf } from './address-space.ts';
 import { runTool, ToolFailed } from './run-tool.ts';
 import { type SandboxMode, setSandboxMode } from './sandbox.ts';
 
-/** The version of each media tool; undefined if it cannot run. */
+/** Of ffmpeg, for videos that browsers play (render-video.ts). Fedora's `ffmpeg-free` lacks the first. */
+const encoders = ['libx264', 'aac'];
+
+/** The version of each media tool, with what it lacks; undefined if it cannot run. */
 export type ToolVersions = Readonly<Record<'ffprobe' | 'ffmpeg' | 'sharp' | 'libheif-js', string | undefined>>;
 
 interface Service {
@@ -26,7 +29,7 @@ interface Service {
 export async function prepareTools({ config, log, metrics, health }: Service): Promise<ToolVersions> {
   const { MEDIA_SANDBOX: mode, MEDIA_TYPES_OFF: typesOff } = config;
   setSandboxMode(mode);
-  const { fault, ffprobe, ffmpeg } = await tryTools();
+  const { fault, ffprobe, ffmpeg, lacking } = await tryTools();
   if (fault) throw toError(fault, mode);
   health.setDetail('mediaSandbox', mode);
   const help = '1 if media tools run under Landlock and seccomp, 0 if only under resource limits.';
@@ -39,11 +42,18 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
     );
   // Only the process that makes pictures loads its code.
   const libheif = createRequire(import.meta.url)('libheif-js/package.json') as { readonly version: string };
-  const tools = { ffprobe, ffmpeg, sharp: sharp.versions.sharp, 'libheif-js': libheif.version };
+  // Other tools get other notes of what cannot be shown: once the encoders are there, it is tried again.
+  const encoding = ffmpeg && [ffmpeg, ...lacking.map((encoder) => `without ${encoder}`)].join(' ');
+  const tools = { ffprobe, ffmpeg: encoding, sharp: sharp.versions.sharp, 'libheif-js': libheif.version };
   log.info({ tools }, 'Media tool versions');
   for (const [tool, version] of Object.entries(tools)) {
     if (version === undefined) log.warn({ tool }, 'Media tool cannot run; media that needs it will fail');
   }
+  if (lacking.length > 0)
+    log.error(
+      { encoders: lacking },
+      'ffmpeg lacks encoders: videos that need them cannot be shown. Install a complete ffmpeg',
+    );
   if (typesOff.size > 0) log.info({ types: [...typesOff] }, 'Media types disabled');
   return tools;
 }
@@ -72,18 +82,37 @@ export async function sandboxFault(): Promise<SandboxFault | undefined> {
 /** The versions of ffprobe and ffmpeg, and why a media tool does not run. */
 interface ToolTrials extends Pick<ToolVersions, 'ffprobe' | 'ffmpeg'> {
   readonly fault: SandboxFault | undefined;
+  /** Encoders that ffmpeg does not have. */
+  readonly lacking: readonly string[];
 }
 
 /** Starts each media tool once, with the address space that it has for media. */
 async function tryTools(): Promise<ToolTrials> {
-  const [node, ffprobe, ffmpeg] = await Promise.all([
+  const [node, ffprobe, ffmpeg, encoderList] = await Promise.all([
     tryTool(process.execPath, '--version', addressBytesOf.node),
     tryTool('ffprobe', '-version', addressBytesOf.ffprobe),
     tryTool('ffmpeg', '-version', addressBytesOf.ffmpeg),
+    tryTool('ffmpeg', '-encoders', addressBytesOf.ffmpeg),
   ]);
   const reason = [node, ffprobe, ffmpeg].find(({ fault }) => fault && !fault.endsWith('is not in PATH'))?.fault;
   const fault = reason === undefined ? undefined : { reason, isOfKernel: isOfKernel(reason) };
-  return { fault, ffprobe: ffprobe.version, ffmpeg: ffmpeg.version };
+  return {
+    fault,
+    ffprobe: versionIn(ffprobe.stdout),
+    ffmpeg: versionIn(ffmpeg.stdout),
+    lacking: ffmpeg.fault ? [] : missingEncoders(encoderList.stdout),
+  };
+}
+
+/** "ffprobe version 5.1.9-0+deb12u1 Copyright ..." */
+function versionIn(stdout: string): string | undefined {
+  return / version (\S+)/.exec(stdout)?.[1];
+}
+
+/** Which of the encoders for videos are not in the output of `ffmpeg -encoders`: " V....D libx264              libx264 H.264 / ...". */
+export function missingEncoders(list: string): string[] {
+  const names = new Set([...list.matchAll(/^ [VASFXBD.]{6} (\S+)/gm)].map(([, name]) => name));
+  return encoders.filter((encoder) => !names.has(encoder));
 }
 
 /** Whether the launcher says that the kernel lacks a feature. */
@@ -91,18 +120,13 @@ export function isOfKernel(reason: string): boolean {
   return /^sandbox: (Landlock|seccomp filter) /.test(reason);
 }
 
-async function tryTool(
-  name: string,
-  flag: string,
-  addressBytes: number,
-): Promise<{ fault?: string; version?: string | undefined }> {
+async function tryTool(name: string, flag: string, addressBytes: number): Promise<{ fault?: string; stdout: string }> {
   const limits = { seconds: 10, cpuSeconds: 5, addressBytes, fileBytes: 0 };
   const run = await runTool([name, flag], limits, { signal: new AbortController().signal }).catch((error: Error) => ({
-    ...{ end: error.message, stdout: '' },
+    end: error.message,
+    stdout: '',
     stderr: error instanceof ToolFailed ? error.stderr : '',
   }));
   const [line] = run.stderr.trim().split('\n', 1);
-  if (run.end !== 'done') return { fault: line || `${name}: ${run.end}` };
-  // "ffprobe version 5.1.9-0+deb12u1 Copyright ..."
-  return { version: / version (\S+)/.exec(run.stdout)?.[1] };
+  return run.end === 'done' ? run : { ...run, fault: line || `${name}: ${run.end}` };
 }

@@ -47,6 +47,8 @@ test.each([
   ['redis:///hunter2', /must name a host/],
   ['redis://hunter2:1,b:2', /must have one host/],
   ['redis://a/hunter2', /database number/],
+  ['redis://a/3?db=99', /database number/],
+  ['redis://a#hunter2', /database number/],
   ['redis+sentinel://a:1,b:2', /must end with the master's name/],
   ['redis+sentinel://a:1/', /must end with the master's name/],
   ['redis+sentinel://a/mine/hunter2', /must end with the master's name/],

@@ -51,9 +51,10 @@ function readServer(url: string): RedisAddress {
   if (!URL.canParse(url)) {
     throw new InvalidRedisAddress('must have one host; user and password must be percent-encoded');
   }
-  const { hostname, pathname } = new URL(url);
+  const { hostname, pathname, search, hash } = new URL(url);
   if (hostname === '') throw new InvalidRedisAddress('must name a host');
-  if (!/^(\/\d*)?$/.test(pathname)) throw new InvalidRedisAddress('must have no path except a database number');
+  if (!/^(\/\d*)?$/.test(pathname) || search !== '' || hash !== '')
+    throw new InvalidRedisAddress('must have no path except a database number');
   return { kind: 'server', url };
 }
 

@@ -63,6 +63,22 @@ test.each(['allkeys-lru', 'volatile-lru', 'allkeys-random', 'volatile-ttl'])(
   },
 );
 
+test('a server that becomes a replica is an error until it is a master again', async () => {
+  await setPolicy('noeviction');
+  const { lines, log } = collectLines();
+  using place = watchQueueRedis(redisAt(redis.url), log, 20);
+  await using connection = connectRedis(place, retryForever, silent);
+  await connection.ping();
+  await redis.command('REPLICAOF', '127.0.0.1', '1');
+  await waitUntil('an error', async () => lines.length > 0);
+  await redis.command('REPLICAOF', 'NO', 'ONE');
+  await waitUntil('its end', async () => lines.length > 1);
+  expect(lines).toEqual([
+    ['error', 'Queue Redis is a replica, which takes no writes: set REDIS_URL to its master'],
+    ['warn', 'Queue Redis takes writes again'],
+  ]);
+});
+
 test('a policy that changes meanwhile is noticed without a reconnect', async () => {
   await setPolicy('noeviction');
   const { lines, log } = collectLines();

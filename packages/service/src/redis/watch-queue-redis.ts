@@ -9,8 +9,8 @@ const intervalMs = 60_000;
 const commandsOfRedis7 = ['SSUBSCRIBE', 'SPUBLISH'];
 
 /**
- * The queue Redis at `place`. Logs an error if it may evict jobs or is older than Redis 7, and a warning when that is over: once per change,
- * whatever the number of connections. Looks at each connection, and every minute until disposed.
+ * The queue Redis at `place`. Logs an error if it may evict jobs, takes no writes or is older than Redis 7, and a warning when that is over: once per
+ * change, whatever the number of connections. Looks at each connection, and every minute until disposed.
  */
 export function watchQueueRedis(place: RedisPlace, log: Log, everyMs = intervalMs): RedisPlace & Disposable {
   const evictions = new Outages(log, {
@@ -23,6 +23,16 @@ export function watchQueueRedis(place: RedisPlace, log: Log, everyMs = intervalM
     end: 'Queue Redis is no longer too old',
     level: 'error',
   });
+  const replicas = new Outages(log, {
+    begin: 'Queue Redis is a replica, which takes no writes: set REDIS_URL to its master',
+    end: 'Queue Redis takes writes again',
+    level: 'error',
+  });
+  const lookAtRole = async (redis: RedisClient) => {
+    const infos = await Promise.all(nodesOf(redis).map((node) => node.info('replication')));
+    if (infos.some((info) => /^role:slave/m.test(info))) replicas.report('', new Error('its role is replica'));
+    else replicas.end('');
+  };
   const lookAtPolicy = async (redis: RedisClient) => {
     const policy = (await memoryOf(redis)).find(mayEvict)?.policy;
     if (policy === undefined) evictions.end('');
@@ -37,8 +47,7 @@ export function watchQueueRedis(place: RedisPlace, log: Log, everyMs = intervalM
   // A failure has a line of its own, that Redis is unreachable.
   const lookIfReady = () => {
     if (latest?.status !== 'ready') return;
-    lookAtPolicy(latest).catch(() => {});
-    lookAtCommands(latest).catch(() => {});
+    for (const look of [lookAtPolicy, lookAtRole, lookAtCommands]) look(latest).catch(() => {});
   };
   const timer = setInterval(lookIfReady, everyMs).unref();
   return {

@@ -71,9 +71,9 @@ export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise
 /** Refuses a profile that other users could have read, as ssh does with keys. @throws UsageError */
 export async function requirePrivate(env: NodeJS.ProcessEnv, name: string): Promise<void> {
   const path = profilePath(env, name);
-  const { mode } = await stat(path);
-  // Windows has no such modes.
-  if (process.platform === 'win32' || !(mode & 0o077)) return;
+  const { mode, uid } = await stat(path);
+  // Windows has no such modes. Root can open a file of another user.
+  if (process.platform === 'win32' || (!(mode & 0o077) && uid === process.getuid?.())) return;
   throw new UsageError(
     `Other users of this machine can read or change ${path}. If you trust them all, run \`chmod 600\` on it; otherwise run ` +
       '`echodrop logout`, which revokes the token, and sign in again.',
