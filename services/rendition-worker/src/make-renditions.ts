@@ -44,7 +44,12 @@ export async function makeRenditions(
   }
   const [video] = renditions;
   if (!video || !isVideo(media)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
-  const rendered = await renderVideo(media, video.path, { ...options, ...limits.video, onProgress });
+  const rendered = await renderVideo(media, video.path, {
+    ...options,
+    ...limits.video,
+    estimatedSeconds: limits.estimatedSeconds,
+    onProgress,
+  });
   return { rendered, made: rendered.outcome === 'made' ? [video] : [] };
 }
 
