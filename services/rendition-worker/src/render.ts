@@ -118,12 +118,8 @@ async function renderSet(
   if (limits.canDefer && (why === 'too_costly' || why === 'timed_out')) throw new Deferred();
   report(request, rendered, deps);
   if (!why) return rendered;
-  await reportNotShown(
-    request,
-    why,
-    deps,
-    recipesOf(set, request).filter((recipe) => subsetOf(set, recipe) === set),
-  );
+  const ofSet = recipesOf(set, request).filter((recipe) => subsetOf(set, recipe) === set);
+  await reportNotShown(request, why, deps, ofSet);
   const note = noteFor(why);
   const notMade = wanted.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
   if (note) await noteUnsupported(store, mediaKey, notMade, { why: note, tools });
