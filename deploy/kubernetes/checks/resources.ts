@@ -36,7 +36,7 @@ function memoryFaults(container: Container, { pod }: Workload, manifests: readon
   const needs: Record<string, number> = {
     gateway: gatewayBytes + Number(config['UPLOAD_BUFFER_BYTES']) + Number(config['UNVERIFIED_BUFFER_BYTES']),
     'probe-worker': workerBytes + videos * ffprobeBytes,
-    'rendition-worker': workerBytes + (jobs + 2 * videos + slow) * renditionBytes,
+    'rendition-worker': workerBytes + (jobs + videos + slow) * renditionBytes,
   };
   // Redis copies what changes while it rewrites its log.
   const [, maxmemory = 0] = /^--maxmemory\n(\d+)mb$/m.exec((container.args ?? []).join('\n')) ?? [];
@@ -51,7 +51,7 @@ function scratchFaults(container: Container, { pod }: Workload, manifests: reado
   const mount = container.volumeMounts?.find(({ mountPath }) => mountPath === config['SCRATCH_DIR']);
   const size = quantity(pod.volumes?.find((volume) => volume.name === mount?.name)?.emptyDir?.sizeLimit);
   const largest = Math.max(mediaBytes, ...manifests.map(({ data }) => Number(data?.['MAX_MEDIA_BYTES'] ?? 0)));
-  const videos = 2 * Number(config['FILM_CONCURRENCY']) + Number(config['SLOW_CONCURRENCY']);
+  const videos = Number(config['FILM_CONCURRENCY']) + Number(config['SLOW_CONCURRENCY']);
   const needed = 2 * largest * (Number(config['CONCURRENCY']) + videos) + videos * videoBytes;
   const disk = quantity(container.resources?.limits?.['ephemeral-storage']);
   return size >= needed && disk >= size ? [] : [`scratch is too small for ${needed / MiB} MiB`];

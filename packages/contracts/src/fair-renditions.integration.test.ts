@@ -1,6 +1,6 @@
 import type { JobEnd } from '@echodrop/queue/job-outcome';
 import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
-import { Deferred } from '@echodrop/queue/slower-lane';
+import { Deferred } from '@echodrop/queue/slow-queue';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -25,7 +25,7 @@ beforeEach(async () => {
   await redis.command('FLUSHALL');
   parts = new AsyncDisposableStack();
   client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
-  await waitUntil('a connection', async () => (await client.backlogs()).size === 4);
+  await waitUntil('a connection', async () => (await client.backlogs()).size === 3);
 });
 afterEach(() => parts.disposeAsync());
 
@@ -59,19 +59,18 @@ type Render = (request: RenditionRequest, lane: Lane) => Promise<RenditionReply>
 /** A worker with one slot per lane that records media keys by lane, in order. */
 function worker(render: Render = async () => ({ outcome: 'made' })) {
   const quick: string[] = [];
-  const medium: string[] = [];
   const slow: string[] = [];
   const ends: JobEnd[] = [];
   const serving = {
     ...{ pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 },
     render: async (request: RenditionRequest, _: AbortSignal, lane: Lane) => {
-      ({ quick, medium, slow })[lane].push(request.mediaKey);
+      ({ quick, slow })[lane].push(request.mediaKey);
       return render(request, lane);
     },
     onEnd: (end: JobEnd) => ends.push(end),
   };
   for (const queue of startRenditionWorkers(serving, queueOptionsFor(redis.url))) parts.use(queue);
-  return { quick, medium, slow, ends };
+  return { quick, slow, ends };
 }
 
 /** Renders at once, except `mediaKey`, which waits for `proceed`. */
@@ -155,7 +154,7 @@ test('an empty queue resets the turns of all owners', async () => {
   await parts.disposeAsync();
   parts = new AsyncDisposableStack();
   client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
-  await waitUntil('a connection', async () => (await client.backlogs()).size === 4);
+  await waitUntil('a connection', async () => (await client.backlogs()).size === 3);
   await publish('b', 3);
   await publish('a', 1, 31);
   const later = worker().quick;
@@ -172,29 +171,20 @@ test('jobs without an owner share the turns of one', async () => {
 });
 
 const costly: Render = async ({ mediaKey }, lane) => {
-  if (lane !== 'slow' && mediaKey.startsWith('a')) throw new Deferred();
-  if (lane === 'quick' && mediaKey.startsWith('z')) throw new Deferred(2);
+  if (lane === 'quick' && mediaKey.startsWith('a')) throw new Deferred();
   return { outcome: 'made' };
 };
 
 test.each([
   ['videos', 'avi', 'rendition-films'],
   ['pictures', 'jpg', 'rendition-pictures'],
-] as const)('%s that cost too much for two lanes are made once, in the third', async (_, type, queue) => {
+] as const)('%s that cost too much for the quick lane move to the slow one, once', async (_, type, queue) => {
   await publish('a', 3, 1, type);
-  const { quick, medium, slow, ends } = worker(costly);
-  await all(slow, 3);
-  expect([quick, medium, slow]).toEqual(Array(3).fill(['a1', 'a2', 'a3']));
-  await waitUntil('all jobs to end', async () => ends.length === 9);
+  const { quick, slow, ends } = worker(costly);
+  await waitUntil('all jobs to end', async () => ends.length === 6);
+  expect([quick, slow]).toEqual(Array(2).fill(['a1', 'a2', 'a3']));
   const outcomes = new Set(ends.map(({ queue, outcome }) => `${queue} ${outcome}`));
-  expect(outcomes).toEqual(new Set([`${queue} deferred`, 'rendition-medium deferred', 'rendition-slow completed']));
-});
-
-test('a video that costs too much for the medium lane moves to the slow one at once', async () => {
-  await publish('z', 2, 1, 'avi');
-  const { quick, medium, slow } = worker(costly);
-  await all(slow, 2);
-  expect([quick, medium, slow]).toEqual([['z1', 'z2'], [], ['z1', 'z2']]);
+  expect(outcomes).toEqual(new Set([`${queue} deferred`, 'rendition-slow completed']));
 });
 
 test("100 expensive videos of one owner do not block another's photo and video", async () => {
@@ -217,7 +207,7 @@ test("100 expensive videos of one owner do not block another's photo and video",
   over.resolve();
 });
 
-test('a job in the slow lane does not start in another lane, however often viewers request it', async () => {
+test('a job in the slow lane does not start in the quick one, however often viewers request it', async () => {
   await publish('a', 1, 1, 'avi');
   const proceed = Promise.withResolvers<void>();
   const { quick, slow } = worker(async (request, lane) => {
@@ -237,7 +227,7 @@ test('a job in the slow lane does not start in another lane, however often viewe
 test('a job that ended in the slow lane may run again', async () => {
   await publish('a', 1, 1, 'avi');
   const { quick, slow, ends } = worker(costly);
-  await waitUntil('the job to end', async () => ends.length === 3);
+  await waitUntil('the job to end', async () => ends.length === 2);
   await forgetEnds();
   const request = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
   await expect(client.make(request, { waitMs: patienceMs, signal })).rejects.toThrow('job did not complete');

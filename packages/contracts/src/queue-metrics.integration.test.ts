@@ -32,7 +32,7 @@ test('each queue reports its backlog, with or without a worker, and nothing whil
   const waiting = renditions.make(wanted, { waitMs: patienceMs, signal: over.signal });
   waiting.catch(() => {});
   await waitUntil('two waiting jobs', async () => (await read('waiting_jobs'))['rendition-films'] === 2);
-  const renditionJobs = { 'rendition-pictures': 2, 'rendition-films': 2, 'rendition-medium': 0, 'rendition-slow': 0 };
+  const renditionJobs = { 'rendition-pictures': 2, 'rendition-films': 2, 'rendition-slow': 0 };
   const all = { 'probe-photos': 0, 'probe-films': 0, ...renditionJobs };
   expect(await read('waiting_jobs')).toEqual(all);
   vi.setSystemTime(Date.now() + 3000);

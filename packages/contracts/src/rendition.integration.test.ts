@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JobSeals } from '@echodrop/queue/job-seals';
 import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
-import { Deferred } from '@echodrop/queue/slower-lane';
+import { Deferred } from '@echodrop/queue/slow-queue';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';

@@ -6,6 +6,7 @@ import type { EndReuse, QueueClient } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';
 import { jobVersion, type QueueOptions } from '@echodrop/queue/queue-connection';
 import { QueueWorker } from '@echodrop/queue/queue-worker';
+import type { SlowQueueOptions } from '@echodrop/queue/slow-queue';
 import { tooCostlyIfDeadly } from './probe.ts';
 
 /** One set of renditions of one media. */
@@ -23,20 +24,19 @@ export interface RenditionRequest {
 /** `made`: in the store. `unsupported`: impossible for this media, or while its type is off or its owner is blocked. */
 export type RenditionReply = Rendered | { readonly outcome: 'unsupported'; readonly why: 'owner_blocked' };
 
-/** Every job begins in `quick`. A job that costs too much is Deferred to the next lane. */
-export type Lane = 'quick' | 'medium' | 'slow';
+/** Every job begins in `quick`. A job that costs too much is Deferred to `slow`, once. */
+export type Lane = 'quick' | 'slow';
 
 // The quick lane has two queues, so that pictures do not wait behind videos, which take minutes.
 const queues = {
   pictures: 'rendition-pictures',
   video: 'rendition-films',
-  medium: 'rendition-medium',
   slow: 'rendition-slow',
 } as const;
 type QueueName = (typeof queues)[keyof typeof queues];
 const queueOf = (set: RenditionSet) => (set === 'film' ? queues.video : queues.pictures);
 const ownerOf = ({ owner = 'unknown' }: RenditionRequest) => owner;
-// A backlog may last for days, above all in a slower lane.
+// A backlog may last for days, above all in the slow queue.
 const deadlineMs = 7 * 24 * 60 * 60_000;
 // For a store that hangs; rendering has limits of its own.
 const maxSeconds = 3 * 60 * 60;
@@ -73,13 +73,13 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
 
   /** The share of a video that is transcoded, from 0 to 1; undefined unless a worker does that now. @throws Error if Redis is out of reach */
   async videoProgress(media: Omit<RenditionRequest, 'set'>): Promise<number | undefined> {
-    const shares = await this.#ofVideo(media, (lane, jobId) => lane.progressOf(jobId));
+    const shares = await this.#ofVideo(media, (queue, jobId) => queue.progressOf(jobId));
     return shares.find((share) => share !== undefined);
   }
 
   /** Whether a worker has the job that makes a video, after its pictures. @throws Error if Redis is out of reach */
   async isVideoRunning(media: Omit<RenditionRequest, 'set'>): Promise<boolean> {
-    return (await this.#ofVideo(media, (lane, jobId) => lane.isRunning(jobId))).includes(true);
+    return (await this.#ofVideo(media, (queue, jobId) => queue.isRunning(jobId))).includes(true);
   }
 
   /** Enqueues the renditions that pages show, behind those that clients wait for. @throws QueueUnavailable */
@@ -91,10 +91,10 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
 
   #ofVideo<T>(
     media: Omit<RenditionRequest, 'set'>,
-    ask: (lane: QueueClient<RenditionRequest, RenditionReply>, jobId: string) => Promise<T>,
+    ask: (queue: QueueClient<RenditionRequest, RenditionReply>, jobId: string) => Promise<T>,
   ): Promise<T[]> {
     const jobId = jobIdOf({ ...media, set: 'film' });
-    return Promise.all([queues.slow, queues.medium, queues.video].map((name) => ask(this.clients[name], jobId)));
+    return Promise.all([queues.slow, queues.video].map((name) => ask(this.clients[name], jobId)));
   }
 }
 
@@ -107,11 +107,10 @@ function jobIdOf(request: RenditionRequest): string {
 
 interface RenditionWorkerOptions {
   readonly pictureConcurrency: number;
-  /** In each of the lanes `quick` and `medium`. */
   readonly videoConcurrency: number;
   readonly slowConcurrency: number;
   readonly graceSeconds: number;
-  /** Throws Deferred if the job costs too much for a lane other than `slow`. `onProgress` gets the share that is done, from 0 to 1. */
+  /** Throws Deferred if the job costs too much for the lane `quick`. `onProgress` gets the share that is done, from 0 to 1. */
   readonly render: (
     request: RenditionRequest,
     signal: AbortSignal,
@@ -126,17 +125,16 @@ export function startRenditionWorkers(
   { pictureConcurrency, videoConcurrency, slowConcurrency, graceSeconds, render, onEnd }: RenditionWorkerOptions,
   options: QueueOptions,
 ): readonly QueueWorker<RenditionRequest, RenditionReply>[] {
-  const start = (name: string, concurrency: number, lane: Lane, ...slower: QueueName[]) => {
+  const start = (name: QueueName, concurrency: number, lane: Lane, slowQueue?: SlowQueueOptions<RenditionRequest>) => {
     const handle = (request: RenditionRequest, signal: AbortSignal, onProgress: (share: number) => void) =>
       render(request, signal, lane, onProgress);
-    const slowerLanes = slower.map((each) => ({ name: each, ownerOf }));
-    const worker = { name, concurrency, graceSeconds, maxSeconds, slowerLanes, handle, onEnd };
+    const worker = { name, concurrency, graceSeconds, maxSeconds, handle, onEnd, ...(slowQueue && { slowQueue }) };
     return new QueueWorker<RenditionRequest, RenditionReply>(worker, options);
   };
+  const slowQueue = { name: queues.slow, ownerOf };
   return [
-    start(queues.pictures, pictureConcurrency, 'quick', queues.medium, queues.slow),
-    start(queues.video, videoConcurrency, 'quick', queues.medium, queues.slow),
-    start(queues.medium, videoConcurrency, 'medium', queues.slow),
+    start(queues.pictures, pictureConcurrency, 'quick', slowQueue),
+    start(queues.video, videoConcurrency, 'quick', slowQueue),
     start(queues.slow, slowConcurrency, 'slow'),
   ];
 }

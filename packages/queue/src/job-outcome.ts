@@ -1,6 +1,6 @@
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import type { Job } from 'bullmq';
-import { Deferred } from './slower-lane.ts';
+import { Deferred } from './slow-queue.ts';
 
 /** The end of a job, for the worker's log and metrics. */
 export interface JobEnd {

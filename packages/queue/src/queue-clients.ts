@@ -55,7 +55,7 @@ export function registerBacklogMetrics(
   const helps = {
     echodrop_queue_waiting_jobs:
       'Jobs waiting for a worker, by queue. The response to an upload waits for its job in probe-photos or probe-films (videos), ' +
-      'but not for rendition jobs. Rendition jobs start in rendition-pictures or rendition-films (videos); expensive jobs move to rendition-medium, then to rendition-slow.',
+      'but not for rendition jobs. Rendition jobs start in rendition-pictures or rendition-films (videos); expensive jobs move to rendition-slow.',
     echodrop_queue_oldest_job_age_seconds:
       'Age of the waiting job that runs next; 0 if none waits. In probe queues, this is the oldest job. Rendition queues serve users in turn, ' +
       'so other jobs of busy users may be older.',

@@ -38,7 +38,7 @@ export interface JobData<Q> {
   readonly deadline: number;
   /** W3C Trace Context. */
   readonly traceparent?: string | undefined;
-  /** The channel for the end of the job; none in a slower lane. */
+  /** The channel for the end of the job; none in the slow queue. */
   readonly reply?: string;
   /** The request. */
   readonly question: Q;

@@ -16,7 +16,7 @@ import {
   waitAtMost,
 } from './queue-connection.ts';
 import { encodeReply, type WireEnd } from './replies.ts';
-import { Deferred, SlowerLane, type SlowerLaneOptions } from './slower-lane.ts';
+import { Deferred, SlowQueue, type SlowQueueOptions } from './slow-queue.ts';
 
 const recovery = {
   lockDuration,
@@ -36,8 +36,8 @@ interface WorkerOptions<Q, R> {
   readonly maxSeconds?: number;
   /** An error fails the job. `signal` aborts at the time limit, and if the worker stops or lost the job, which then does not fail. */
   readonly handle: (request: Q, signal: AbortSignal, onProgress: (share: number) => void) => Promise<R>;
-  /** A job moves to one of them if `handle` throws Deferred; a job that is in any of them is not begun here. */
-  readonly slowerLanes?: readonly SlowerLaneOptions<Q>[];
+  /** A job moves there if `handle` throws Deferred; a job that is there is not begun here. */
+  readonly slowQueue?: SlowQueueOptions<Q>;
   /** `request` is missing if the job no longer exists, is forged or has another version. */
   readonly onEnd: (end: JobEnd, request?: Q) => void;
 }
@@ -55,19 +55,19 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
   readonly #seals: JobSeals;
   readonly #options: WorkerOptions<Q, R>;
   readonly #runs = new Set<JobRun<R>>();
-  readonly #slowerLanes: readonly SlowerLane<Q>[];
+  readonly #slowQueue: SlowQueue<Q> | undefined;
   readonly #log: QueueOptions['log'];
   #stop: Error | undefined;
 
   constructor(options: WorkerOptions<Q, R>, connection: QueueOptions) {
-    const { name, concurrency, graceSeconds, slowerLanes = [], onEnd } = options;
+    const { name, concurrency, graceSeconds, slowQueue, onEnd } = options;
     const { closeMs } = connection.limits ?? defaultLimits;
     this.#options = options;
     this.#seals = new JobSeals(connection);
     this.#log = connection.log;
     this.#redis = this.#resources.use(connectWorkerRedis(connection));
-    const lane = { redis: this.#redis, seals: this.#seals, closeMs };
-    this.#slowerLanes = slowerLanes.map((slower) => this.#resources.use(new SlowerLane<Q>(slower, lane)));
+    const deps = { redis: this.#redis, seals: this.#seals, closeMs };
+    this.#slowQueue = slowQueue && this.#resources.use(new SlowQueue<Q>(slowQueue, deps));
     const process = (job: WorkerJob<Q, R>, token = '') => this.#processInTrace(job, token);
     const worker = new BullmqWorker<JobData<Q>, SealedReply<R>>(name, process, {
       connection: this.#redis,
@@ -133,7 +133,7 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     if (!isOtherVersion && !this.#seals.isAuthentic(place, job.data)) throw new UnrecoverableError(forgedMessage);
     if (!(remainingMs > 0)) throw new UnrecoverableError(lateMessage);
     if (isOtherVersion) return this.#delay(job, token, remainingMs);
-    if (await this.#isInSlowerLane(place.jobId)) throw new Deferred();
+    if (await this.#slowQueue?.has(place.jobId)) throw new Deferred();
     const { handle, maxSeconds } = this.#options;
     const run = new JobRun<R>(job, token, maxSeconds ? maxSeconds * 1000 : remainingMs);
     this.#runs.add(run);
@@ -145,7 +145,7 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
       );
     } catch (error) {
       if (run.isReleased) return returnJob(job, token, this.#stop === undefined);
-      if (error instanceof Deferred) await this.#slowerLane(error)?.add(job);
+      if (error instanceof Deferred) await this.#slowQueue?.add(job);
       throw error;
     } finally {
       this.#runs.delete(run);
@@ -158,15 +158,6 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     this.#log.warn(fields, 'Job returned to its queue: only workers of another release can run it');
     await job.moveToDelayed(Date.now() + Math.min(remainingMs / 20, maxDelayMs), token);
     throw new DelayedError();
-  }
-
-  async #isInSlowerLane(jobId: string): Promise<boolean> {
-    const found = await Promise.all(this.#slowerLanes.map((lane) => lane.has(jobId)));
-    return found.includes(true);
-  }
-
-  #slowerLane({ lanes }: Deferred): SlowerLane<Q> | undefined {
-    return this.#slowerLanes[lanes - 1] ?? this.#slowerLanes.at(-1);
   }
 
   // After the end is in Redis, so that polling finds the same. Clients find a lost reply by polling.

@@ -32,7 +32,7 @@ exec sleep 600`;
     await worker.restart();
   }
   const markersOf = () => readdir(join(stack.folder, 'store/objects/renditions', mediaKey)).catch(() => []);
-  await expect.poll(markersOf).toContainEqual(expect.stringMatching(/^film-.*\.killed_workers-/));
+  await expect.poll(markersOf).toContainEqual(expect.stringMatching(/^film-.*\.suspected-/));
   expect(await isUp(stack.ops('rendition-worker'))).toBe(true);
   for (const missing of ['picture', 'video']) {
     const count = new RegExp(`^echodrop_media_not_shown_total\\{.*missing="${missing}",outcome="failed".*\\} 1$`, 'm');

@@ -5,8 +5,10 @@ import { createJobDurations, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
-import type { NotShown } from './not-shown.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
+
+/** What visitors do not see: any picture of an upload, or its video. */
+export type NotShown = 'picture' | 'video';
 
 export type RenditionEvents = ReturnType<typeof createRenditionEvents>;
 
@@ -67,7 +69,7 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
       const about = { queue, jobId, mediaKey, type, set, outcome, seconds };
       observeDurations(end, outcome);
       if (outcome === 'removed') log.info(about, 'Media deleted before rendering');
-      else if (outcome === 'deferred') log.info(about, 'Job deferred to a slower lane');
+      else if (outcome === 'deferred') log.info(about, 'Job deferred to the slow lane');
       else if (error) log.error({ ...about, err: error }, 'Job failed');
       else log.debug(about, 'Job completed');
     },

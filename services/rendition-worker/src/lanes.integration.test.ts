@@ -1,4 +1,4 @@
-import { mkdtempDisposable, readdir, utimes } from 'node:fs/promises';
+import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -15,7 +15,7 @@ import {
   renditionsPrefixOf,
   userBlockKey,
 } from '@echodrop/object-store/object-keys';
-import { Deferred } from '@echodrop/queue/slower-lane';
+import { Deferred } from '@echodrop/queue/slow-queue';
 import { holdDeadline } from '@echodrop/testkit/hostile/held-deadline';
 import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
 import { patienceMs, patientSignal } from '@echodrop/testkit/patience';
@@ -23,9 +23,9 @@ import { gif } from '@echodrop/testkit/samples/sample-animation';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type LaneLimits, laneLimits, lanesToMove, limitsForVideo } from './lanes.ts';
-import { Overruns } from './overruns.ts';
-import { noteWorkerDeaths, render } from './render.ts';
+import { endFailedJob } from './failed-job.ts';
+import { type LaneLimits, laneLimits } from './lanes.ts';
+import { render } from './render.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
 
 const parts = new AsyncDisposableStack();
@@ -33,15 +33,13 @@ const events = { rendered() {}, notShown() {}, outputRefused() {}, noteFailed() 
 const { PATH } = process.env;
 const { execPath } = process;
 let store: FilesystemObjectStore;
-let storeFolder: string;
 let scratchDir: string;
 let video: Buffer;
 let picture: Buffer;
 
 beforeAll(async () => {
   const newFolder = async () => parts.use(await mkdtempDisposable(join(tmpdir(), 'lanes-test-'))).path;
-  storeFolder = await newFolder();
-  store = parts.use(new FilesystemObjectStore(storeFolder));
+  store = parts.use(new FilesystemObjectStore(await newFolder()));
   scratchDir = await newFolder();
   video = await sampleVideo('avi', { width: 64, height: 48 });
   picture = await samplePhoto('jpg', { width: 64, height: 48 });
@@ -76,9 +74,8 @@ function make(
   {
     limits = patient(laneLimits.quick),
     tools = 'these',
-    overruns = new Overruns(),
     onProgress,
-  }: { limits?: LaneLimits; tools?: string; overruns?: Overruns; onProgress?: (share: number) => void } = {},
+  }: { limits?: LaneLimits; tools?: string; onProgress?: (share: number) => void } = {},
 ): Promise<RenditionReply> {
   const rendering = {
     store,
@@ -86,7 +83,6 @@ function make(
     maxPixels: 1_000_000,
     typesOff: new Set<never>(),
     limits,
-    overruns,
     tools,
     events,
     ...(onProgress && { onProgress }),
@@ -120,7 +116,7 @@ const holdPictures = () => holdDeadline(seconds * 1000 - headStartMs);
 
 test('defers a video with a long estimate, and makes it in the slow lane', async () => {
   const mediaKey = await uploaded(video);
-  const limits = withVideo('quick', { estimatedSeconds: 0 });
+  const limits = { ...patient(laneLimits.quick), estimatedSeconds: 0 };
   await expect(make(mediaKey, videoJob, { limits })).rejects.toThrow(Deferred);
   expect(await namesOf(mediaKey)).toEqual([]);
   expect(await make(mediaKey, videoJob, { limits: laneLimits.slow })).toEqual(made);
@@ -137,16 +133,16 @@ test.each<[string, Job]>([
   expect(read).not.toHaveBeenCalled();
 });
 
-test('makes pictures of a large photo in the medium lane', async () => {
+test('makes pictures of a large photo in the slow lane', async () => {
   const mediaKey = await uploaded(await samplePhoto('png', { width: 64, height: 48 }));
   const large: Job = { type: 'png', set: 'pictures', pixels: 100_000_000 };
-  expect(await make(mediaKey, large, { limits: patient(laneLimits.medium) })).toEqual(made);
+  expect(await make(mediaKey, large, { limits: patient(laneLimits.slow) })).toEqual(made);
   expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
 });
 
 test('makes pictures of a deferred video on request', async () => {
   const mediaKey = await uploaded(video);
-  const limits = withVideo('quick', { estimatedSeconds: 0 });
+  const limits = { ...patient(laneLimits.quick), estimatedSeconds: 0 };
   expect(await make(mediaKey, { ...videoJob, set: 'pictures' }, { limits })).toEqual(made);
   expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
 });
@@ -165,35 +161,14 @@ test('defers a video whose pictures take too long', async () => {
   expect(await namesOf(mediaKey)).toEqual([]);
 });
 
-test("an owner's next video skips a lane that the previous one overran; another owner's does not", async () => {
-  const mediaKeys = [await uploaded(video), await uploaded(video), await uploaded(video)];
-  await using ffmpeg = await sleepyFfmpeg();
-  using deadline = holdPictures();
-  const overruns = new Overruns();
-  const [a, b] = ['a'.repeat(32), 'b'.repeat(32)];
-  const makeOf = (n: number, owner: string) =>
-    make(mediaKeys[n] ?? '', { ...videoJob, owner }, { limits: held, overruns });
-  const overrun = async (n: number, owner: string, calls: number) => {
-    const making = makeOf(n, owner);
-    making.catch(() => {});
-    await ffmpeg.called(calls);
-    deadline.pass();
-    await expect(making).rejects.toThrow(Deferred);
-  };
-  await overrun(0, a, 1);
-  await expect(makeOf(1, a)).rejects.toThrow(Deferred);
-  expect(await ffmpeg.started()).toBe(1);
-  await overrun(2, b, 2);
-});
-
-test('makes the still pictures of a large animation, and the animation in the medium lane', async () => {
+test('makes the still pictures of a large animation, and the animation in the slow lane', async () => {
   const mediaKey = await uploaded(gif(frame, { ...frame, colour: 'red' }, { ...frame, colour: 'blue' }));
   const animation: Job = { type: 'gif', set: 'pictures' };
   const limits = { ...patient(laneLimits.quick), pictures: { animationPixels: 10 } };
   await expect(make(mediaKey, animation, { limits })).rejects.toThrow(Deferred);
   expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
   expect(await namesOf(mediaKey)).not.toContain(nameOf(fullRecipe('gif')));
-  expect(await make(mediaKey, animation, { limits: patient(laneLimits.medium) })).toEqual(made);
+  expect(await make(mediaKey, animation, { limits: patient(laneLimits.slow) })).toEqual(made);
   expect(await namesOf(mediaKey)).toContain(nameOf(fullRecipe('gif')));
 });
 
@@ -212,7 +187,7 @@ test('does not retry broken media until the tools change', async () => {
 
 test('does not retry in any lane what was too costly in the slow lane', async () => {
   const mediaKey = await uploaded(video);
-  const short = withVideo('slow', { estimatedSeconds: 0 });
+  const short = { ...patient(laneLimits.slow), estimatedSeconds: 0 };
   expect(await make(mediaKey, videoJob, { limits: short })).toEqual(tooCostly);
   for (const limits of Object.values(laneLimits)) expect(await make(mediaKey, videoJob, { limits })).toEqual(tooCostly);
 });
@@ -239,7 +214,6 @@ test('does not retry a third time what stops its tool', async () => {
 
 describe.each([
   ['slow', 10],
-  ['medium', 5],
   ['quick', getPriority()],
 ] as const)('in the %s lane', (lane, niceness) => {
   test.each([
@@ -261,23 +235,10 @@ test('stops pictures that take too long in the slow lane', async () => {
   await node.allEnded(0);
 });
 
-test.each([
-  ['quick', 0, 4],
-  ['quick', 2, 12],
-  ['medium', 0, 20],
-  ['medium', 20, 100],
-] as const)('in the %s lane a video that is estimated at %i s gets %i s of CPU time', (lane, estimated, cpuSeconds) => {
-  expect(limitsForVideo(laneLimits[lane], estimated).video.cpuSeconds).toBe(cpuSeconds);
+test('in the quick lane, CPU time runs out first unless the machine is busy', () => {
+  for (const { cpuSeconds = 0, seconds = 0 } of [laneLimits.quick.video, laneLimits.quick.pictures])
+    expect(seconds).toBeGreaterThanOrEqual(2.5 * cpuSeconds);
 });
-
-test.each(['quick', 'medium'] as const)(
-  'in the %s lane, CPU time runs out first unless the machine is busy',
-  (lane) => {
-    const { video, pictures } = limitsForVideo(laneLimits[lane], 1000);
-    for (const { cpuSeconds = 0, seconds = 0 } of [video, pictures, laneLimits[lane].pictures])
-      expect(seconds).toBeGreaterThanOrEqual(2.5 * cpuSeconds);
-  },
-);
 
 test.each([
   ['ffmpeg', 'a video', videoJob],
@@ -293,10 +254,6 @@ test.each([
   };
   await expect(make(mediaKey, job, { limits: short })).rejects.toThrow(Deferred);
   expect(await tool.started()).toBe(1);
-});
-
-test('moves a video past lanes that would only fetch it', () => {
-  expect([3, 20, 21, 1000].map(lanesToMove)).toEqual([1, 1, 2, 2]);
 });
 
 test('reports how much of a transcoding is done', async () => {
@@ -316,24 +273,13 @@ test('reports how much of a transcoding is done', async () => {
 
 test('makes media too costly that killed its workers twice', async () => {
   const [once, twice] = [await uploaded(picture), await uploaded(picture)];
-  for (const mediaKey of [once, twice, twice])
-    await noteWorkerDeaths({ mediaKey, ...photo }, { store, tools: 'these' });
+  const die = (mediaKey: string) => endFailedJob({ mediaKey, ...photo }, true, { store, tools: 'these', events });
+  for (const mediaKey of [once, twice, twice]) await die(mediaKey);
   expect(await make(once, photo)).toEqual(made);
   expect(await make(twice, photo)).toEqual(tooCostly);
   const removed = newMediaKey();
-  await noteWorkerDeaths({ mediaKey: removed, ...photo }, { store, tools: 'these' });
+  await die(removed);
   expect(await namesOf(removed)).toEqual([]);
-});
-
-test('does not count worker deaths more than a week apart', async () => {
-  const mediaKey = await uploaded(picture);
-  const longAgo = new Date(Date.now() - 8 * 24 * 60 * 60_000);
-  for (let deaths = 0; deaths < 2; deaths += 1) {
-    await noteWorkerDeaths({ mediaKey, ...photo }, { store, tools: 'these' });
-    for (const name of await namesOf(mediaKey))
-      await utimes(join(storeFolder, 'objects', renditionsPrefixOf(mediaKey), name), longAgo, longAgo);
-  }
-  expect(await make(mediaKey, photo)).toEqual(made);
 });
 
 test('cancels a running job and its tool if the media is removed', async () => {

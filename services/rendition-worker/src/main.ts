@@ -9,9 +9,9 @@ import { createScratchFolder } from '@echodrop/service/scratch-folder';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { readConfig } from './config.ts';
 import { createRenditionEvents } from './events.ts';
+import { endFailedJob } from './failed-job.ts';
 import { laneLimits } from './lanes.ts';
-import { Overruns } from './overruns.ts';
-import { noteWorkerDeaths, render, reportNotShown } from './render.ts';
+import { render } from './render.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
 import { toolsHash } from './unsupported-renditions.ts';
 
@@ -24,7 +24,6 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const scratch = resources.use(await createScratchFolder(config.SCRATCH_DIR, 'rendition-worker'));
   const tools = toolsHash(await prepareTools({ config, log, metrics, health }), maxPixels);
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
-  const overruns = { quick: new Overruns(), medium: new Overruns(), slow: new Overruns() };
   const redis = resources.use(watchQueueRedis(queueRedis(config), log));
   const queues = startRenditionWorkers(
     {
@@ -33,16 +32,11 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
       slowConcurrency: config.SLOW_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
       render: (request, signal, lane, onProgress) =>
-        render(request, signal, { ...deps, limits: laneLimits[lane], overruns: overruns[lane], onProgress }),
+        render(request, signal, { ...deps, limits: laneLimits[lane], onProgress }),
       onEnd(end, request) {
         events.jobEnded(end, request);
         if (!request || end.outcome !== 'failed' || end.error instanceof MediaRemoved) return;
-        // An unreachable store has its own alert.
-        const reported = reportNotShown(request, 'failed', deps).catch(() => {});
-        if (!end.isDeadly) return;
-        reported
-          .then(() => noteWorkerDeaths(request, deps))
-          .catch((error: unknown) => events.noteFailed(request, error));
+        endFailedJob(request, end.isDeadly ?? false, deps);
       },
     },
     { redis, secret: config.RENDITION_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },

@@ -14,7 +14,6 @@ import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media
 import { afterEach, expect, test } from 'vitest';
 import { createRenditionEvents } from './events.ts';
 import { laneLimits } from './lanes.ts';
-import { Overruns } from './overruns.ts';
 import { render } from './render.ts';
 
 // A shell script starts programs and creates files, which the full sandbox forbids.
@@ -43,7 +42,7 @@ async function renderWith(script: string, present: readonly Recipe[]) {
   const metrics = new Metrics('rendition-worker');
   const rendering = {
     ...{ store, scratchDir: await newFolder(), maxPixels: 1_000_000, typesOff: new Set<never>() },
-    ...{ limits: laneLimits.slow, overruns: new Overruns(), tools: 'tools' },
+    ...{ limits: laneLimits.slow, tools: 'tools' },
     events: createRenditionEvents(createLog('test', 'silent'), metrics),
   };
   const reply = await render({ mediaKey, type: 'mp4', set: 'film' }, patientSignal(), rendering);

@@ -10,13 +10,12 @@ import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/objec
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { laneLimits } from './lanes.ts';
-import { Overruns } from './overruns.ts';
 import { render } from './render.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
 
 const parts = new AsyncDisposableStack();
 const events = { rendered() {}, notShown() {}, outputRefused() {}, noteFailed() {}, jobEnded() {} };
-const usual = { limits: laneLimits.slow, overruns: new Overruns(), tools: 'tools' };
+const usual = { limits: laneLimits.slow, tools: 'tools' };
 let store: FilesystemObjectStore;
 let scratchDir: string;
 let photo: Buffer;

@@ -1,26 +1,28 @@
-import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
-import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
-import type { Rendered, RenditionReason } from '@echodrop/media/outcomes';
-import { minVideoCostSeconds } from '@echodrop/media/render-video/video-cost';
+import type { MediaType } from '@echodrop/media/detect-media-type';
+import type { Rendered } from '@echodrop/media/outcomes';
 import { type Recipe, type RenditionSet, recipesOf, subsetOf } from '@echodrop/media/rendition-recipes';
 import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
 import { OutputRefused } from '@echodrop/media/sandbox/tool-output';
-import { isVideo, type LocalMedia, videoTracks } from '@echodrop/media/video-layout/ffprobe';
-import { mediaObjectKey } from '@echodrop/object-store/object-keys';
+import type { LocalMedia } from '@echodrop/media/video-layout/ffprobe';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { Deferred } from '@echodrop/queue/slower-lane';
+import { Deferred } from '@echodrop/queue/slow-queue';
 import type { RenditionEvents } from './events.ts';
-import { exceedsLane, isKnownToBeCostly, type LaneLimits, lanesToMove, limitsForVideo } from './lanes.ts';
-import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
-import { findNotShown } from './not-shown.ts';
-import type { Overruns } from './overruns.ts';
+import { fetchMedia } from './fetch-media.ts';
+import { isCostlyVideo, isKnownToBeCostly, type LaneLimits } from './lanes.ts';
+import { makeRenditions } from './make-renditions.ts';
+import { reportNotShown } from './not-shown.ts';
 import { MediaRemoved, OwnerBlocked, runUnlessRemoved } from './run-unless-removed.ts';
-import { discardIfRemoved, type RenditionStatus, readStatus, storeRenditions } from './stored-renditions.ts';
-import { isNoted, type NotedReason, noteUnsupported } from './unsupported-renditions.ts';
+import {
+  discardIfRemoved,
+  noteMissing,
+  type RenditionStatus,
+  readStatus,
+  storeRenditions,
+} from './stored-renditions.ts';
+import { noteFor, noteUnsupported } from './unsupported-renditions.ts';
 
 interface RenderDeps {
   readonly store: ObjectStore;
@@ -32,8 +34,6 @@ interface RenderDeps {
   readonly limits: LaneLimits;
   /** Gets the share of a transcoding that is done, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
-  /** In this lane. */
-  readonly overruns: Overruns;
   /** See toolsHash. */
   readonly tools: string;
   readonly events: RenditionEvents;
@@ -51,150 +51,101 @@ export async function render(
   deps: RenderDeps,
 ): Promise<RenditionReply> {
   const { mediaKey, type, set } = request;
-  const { store, events } = deps;
+  const { store, limits, typesOff } = deps;
   const recipes = recipesOf(set, request);
   if (recipes.length === 0) return { outcome: 'unsupported', why: 'no_picture' };
   const { missing, noted } = await readStatus(recipes, mediaKey, deps);
-  if (missing.length === 0) {
-    await discardIfRemoved(mediaKey, store);
-    return outcomeOf(set, noted);
-  }
-  const report = (reply: RenditionReply) => {
-    events.rendered(request, reply);
-    return reply;
-  };
   try {
-    if (deps.typesOff.has(type)) return report({ outcome: 'unsupported', why: 'type_off' });
-    if (isKnownToBeCostly(request, deps)) throw new Deferred();
-    const rendered = await runUnlessRemoved(request, store, signal, (signal) =>
-      renderMissing(missing, request, signal, deps),
-    );
-    return rendered.outcome === 'made' ? outcomeOf(set, noted) : rendered;
+    if (missing.length === 0) return outcomeOf(set, noted);
+    if (typesOff.has(type)) return report(request, { outcome: 'unsupported', why: 'type_off' }, deps);
+    if (isKnownToBeCostly(request, limits)) throw new Deferred();
+    return await runUnlessRemoved(request, store, signal, async (signal) => {
+      await using scratch = await mkdtempDisposable(join(deps.scratchDir, 'job-'));
+      const media = await fetchMedia(request, join(scratch.path, 'media'), store, signal);
+      // The pictures of a video move with it, unless a page requests them: a hundred posters would delay the next owner's video.
+      if (set === 'film' && isCostlyVideo(media, limits)) throw new Deferred();
+      // Tools write to this folder only.
+      const scratchDir = join(scratch.path, 'out');
+      await mkdir(scratchDir);
+      const rendered = await renderSets(missing, request, media, { ...deps, scratchDir, signal });
+      return rendered.outcome === 'made' ? outcomeOf(set, noted) : rendered;
+    });
   } catch (error) {
-    if (error instanceof OwnerBlocked) return report({ outcome: 'unsupported', why: 'owner_blocked' });
-    // The machine may be at fault the first time, but not if the media stops tools again and again.
-    if (error instanceof ToolStopped) await noteMissing(request, 'stopped_tools', deps);
-    if (!(error instanceof OutputRefused)) throw error;
-    events.outputRefused(request, error);
-    const reply = report({ outcome: 'unsupported', why: 'broken' });
-    await reportNotShown(request, 'broken', deps);
-    await noteMissing(request, 'broken', deps);
-    return reply;
+    return await replyToFailure(error, request, deps);
   } finally {
     await discardIfRemoved(mediaKey, store);
   }
 }
 
-/** Reports what visitors do not see, after a job that could not make `recipes`: all of its set unless given. @throws StoreUnavailable */
-export async function reportNotShown(
-  request: RenditionRequest,
-  why: RenditionReason | 'failed',
-  { events, ...deps }: Pick<RenderDeps, 'store' | 'tools' | 'events'>,
-  recipes = recipesOf(request.set, request),
-): Promise<void> {
-  for (const missing of await findNotShown(request.mediaKey, recipes, deps)) events.notShown(request, missing, why);
-}
-
-/**
- * Notes that two workers died with the job. The second note within a week makes its renditions `too_costly`; once, another
- * job or the machine may be at fault.
- * @throws StoreUnavailable
- */
-export async function noteWorkerDeaths(
-  request: RenditionRequest,
-  deps: Pick<RenderDeps, 'store' | 'tools'>,
-): Promise<void> {
-  await noteMissing(request, 'killed_workers', deps);
-  await discardIfRemoved(request.mediaKey, deps.store).catch(() => {});
-}
-
-async function noteMissing(
-  request: RenditionRequest,
-  why: NotedReason,
-  { store, tools }: Pick<RenderDeps, 'store' | 'tools'>,
-): Promise<void> {
-  const { mediaKey, set } = request;
-  const { missing } = await readStatus(recipesOf(set, request), mediaKey, { store, tools });
-  await noteUnsupported(store, mediaKey, missing, { why, tools });
-}
-
-async function renderMissing(
+// The pictures of a video come first, as the video may take minutes. Their failure fails the job, but the video is still made.
+async function renderSets(
   missing: readonly Recipe[],
   request: RenditionRequest,
-  signal: AbortSignal,
-  deps: RenderDeps,
+  media: LocalMedia,
+  deps: RenderDeps & { readonly signal: AbortSignal },
 ): Promise<Rendered> {
-  const { mediaKey, type, set } = request;
-  const { store, limits } = deps;
-  await using scratch = await mkdtempDisposable(join(deps.scratchDir, 'job-'));
-  const path = join(scratch.path, 'media');
-  // Tools write to this folder only.
-  const scratchDir = join(scratch.path, 'out');
-  await mkdir(scratchDir);
-  const renditions = missing.map((recipe) => ({
-    recipe,
-    path: join(scratchDir, `${recipe.name}.${recipe.extension}`),
-  }));
-
-  await fetchMedia(store, mediaKey, path, signal);
-  const media = isPhoto(type) ? { path, type } : { path, type, tracks: await videoTracks(path, type, signal) };
-  // Its pictures are deferred too, unless a page requests them: a hundred posters would delay the next owner's video.
-  const estimatedSeconds =
-    isVideo(media) && typeof media.tracks === 'object' ? minVideoCostSeconds(media.tracks, media.type) : 0;
-  if (set === 'film' && exceedsLane(limits, estimatedSeconds)) throw new Deferred(lanesToMove(estimatedSeconds));
-  const mediaLimits = isVideo(media) ? limitsForVideo(limits, estimatedSeconds) : limits;
   let result: Rendered = { outcome: 'made' };
-  let failure: { readonly error: unknown } | undefined;
-  // The pictures of a video come first, as the video may take minutes.
-  for (const [subset, toMake] of Map.groupBy(renditions, ({ recipe }) => subsetOf(set, recipe))) {
+  const failures: unknown[] = [];
+  for (const [set, recipes] of Map.groupBy(missing, (recipe) => subsetOf(request.set, recipe))) {
     try {
-      const subsetDeps = { ...deps, limits: mediaLimits, scratchDir, signal };
-      const rendered = await renderSet({ ...request, set: subset }, media, toMake, subsetDeps);
-      if (subset === set) result = rendered;
-      else await discardIfRemoved(mediaKey, store);
+      const rendered = await renderSet(recipes, { ...request, set }, media, deps);
+      if (set === request.set) result = rendered;
+      else await discardIfRemoved(request.mediaKey, deps.store);
     } catch (error) {
       const isFinal = [MediaRemoved, OutputRefused, Deferred].some((end) => error instanceof end);
-      if (signal.aborted || isFinal) throw error;
-      // A failure of the pictures fails the job, but the video is still made.
-      failure = { error };
+      if (deps.signal.aborted || isFinal) throw error;
+      failures.push(error);
     }
   }
-  if (failure) throw failure.error;
+  if (failures.length > 0) throw failures[0];
   return result;
 }
 
 /** @throws Deferred, after storing what could be made */
 async function renderSet(
+  recipes: readonly Recipe[],
   request: RenditionRequest,
   media: LocalMedia,
-  toMake: readonly RenditionToMake[],
   { signal, ...deps }: RenderDeps & { readonly signal: AbortSignal },
 ): Promise<Rendered> {
   const { mediaKey, set } = request;
-  const { store, scratchDir, maxPixels, limits, onProgress, overruns, tools, events } = deps;
+  const { store, scratchDir, maxPixels, limits, onProgress, tools } = deps;
+  const wanted = recipes.map((recipe) => ({ recipe, path: join(scratchDir, `${recipe.name}.${recipe.extension}`) }));
   const options = { scratchDir, maxPixels, signal, limits, onProgress };
-  const { rendered, made } = await makeRenditions(set, media, toMake, options);
+  const { rendered, made } = await makeRenditions(set, media, wanted, options);
   await storeRenditions(made, mediaKey, store, signal);
   const why = rendered.outcome === 'unsupported' ? rendered.why : undefined;
-  if (why === 'timed_out' && !isPhoto(request.type)) overruns.note(request.owner);
   if (limits.canDefer && (why === 'too_costly' || why === 'timed_out')) throw new Deferred();
-  events.rendered(request, rendered);
+  report(request, rendered, deps);
   if (!why) return rendered;
   const ofSet = recipesOf(set, request).filter((recipe) => subsetOf(set, recipe) === set);
-  await reportNotShown(request, why, { store, tools, events }, ofSet);
-  const notMade = toMake.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
-  if (isNoted(why)) await noteUnsupported(store, mediaKey, notMade, { why, tools });
+  await reportNotShown(request, why, deps, ofSet);
+  const note = noteFor(why);
+  const notMade = wanted.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
+  if (note) await noteUnsupported(store, mediaKey, notMade, { why: note, tools });
   return rendered;
 }
 
+/** @throws `error` if it fails the job */
+async function replyToFailure(error: unknown, request: RenditionRequest, deps: RenderDeps): Promise<RenditionReply> {
+  if (error instanceof OwnerBlocked) return report(request, { outcome: 'unsupported', why: 'owner_blocked' }, deps);
+  if (error instanceof ToolStopped) await noteMissing(request, 'suspected', deps);
+  if (!(error instanceof OutputRefused)) throw error;
+  deps.events.outputRefused(request, error);
+  const reply = report(request, { outcome: 'unsupported', why: 'broken' }, deps);
+  await reportNotShown(request, 'broken', deps);
+  await noteMissing(request, 'broken', deps);
+  return reply;
+}
+
+function report(request: RenditionRequest, reply: RenditionReply, { events }: RenderDeps): RenditionReply {
+  events.rendered(request, reply);
+  return reply;
+}
+
+/** The outcome for a set of which everything was made, except what earlier jobs noted as impossible. */
 function outcomeOf(set: RenditionSet, noted: RenditionStatus['noted']): Rendered {
   const [recipe] = [...noted.keys()].filter((each) => subsetOf(set, each) === set);
   const why = recipe && noted.get(recipe);
   return why ? { outcome: 'unsupported', why } : { outcome: 'made' };
-}
-
-async function fetchMedia(store: ObjectStore, mediaKey: string, path: string, signal: AbortSignal): Promise<void> {
-  const object = await store.read(mediaObjectKey(mediaKey), { signal });
-  if (object === undefined) throw new Error('media not found in object store');
-  await pipeline(object.body, createWriteStream(path), { signal });
 }

@@ -42,7 +42,7 @@ beforeAll(async () => {
   );
   const { redis } = stack;
   client = parts.use(new RenditionClient(queueOptionsFor(redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
-  await waitUntil('a connection', async () => (await client.backlogs()).size === 4);
+  await waitUntil('a connection', async () => (await client.backlogs()).size === 3);
   store = parts.use(new FilesystemObjectStore(settings.OBJECT_STORE_DIR));
 });
 afterAll(() => parts.disposeAsync());

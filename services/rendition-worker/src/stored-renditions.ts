@@ -1,13 +1,21 @@
+import type { RenditionRequest } from '@echodrop/contracts/rendition';
 import { contentTypeOf } from '@echodrop/media/detect-media-type';
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
-import type { Recipe } from '@echodrop/media/rendition-recipes';
+import { type Recipe, recipesOf } from '@echodrop/media/rendition-recipes';
 import { openToolOutput, type ToolOutput } from '@echodrop/media/sandbox/tool-output';
 import { listObjects, removeObjects } from '@echodrop/object-store/list-objects';
 import { renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { RenditionToMake } from './make-renditions.ts';
 import { isMediaRemoved, MediaRemoved } from './run-unless-removed.ts';
-import { finalNoteKeys, findNotedReason } from './unsupported-renditions.ts';
+import { finalNoteKeys, findNotedReason, type NotedReason, noteUnsupported } from './unsupported-renditions.ts';
+
+/** What the status of renditions is read from. */
+export interface StatusSource {
+  readonly store: ObjectStore;
+  /** See toolsHash. */
+  readonly tools: string;
+}
 
 export interface RenditionStatus {
   /** Neither stored nor noted. */
@@ -20,7 +28,7 @@ export interface RenditionStatus {
 export async function readStatus(
   recipes: readonly Recipe[],
   mediaKey: string,
-  { store, tools }: { readonly store: ObjectStore; readonly tools: string },
+  { store, tools }: StatusSource,
 ): Promise<RenditionStatus> {
   const wanted = recipes.flatMap((recipe) => [
     renditionKey(mediaKey, recipe),
@@ -35,6 +43,17 @@ export async function readStatus(
     if (why) noted.set(recipe, why);
   }
   return { missing: absent.filter((recipe) => !noted.has(recipe)), noted };
+}
+
+/** Notes that the missing renditions of a set cannot be made. @throws StoreUnavailable */
+export async function noteMissing(
+  request: RenditionRequest,
+  why: NotedReason,
+  { store, tools }: StatusSource,
+): Promise<void> {
+  const { mediaKey, set } = request;
+  const { missing } = await readStatus(recipesOf(set, request), mediaKey, { store, tools });
+  await noteUnsupported(store, mediaKey, missing, { why, tools });
 }
 
 /** Stores the output of tools. @throws OutputRefused, before any is stored; StoreUnavailable, or the signal's reason */

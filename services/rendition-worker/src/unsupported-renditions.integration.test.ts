@@ -8,9 +8,9 @@ import type { Habit } from '@echodrop/testkit/servers/habits';
 import { expect, test } from 'vitest';
 import { noteUnsupported } from './unsupported-renditions.ts';
 
-describeWithMinio('media that kills workers', {}, (start) => {
+describeWithMinio('media under suspicion', {}, (start) => {
   const stores: (readonly Habit[])[] = [[], ['ignores conditions'], ['refuses conditions']];
-  test.each(stores)('is too costly after the second note, on a store that has the habits: %s', async (...has) => {
+  test.each(stores)('is too costly after the second one, on a store that has the habits: %s', async (...has) => {
     await using minio = await start();
     await using proxy = await startHabitProxy(minio, has);
     await using store = s3ObjectStore({
@@ -23,11 +23,11 @@ describeWithMinio('media that kills workers', {}, (start) => {
     await store.ready();
     const mediaKey = newMediaKey();
     const reasons = async () => {
-      await noteUnsupported(store, mediaKey, [videoRecipe], { why: 'killed_workers', tools: 'a' });
+      await noteUnsupported(store, mediaKey, [videoRecipe], { why: 'suspected', tools: 'a' });
       const keys = await store.listKeys(renditionsPrefixOf(mediaKey), { limit: 10 });
       return keys.map((key) => /\.(\w+)-a$/.exec(key)?.[1]);
     };
-    expect(await reasons()).toEqual(['killed_workers']);
-    expect(await reasons()).toEqual(['killed_workers', 'too_costly']);
+    expect(await reasons()).toEqual(['suspected']);
+    expect(await reasons()).toEqual(['suspected', 'too_costly']);
   });
 });

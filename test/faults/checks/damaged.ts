@@ -60,7 +60,7 @@ async function presentationFault(system: System, { id, text, kind }: LedgerEntry
   if (isMade) return undefined;
   const stored = await keysBelow(system.store, renditionsPrefixOf(record.media_key));
   const names = stored.map((key) => key.slice(key.lastIndexOf('/') + 1));
-  if (names.some((name) => /\.(killed_workers|stopped_tools)-/.test(name))) return postponed;
+  if (names.some((name) => /\.suspected-/.test(name))) return postponed;
   const logged = system.services
     .flatMap(({ server }) => server.output.split('\n').filter((line) => line.includes(record.media_key)))
     .slice(-3);

@@ -5,14 +5,7 @@ import type { System } from '../start-system.ts';
 import type { Finding } from './finding.ts';
 import { keysBelow, type RecordInStore } from './stored-records.ts';
 
-const queues = [
-  'probe-photos',
-  'probe-films',
-  'rendition-pictures',
-  'rendition-films',
-  'rendition-medium',
-  'rendition-slow',
-];
+const queues = ['probe-photos', 'probe-films', 'rendition-pictures', 'rendition-films', 'rendition-slow'];
 const lengths = { wait: 'LLEN', active: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', paused: 'LLEN' } as const;
 // Store times are whole seconds, so objects of the current second must count as old.
 const noMinimumAge = -2000;

@@ -14,42 +14,33 @@ const tries = 5;
 const readyMs = 90_000;
 const deferredMs = 360_000;
 const minWaiting = 0.9 * expensiveVideos;
-// Below the limit of the slow lane, and far beyond it.
-const crowds = [
-  { lane: 'medium', tensOfSeconds: 8 },
-  { lane: 'slow', tensOfSeconds: 120 },
-] as const;
+// Twenty minutes.
+const tensOfSeconds = 120;
 
-/** Measures when renditions of other owners are ready beside one owner's many expensive videos. */
-export async function measureExpensiveVideos(bench: Bench): Promise<void> {
-  for (const crowd of crowds) await measureLane(bench, crowd);
-}
-
-// Other load changes from minute to minute, so both measurements alternate. While one runs, the slower lane is paused.
-async function measureLane(
-  { figures, samples }: Bench,
-  { lane, tensOfSeconds }: (typeof crowds)[number],
-): Promise<void> {
+/**
+ * Measures when renditions of other owners are ready beside one owner's many expensive videos. Other load changes from minute to minute, so
+ * both measurements alternate. While one runs, the slow lane is paused.
+ */
+export async function measureExpensiveVideos({ figures, samples }: Bench): Promise<void> {
   await using quiet = await startStack();
   await using crowded = await startStack();
   const photo = await readFile(samples['3 MB'].path);
   const short = await sampleVideo('avi', { width: 640, height: 360, seconds: 6 });
-  const expensive = await expensiveVideo(crowded.folder, tensOfSeconds);
+  const expensive = await expensiveVideo(crowded.folder);
   for (let n = 0; n < expensiveVideos; n += 1) {
     const { status, text } = await upload(crowded, { media: expensive });
     if (status !== 200) figures.fault('an expensive video', [`${status} ${text}`]);
   }
   await waitUntil(
-    `most of them to wait in the ${lane} lane`,
-    async () => (await waiting(crowded, lane)) >= minWaiting,
+    'most of them to wait in the slow lane',
+    async () => (await waiting(crowded)) >= minWaiting,
     deferredMs,
   );
   const system = 'echodrop';
-  for (const [what, media, rendition] of [
+  for (const [variant, media, rendition] of [
     ['photo', photo, 'large-'],
     ['short video', short, 'film-'],
   ] as const) {
-    const variant = `${what}, ${lane} lane`;
     const [alone, beside]: [number[], number[]] = [[], []];
     // The first try compiles code and reads from the disk.
     for (let n = 0; n <= tries; n += 1) {
@@ -63,18 +54,15 @@ async function measureLane(
     figures.add(`ready beside ${expensiveVideos} expensive videos`, { system, variant, unit: 'ms' }, ms);
     figures.add('ready beside expensive videos / alone', { system, variant, unit: '' }, ms / usual);
   }
-  figures.add(
-    'expensive videos still waiting at the end',
-    { system, variant: `${lane} lane`, unit: '' },
-    await waiting(crowded, lane),
-  );
+  const left = await waiting(crowded);
+  figures.add('expensive videos still waiting at the end', { system, variant: '', unit: '' }, left);
 }
 
-/** Signals the tool that the slower lane runs. */
+/** Signals the tools that the slow lane runs. */
 async function signalTool({ services }: Stack, signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
   const worker = services['rendition-worker'].pid ?? 0;
   const running = () => childrenOf(worker);
-  await waitUntil('a tool of the slower lane', async () => running().length > 0, readyMs);
+  await waitUntil('a tool of the slow lane', async () => running().length > 0, readyMs);
   for (const pid of running()) process.kill(pid, signal);
 }
 
@@ -95,7 +83,7 @@ async function readyAfter(stack: Stack, media: Buffer, rendition: string): Promi
 }
 
 /** A small file with 10 bits a sample: 2.2 s of processor time for each ten seconds. */
-async function expensiveVideo(folder: string, tensOfSeconds: number): Promise<Buffer> {
+async function expensiveVideo(folder: string): Promise<Buffer> {
   const picture = ['-f', 'lavfi', '-i', 'smptebars=size=854x480:rate=25:duration=10'];
   const coded = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p10le'];
   const ten = join(folder, 'ten-seconds.mp4');
@@ -104,7 +92,7 @@ async function expensiveVideo(folder: string, tensOfSeconds: number): Promise<Bu
   return made([...repeated, '-c', 'copy', '-movflags', '+faststart', '-f', 'mp4']);
 }
 
-/** Jobs that wait in the lane. */
-async function waiting({ redis }: Stack, lane: string): Promise<number> {
-  return Number(await redis.command('ZCARD', `{echodrop}:rendition-${lane}:prioritized`));
+/** Jobs that wait in the slow lane. */
+async function waiting({ redis }: Stack): Promise<number> {
+  return Number(await redis.command('ZCARD', '{echodrop}:rendition-slow:prioritized'));
 }

@@ -43,7 +43,7 @@ async function measureWaits({ figures, samples, options }: Bench): Promise<void>
     add('copied video plays', clip, video);
   }
   const deferred = await deferredJobs(stack);
-  figures.add('copied videos that moved to a slower lane', { system, variant: clip, unit: '' }, deferred);
+  figures.add('copied videos that moved to the slow lane', { system, variant: clip, unit: '' }, deferred);
 }
 
 async function uploaded(stack: Stack, media: Buffer = Buffer.alloc(0)): Promise<string> {

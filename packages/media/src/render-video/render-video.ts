@@ -108,12 +108,8 @@ function reporterOf(seconds: number, onProgress: VideoOptions['onProgress']): ((
   };
 }
 
-/** What a video may cost; see renderVideo. */
-export interface VideoLimits extends ProcessBudget {
+interface VideoOptions extends ProcessBudget {
   readonly estimatedSeconds?: number;
-}
-
-interface VideoOptions extends VideoLimits {
   readonly maxPixels: number;
   readonly signal: AbortSignal;
   readonly onProgress?: ((share: number) => void) | undefined;

@@ -14,7 +14,7 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
-import { Deferred } from '@echodrop/queue/slower-lane';
+import { Deferred } from '@echodrop/queue/slow-queue';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -98,40 +98,37 @@ test('if Redis has lost the job, a reader has pictures and video made', async ()
   expect(begun).toEqual(['film in quick']);
 });
 
-test.each<Lane>(['quick', 'medium', 'slow'])(
-  'readers of pictures do not wait for a video in the %s lane',
-  async (to) => {
-    const [asked, video] = [Promise.withResolvers<void>(), Promise.withResolvers<RenditionReply>()];
-    handle = async (_, lane) => {
-      if (lane !== to) throw new Deferred();
-      await asked.promise;
-      await storePictures();
-      return video.promise;
-    };
-    startWorkers();
-    await client.enqueue(media);
-    await expect.poll(() => begun.at(-1)).toBe(`film in ${to}`);
-    expect(await client.isVideoRunning(media)).toBe(true);
-    const isVideoRunning: RenditionClient['isVideoRunning'] = (video) => {
-      asked.resolve();
-      return client.isVideoRunning(video);
-    };
-    const make: RenditionClient['make'] = (...request) => client.make(...request);
-    renditions = new VideoPictures({ make, isVideoRunning, videoProgress: async () => undefined }, store);
-    const reply = pictures();
-    if (to === 'quick') asked.resolve();
-    expect(await reply).toEqual(made);
-    expect(begun.some((each) => each.startsWith('pictures'))).toBe(false);
-    video.resolve(made);
-    await expect.poll(() => client.isVideoRunning(media)).toBe(false);
-  },
-);
+test.each<Lane>(['quick', 'slow'])('readers of pictures do not wait for a video in the %s lane', async (to) => {
+  const [asked, video] = [Promise.withResolvers<void>(), Promise.withResolvers<RenditionReply>()];
+  handle = async (_, lane) => {
+    if (lane !== to) throw new Deferred();
+    await asked.promise;
+    await storePictures();
+    return video.promise;
+  };
+  startWorkers();
+  await client.enqueue(media);
+  await expect.poll(() => begun.at(-1)).toBe(`film in ${to}`);
+  expect(await client.isVideoRunning(media)).toBe(true);
+  const isVideoRunning: RenditionClient['isVideoRunning'] = (video) => {
+    asked.resolve();
+    return client.isVideoRunning(video);
+  };
+  const make: RenditionClient['make'] = (...request) => client.make(...request);
+  renditions = new VideoPictures({ make, isVideoRunning, videoProgress: async () => undefined }, store);
+  const reply = pictures();
+  if (to === 'quick') asked.resolve();
+  expect(await reply).toEqual(made);
+  expect(begun.some((each) => each.startsWith('pictures'))).toBe(false);
+  video.resolve(made);
+  await expect.poll(() => client.isVideoRunning(media)).toBe(false);
+});
 
-test('pictures of a video that waits in a slower lane have a job of their own', async () => {
+test('pictures of a video that waits in the slow lane have a job of their own', async () => {
   const blocking = { ...media, mediaKey: newMediaKey() };
   const other = Promise.withResolvers<RenditionReply>();
   handle = async ({ set, mediaKey }, lane) => {
-    if (set === 'film' && lane !== 'slow') throw new Deferred(2);
+    if (set === 'film' && lane !== 'slow') throw new Deferred();
     if (mediaKey === blocking.mediaKey) return other.promise;
     await storePictures();
     return made;

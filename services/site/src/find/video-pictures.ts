@@ -10,12 +10,12 @@ type Client = Pick<RenditionClient, 'make' | 'videoProgress' | 'isVideoRunning'>
 type Store = Pick<ObjectStore, 'stat'>;
 type Wait = Parameters<Client['make']>[1];
 
-// If a worker is free, it takes a job that moved to a slower lane sooner.
+// If a worker is free, it takes a job that moved to the slow lane sooner.
 const pollMs = 250;
 
 /**
- * A rendition client that waits for the pictures of a video while the job of the video waits in the quick lane, or runs in any: it makes them
- * first, and another job would fetch the video again. They get a job of their own beside a video that waits in a slower lane, is ready or
+ * A rendition client that waits for the pictures of a video while the job of the video waits in the quick lane, or runs in either: it makes them
+ * first, and another job would fetch the video again. They get a job of their own beside a video that waits in the slow lane, is ready or
  * cannot be made.
  */
 export class VideoPictures implements Pick<Client, 'make' | 'videoProgress'> {

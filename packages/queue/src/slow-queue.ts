@@ -4,34 +4,31 @@ import type { JobSeals } from './job-seals.ts';
 import { OwnerRoundRobin } from './owner-round-robin.ts';
 import { type JobData, openQueue, waitAtMost } from './queue-connection.ts';
 
-/** The job costs too much for its queue: it moves to a slower lane. */
+/** The job costs too much for its queue: it moves to the slow queue. */
 export class Deferred extends Error {
   override readonly name = 'Deferred';
-  /** 1: the next lane. */
-  readonly lanes: number;
 
-  constructor(lanes = 1) {
-    super('deferred to a slower lane');
-    this.lanes = lanes;
+  constructor() {
+    super('deferred to the slow queue');
   }
 }
 
-export interface SlowerLaneOptions<Q> {
+export interface SlowQueueOptions<Q> {
   readonly name: string;
   readonly ownerOf: (request: Q) => string;
 }
 
 /** The queue to which a worker moves expensive jobs. Owners take turns in it. */
-export class SlowerLane<Q> implements AsyncDisposable {
+export class SlowQueue<Q> implements AsyncDisposable {
   readonly #queue: Queue<JobData<Q>, unknown, string>;
   readonly #turns: OwnerRoundRobin;
   readonly #redis: RedisConnection;
   readonly #seals: JobSeals;
-  readonly #ownerOf: SlowerLaneOptions<Q>['ownerOf'];
+  readonly #ownerOf: SlowQueueOptions<Q>['ownerOf'];
   readonly #closeMs: number;
 
   constructor(
-    { name, ownerOf }: SlowerLaneOptions<Q>,
+    { name, ownerOf }: SlowQueueOptions<Q>,
     { redis, seals, closeMs }: { redis: RedisConnection; seals: JobSeals; closeMs: number },
   ) {
     this.#redis = redis;
