@@ -7,11 +7,8 @@ import { makeSecrets, queueRedisOfHa } from '../made-secrets.fixture.ts';
 import { buildOverlay, checkManifests, overlayFolder } from './checks/check-manifests.ts';
 import { type Manifest, workloadsOf } from './checks/manifests.ts';
 import { connectionsBetween, connectionsIn, connectionsOut } from './checks/network.ts';
-import { settingsOf } from './checks/settings.ts';
 import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
 
-const documented = readDocs('kubernetes-tasks');
-const restarts = readDocs('restarts');
 const overlays = ['small', 'ha', 'large'] as const;
 type Built = Awaited<ReturnType<typeof buildOverlay>>;
 const workers = ['probe-worker', 'rendition-worker'];
@@ -32,17 +29,9 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
     await execa('kubeconform', ['-strict', '-summary', '-'], { input: yaml });
     expect(checkManifests(manifests)).toEqual([]);
     const secrets = secretsUsed(manifests);
-    expect(secrets.filter((name) => !documented.includes(`| \`${name}\` |`))).toEqual([]);
     await using made = await makeSecrets(overlay === 'ha' ? { QUEUE_REDIS_ADDRESS: queueRedisOfHa } : {});
     const names = readdirSync(made.folder);
     expect(secrets.filter((name) => !names.includes(name))).toEqual([]);
-  });
-
-  test('the times in restarts.md match the overlays', () => {
-    const rows = serviceNames
-      .filter((name) => name !== 'sandbox-provider')
-      .map((name) => `| ${[name, ...timesOf(name, built.small), ...timesOf(name, built.large)].join(' | ')} |`);
-    expect(rows.filter((row) => !restarts.includes(`\n${row}\n`))).toEqual([]);
   });
 
   test('small: allows only these connections between pods, and only the verifier may leave the cluster', () => {
@@ -146,22 +135,7 @@ test("small: mounts every policy for the store's set-up", () => {
   }
 });
 
-function readDocs(page: string): string {
-  return readFileSync(`${import.meta.dirname}/../../docs/host/${page}.md`, 'utf8');
-}
-
 function secretsUsed(manifests: readonly Manifest[]): string[] {
   const volumes = workloadsOf(manifests).flatMap(({ pod }) => pod.volumes ?? []);
   return volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => key));
-}
-
-function timesOf(name: string, { manifests }: Built): unknown[] {
-  return workloadsOf(manifests)
-    .filter((workload) => workload.name === name)
-    .flatMap(({ pod }) =>
-      pod.containers.flatMap((container) => {
-        const { config } = settingsOf(container, pod, manifests);
-        return [config.SHUTDOWN_DELAY_SECONDS, config.SHUTDOWN_GRACE_SECONDS, pod.terminationGracePeriodSeconds];
-      }),
-    );
 }
