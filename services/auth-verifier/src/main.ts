@@ -29,7 +29,6 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, hea
     redis,
     keys,
     codec,
-    reuse: config.VERDICT_REUSE,
     verifiedSeconds: config.VERDICT_TTL_SECONDS,
     refusedSeconds,
     leaseMs: waitMs + timeoutMs + leaseMarginMs,
@@ -44,7 +43,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, hea
     forget: (user) => verifier.forget(user),
     log,
   });
-  // Without its cache, it would accept a replay.
+  // Without its cache, it would repeat the queries of other verifiers.
   await awaitFirstAttempt(redis);
   await serve(server, config.PORT, ({ url }) => verificationRoute(url));
 });

@@ -89,7 +89,7 @@ test('other processes wait for a killed one no longer than the provider timeout'
   const lost = verify(killed, 'a').catch(() => 'lost');
   await expect.poll(() => standIn.requests.length).toBe(1);
   // The lease of the killed process must not end before the other one looks.
-  const lease = await redis.command('keys', '{echodrop:3}:question:*');
+  const lease = await redis.command('keys', '{echodrop:3}:lease:*');
   expect(await redis.command('pexpire', lease, String(patienceMs))).toBe('1');
   const waiting = verify(other, 'a');
   await killed.process.kill();
