@@ -15,7 +15,7 @@ export function proofOf(credentials: Credentials, { advertised }: Provider): Pro
 export function isSchemeSupported(credentials: Credentials, { profile }: Provider): boolean {
   if (credentials.version === 1) return profile.signsRequests;
   const scheme = credentials.authorization.split(/[ \t]/, 1)[0]?.toLowerCase();
-  return profile.schemes.some((known) => known.toLowerCase() === scheme);
+  return profile.schemes.some((supported) => supported.toLowerCase() === scheme);
 }
 
 /** Whether a provider may accept the proof only once: signed headers have a nonce, secrets and bearer tokens do not. */

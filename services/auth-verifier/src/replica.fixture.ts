@@ -63,9 +63,7 @@ export class Replica implements AsyncDisposable {
     const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
     const redis = this.#observed(settings.slowMs);
     const cache = new VerdictCache({ redis, keys, codec, ...times });
-    this.verifier = this.#resources.use(
-      new Verifier({ known: providers, cache, providers: identityProviders, events }),
-    );
+    this.verifier = this.#resources.use(new Verifier({ providers, cache, identityProviders, events }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

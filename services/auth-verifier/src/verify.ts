@@ -10,9 +10,9 @@ import type { VerdictCache } from './verdicts/verdict-cache.ts';
 import type { Decision } from './verdicts/verdict-codec.ts';
 
 interface VerifierDeps {
-  readonly known: readonly Provider[];
+  readonly providers: readonly Provider[];
   readonly cache: VerdictCache;
-  readonly providers: IdentityProviders;
+  readonly identityProviders: IdentityProviders;
   readonly events: VerifierEvents;
 }
 
@@ -43,7 +43,7 @@ export class Verifier implements AsyncDisposable {
 
   async verify(request: VerificationRequest): Promise<Verdict> {
     const { credentials } = request;
-    const provider = findProvider(this.#deps.known, credentials);
+    const provider = findProvider(this.#deps.providers, credentials);
     if (!provider) return { outcome: 'provider_unknown' };
     if (!isSchemeSupported(credentials, provider)) {
       const verdict = { outcome: 'refused', cause: 'unsupported_scheme' } as const;
@@ -118,7 +118,7 @@ export class Verifier implements AsyncDisposable {
   async #query({ credentials, clientAddress, provider }: KeyedRequest): Promise<QueryResult> {
     const authorization =
       credentials.version === 2 ? credentials.authorization : signRequest(provider.advertised, credentials);
-    const result = await this.#deps.providers.query(provider, authorization, clientAddress);
+    const result = await this.#deps.identityProviders.query(provider, authorization, clientAddress);
     this.#deps.events.verificationCompleted(provider, result.verdict, result.source, result.seconds);
     return result;
   }
