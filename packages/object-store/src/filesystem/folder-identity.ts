@@ -7,7 +7,7 @@ import { fromStore } from '../store-body.ts';
 const idPattern = /^[0-9a-f-]{36}$/;
 
 /**
- * Tells a store's folder from another one at the same path: below a mount point lies the folder of the parent file system, which appears if the
+ * Distinguishes a store's folder from another one at the same path: below a mount point lies the folder of the parent file system, which appears if the
  * mount is lost. The file `store-id` has the id of a folder.
  */
 export class FolderIdentity {
