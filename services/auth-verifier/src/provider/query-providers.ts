@@ -54,7 +54,7 @@ export class IdentityProviders implements AsyncDisposable {
   readonly #options: ProviderOptions;
   readonly #connections: ProviderConnections;
   readonly #breakers = new Map<Provider, ProviderCircuitBreaker>();
-  /** Tokens for which a provider responded with 429, until it may be asked again. */
+  /** Tokens for which a provider responded with 429, for the time of its Retry-After. */
   readonly #rateLimited = new LRUCache<string, true>({ ...tokenLimit, perf: Date });
   /** Subjects of recently verified tokens. */
   readonly #subjects = new LRUCache<string, string>({ ...tokenLimit, perf: Date, ttl: subjectMs });

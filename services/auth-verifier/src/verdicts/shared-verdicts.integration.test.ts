@@ -284,7 +284,7 @@ test('after a key rotation, the older key finds nothing', async () => {
   expect(standIn.requests).toHaveLength(2);
 });
 
-test.each(['', '{', '{}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}}'])(
+test.each(['', '{', '{}', '{"outcome":"verified"}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}}'])(
   'ignores an invalid value: %j',
   async (value) => {
     const one = await replica();
