@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { variableOf } from '@echodrop/client/local-system';
+import { removedSettings } from '@echodrop/service/removed-settings';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -20,23 +21,29 @@ const elsewhere = ['HOST', 'PORT', 'OPS_PORT', 'BUILD_REVISION', 'REDIS_URL', 'O
 
 test('.env.example contains exactly the variables of docker-compose.yml and deploy/compose.pull.yml', () => {
   const named = example.matchAll(/^(?:# )?([A-Z][A-Z\d_]+)=/gm).map(([, name]) => name);
-  const read = (composeText + pullText).matchAll(/\$\{([A-Z\d_]+)/g).map(([, name]) => name);
+  const read = (composeText + pullText)
+    .matchAll(/\$\{([A-Z\d_]+)/g)
+    .flatMap(([, name = '']) => (name in removedSettings ? [] : [name]));
   expect([...new Set(named)].sort()).toEqual([...new Set([...read, 'COMPOSE_FILE', 'COMPOSE_PROFILES'])].sort());
 });
 
-test.each(serviceNames)('%s gets exactly its settings, and all are in .env.example', (name) => {
-  const settings = settingsOf(name);
-  const given = Object.entries(composeFile.services[name]?.environment ?? {}).map(([each, value]) =>
-    value.startsWith('/run/secrets/') ? each.replace(/_FILE$/, '') : each,
-  );
-  const missing = settings.filter((each) => !given.includes(each) && !elsewhere.includes(each));
-  expect({ missing, unknown: given.filter((each) => !settings.includes(each)) }).toEqual({
-    missing: [],
-    unknown: [],
-  });
-  const names = settings.map((each) => (/^(FILM_)?CONCURRENCY$/.test(each) ? variableOf(name, each) : each));
-  expect(names.filter((each) => !new RegExp(`\\b${each}\\b`).test(example))).toEqual([]);
-});
+test.each(serviceNames)(
+  '%s gets exactly its settings, all in .env.example, and removed ones of which it warns',
+  (name) => {
+    const settings = settingsOf(name);
+    const removed = Object.keys(removedSettings).filter((each) => removedSettings[each]?.readers.includes(name));
+    const given = Object.entries(composeFile.services[name]?.environment ?? {}).map(([each, value]) =>
+      value.startsWith('/run/secrets/') ? each.replace(/_FILE$/, '') : each,
+    );
+    const missing = [...settings, ...removed].filter((each) => !given.includes(each) && !elsewhere.includes(each));
+    expect({ missing, unknown: given.filter((each) => ![...settings, ...removed].includes(each)) }).toEqual({
+      missing: [],
+      unknown: [],
+    });
+    const names = settings.map((each) => (/^(FILM_)?CONCURRENCY$/.test(each) ? variableOf(name, each) : each));
+    expect(names.filter((each) => !new RegExp(`\\b${each}\\b`).test(example))).toEqual([]);
+  },
+);
 
 test('every service accepts the settings of .env.example', () => {
   for (const name of serviceNames) {

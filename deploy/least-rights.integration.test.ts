@@ -59,7 +59,6 @@ describeWithMinio('every service works with the rights from deploy/make-secrets'
       ...patientSettings,
       UPLOADS_PER_MINUTE_PER_USER: '1000',
       UPLOADS_PER_MINUTE_PER_KEY: '1000',
-      VERDICT_REUSE: 'retry',
     };
     stack = parts.use(await startStack({ settings: { ...store, ...settings, S3_ENDPOINT: proxy.endpoint }, of }));
   });

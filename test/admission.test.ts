@@ -274,8 +274,20 @@ test('an address is refused if its uploads keep failing verification; other addr
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
   for (let n = 0; n < 3; n += 1)
     expect((await upload(stack, { version: 1, parts, ...from('192.0.2.66') })).status).toBe(401);
-  const refused = await upload(stack, { media: photo, ...from('192.0.2.66') });
-  expect(refused.status).toBe(429);
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(5);
+  // The proxy appends the client's address to what the client sent.
+  for (const address of ['192.0.2.66', '192.0.2.1, 192.0.2.66']) {
+    const refused = await upload(stack, { media: photo, ...from(address) });
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(5);
+  }
   for (let n = 0; n < 4; n += 1) expect((await upload(stack, { media: photo, ...from('192.0.2.1') })).status).toBe(200);
+});
+
+test('X-Forwarded-For from an untrusted client is ignored', async () => {
+  await using stack = await gatewayWith({ UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: '1' });
+  const parts = [key, ...wrongSecrets, message, file(photo)];
+  const statuses = [];
+  for (const address of ['192.0.2.66', '192.0.2.1'])
+    statuses.push((await upload(stack, { version: 1, parts, headers: { 'X-Forwarded-For': address } })).status);
+  expect(statuses).toEqual([401, 429]);
 });

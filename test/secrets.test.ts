@@ -33,7 +33,6 @@ const settings = {
   PROBE_QUEUE_SECRET: `${mark()},${mark()}`,
   RENDITION_QUEUE_SECRET: `${mark()},${mark()}`,
   USER_ID_SECRET: mark(),
-  VERDICT_REUSE: 'retry',
   UPLOADS_PER_MINUTE_PER_USER: '1000',
   UPLOADS_PER_MINUTE_PER_KEY: '1000',
 };

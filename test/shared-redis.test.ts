@@ -22,7 +22,6 @@ async function startCommunity(redis: RunningRedis, prefix: string): Promise<Stac
       VERIFIER_SECRET: `the secret of the verifier of ${prefix}`,
       UPLOADS_PER_MINUTE_PER_USER: '1000',
       UPLOADS_PER_MINUTE_PER_KEY: '1000',
-      VERDICT_REUSE: 'retry',
     },
   });
 }
@@ -64,7 +63,7 @@ test('two communities with different prefixes share one Redis, and neither uses 
   for (const prefix of prefixes) {
     const own = keys.filter(isOf(prefix)).map((key) => key.replaceAll(/[{}]/g, '').split(':').slice(1, 3).join(':'));
     expect(own.join(' ')).toMatch(/idempotency:3/);
-    for (const kind of ['probe-photos:meta', 'probe-films:meta', 'rendition-films:meta', '3:verdict', '3:use'])
+    for (const kind of ['probe-photos:meta', 'probe-films:meta', 'rendition-films:meta', '3:verdict'])
       expect(own).toContain(kind);
     expect(own.some((name) => name.startsWith('uploads-of-user'))).toBe(true);
     expect(channels.filter(isOf(prefix))).not.toEqual([]);

@@ -32,7 +32,7 @@ const examples: Readonly<Record<string, string>> = {
   ...{ MAX_PIXELS: '50000000', MEDIA_TYPES_OFF: 'avif,tiff', MEDIA_SANDBOX: 'limits-only', SCRATCH_DIR: '/scratch' },
   ...{ CONCURRENCY: '3', FILM_CONCURRENCY: '3', SLOW_CONCURRENCY: '3' },
   IDENTITY_PROVIDERS: `https://a.example/verify, mastodon ${signIn.provider}=http://127.0.0.1:3000/verify`,
-  ...{ VERDICT_TTL_SECONDS: '30', VERDICT_REUSE: 'retry', PROVIDER_TIMEOUT_MS: '3000' },
+  ...{ VERDICT_TTL_SECONDS: '30', PROVIDER_TIMEOUT_MS: '3000' },
   ...{ SITE_NAME: 'Town photos', ABUSE_CONTACT: 'mailto:abuse@media.example', ROBOTS: 'index', OEMBED_DISCOVERY: '1' },
   ...{ WEB_UPLOAD: '1', UPLOAD_URL: 'https://upload.example', WEB_UPLOAD_FILL: '{"apiKey":"key"}' },
   WEB_SIGN_IN: JSON.stringify([signIn]),

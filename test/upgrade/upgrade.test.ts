@@ -1,6 +1,7 @@
 import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mediaObjectKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
+import { removedSettings } from '@echodrop/service/removed-settings';
 import { adminOf } from '@echodrop/testkit/admin-of';
 import type { Stack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -93,9 +94,11 @@ describe.each(known)('after an upgrade from %s', (release) => {
     await adminOf(stack, 'verify-store', '--moved', '--bytes');
   });
 
-  test.each(serviceNames)('%s reads and accepts every setting', (service) => {
+  test.each(serviceNames)('%s accepts every setting, and reads it or warns that it was removed', (service) => {
     const settings = baseline.settings[service] ?? {};
-    expect(Object.keys(settings).filter((name) => !settingsOf(service).includes(name))).toEqual([]);
+    const warned = Object.keys(removedSettings).filter((name) => removedSettings[name]?.readers.includes(service));
+    const known = [...settingsOf(service), ...warned];
+    expect(Object.keys(settings).filter((name) => !known.includes(name))).toEqual([]);
     expect(() => serviceConfigs[service].readConfig(settings)).not.toThrow();
   });
 

@@ -1,5 +1,6 @@
 import { InvalidSettings } from '@echodrop/service/env';
 import type { ProcessSettings } from '@echodrop/service/process-settings';
+import { findRemovedSettings } from '@echodrop/service/removed-settings';
 import { readStoreConfig, readSweepConfig } from '../../../services/admin/src/config.ts';
 import { type ServiceName, serviceConfigs } from '../../local/services.ts';
 import {
@@ -44,7 +45,9 @@ export function settingsOf(container: Container, pod: PodSpec, manifests: readon
   ];
   const names = entries.map(([name]) => name);
   faults.push(...names.filter((name, n) => names.indexOf(name) < n).map((name) => `${name} is set twice`));
-  const config = read(serviceOf(container), Object.fromEntries(entries), faults);
+  const env = Object.fromEntries(entries);
+  faults.push(...findRemovedSettings(serviceOf(container) ?? '', env));
+  const config = read(serviceOf(container), env, faults);
   if (faults.length === 0)
     faults.push(...names.filter((name) => !(name in config)).map((name) => `knows no setting ${name}`));
   return { config, faults };

@@ -1,4 +1,5 @@
 import { InvalidSettings, isSecret, readSettings } from '@echodrop/service/env';
+import { findRemovedSettings } from '@echodrop/service/removed-settings';
 import { type ServiceName, serviceConfigs } from '../../local/services.ts';
 import { faultsIf } from '../checks/manifests.ts';
 import { type ClusterSettings, clusterSettings } from './cluster-settings.ts';
@@ -52,7 +53,10 @@ function faultOf(name: string, file: string): string[] {
   if (Object.hasOwn(clusterSettings, name))
     return file === 'settings' ? [] : [`${file}.env: ${name} belongs in settings.env`];
   const isRead = readersOf(name).some((service) => file === 'settings' || service === file);
-  if (!isRead) return [`${file}.env: nothing reads ${name}`];
+  if (!isRead) {
+    const [removed] = services.flatMap((service) => findRemovedSettings(service, { [name]: 'set' }));
+    return [`${file}.env: ${removed ?? `nothing reads ${name}`}`];
+  }
   return isSecretName(name) ? [`${file}.env: ${name} is a secret, put it into the Secret echodrop-secrets`] : [];
 }
 

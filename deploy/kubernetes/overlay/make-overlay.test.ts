@@ -163,6 +163,7 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
 
   test.for([
     ['nothing reads UPLOAD_BUFER_BYTES', { UPLOAD_BUFER_BYTES: '1' }],
+    ['VERDICT_REUSE was removed', { VERDICT_REUSE: 'off' }],
     ['API_KEYS is a secret, put it into the Secret echodrop-secrets', { API_KEYS: 'town=1234' }],
     ['QUEUE_REDIS_URL is a secret', { QUEUE_REDIS_URL: 'redis://queue' }],
     ['UPLOAD_URL must be an https address with a host name and without a port', { UPLOAD_URL: 'http://up.example' }],

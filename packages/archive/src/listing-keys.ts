@@ -1,5 +1,6 @@
 import { listingPrefix, ownersPrefix } from '@echodrop/object-store/object-keys';
 import { maxRecordTime, type StoredRecord } from '@echodrop/record';
+import { z } from 'zod';
 import { ownerHash } from './owner.ts';
 
 /** What the listing entries of a record contain. */
@@ -22,6 +23,10 @@ export interface ParsedListingKey {
 
 // An entry's name is the time left until `maxRecordTime`, in 13 digits, so that the newest sorts first, and the media id.
 const entryName = /^\d{13}-[0-9A-Za-z]{10}$/;
+
+/** The place in a listing after which a page begins. */
+export const cursorShape = z.string().regex(entryName);
+
 const entryKey =
   /^(?<prefix>by-time\/|by-user\/[0-9a-f]{32}\/)(?:days\/(?<day>\d{5})\/)?(?<name>(?<left>\d{13})-(?<id>[0-9A-Za-z]{10}))$/;
 // The first digits of a name, which change every 10^8 ms: 28 hours.

@@ -95,8 +95,6 @@ export const refusals = {
       provider: 'The identity provider rejected the credentials.',
       unsupported_scheme:
         'The identity provider does not support this authorization scheme. Begin the value with the one that it supports: Bearer or OAuth.',
-      replay:
-        'These credentials were used before, or the server cannot rule that out. Make a new signature for every request, also for a repeated one.',
     },
   ],
   provider_unknown: [

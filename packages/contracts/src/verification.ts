@@ -21,7 +21,7 @@ export type VerificationRequest = z.infer<typeof verificationRequestShape>;
 
 export const verificationRequestShape = z.object({
   credentials: credentialsShape,
-  /** The client's address, which distinguishes a repeat from a replay; empty if unknown. */
+  /** The client's address; empty if unknown. Networks share the queries of a provider fairly. */
   clientAddress: z.string(),
 });
 
@@ -49,7 +49,7 @@ export type Verdict = z.infer<typeof verdictShape>;
 
 export const verdictShape = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('verified'), caller: callerShape }),
-  // `cause`: `unsupported_scheme` or `replay` if the provider was not queried; other releases may send others.
+  // `cause`: `unsupported_scheme` if the provider was not queried; other releases may send others.
   z.object({ outcome: z.literal('refused'), cause: z.string().optional() }),
   z.object({ outcome: z.literal('provider_unknown') }),
   z.object({ outcome: z.literal('provider_unavailable'), retryAfterSeconds: z.number().int().min(1) }),

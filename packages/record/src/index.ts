@@ -4,6 +4,7 @@ export {
   isTombstone,
   type MediaRecord,
   maxAltCharacters,
+  mediaIdShape,
   newMediaId,
   publicRecord,
   type RecordPage,

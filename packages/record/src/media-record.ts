@@ -1,4 +1,5 @@
 import { customAlphabet } from 'nanoid';
+import { z } from 'zod';
 
 export interface RecordUser {
   readonly id: bigint;
@@ -70,7 +71,10 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** A new media id: 10 characters of base62 from the system's secure random source (59 bits). */
 export const newMediaId: () => string = customAlphabet(base62, 10);
 
+const mediaIdPattern = /^[0-9A-Za-z]{10}$/;
+export const mediaIdShape = z.string().regex(mediaIdPattern);
+
 /** Whether `text` has the shape of a media id. */
 export function isMediaId(text: string): boolean {
-  return /^[0-9A-Za-z]{10}$/.test(text);
+  return mediaIdPattern.test(text);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { exactNumber, parseExactJson } from './exact-json.ts';
-import { isMediaId, maxAltCharacters, type StoredRecord, type Tombstone } from './media-record.ts';
+import { maxAltCharacters, mediaIdShape, type StoredRecord, type Tombstone } from './media-record.ts';
 
 const version = 1;
 
@@ -40,7 +40,7 @@ const hash = z.string().regex(/^[0-9a-f]{32}$/);
 const pixels = z.int().min(1);
 const commonShape = z.object({
   version: z.literal(version),
-  id: z.string().refine(isMediaId),
+  id: mediaIdShape,
   media_key: hash,
   timestamp: time,
 });

@@ -14,6 +14,7 @@ import { Metrics } from './metrics/metrics.ts';
 import { createOpsServer } from './ops-server.ts';
 import type { ProcessSettings } from './process-settings.ts';
 import { secretsIn } from './reason-of.ts';
+import { findRemovedSettings } from './removed-settings.ts';
 import { escapeLine } from './terminal-text.ts';
 import { startTracing } from './tracing/start-tracing.ts';
 
@@ -59,6 +60,7 @@ export async function runService<C extends ProcessSettings>(
   const stopped = once(stopping, 'abort');
   const log = createLog(name, config.LOG_LEVEL);
   logWhatNodePrints(log);
+  for (const sentence of findRemovedSettings(name, process.env)) log.warn(sentence);
   const metrics = new Metrics(name);
   const health = new Health(log, secretsIn(config));
   const resources = new AsyncDisposableStack();

@@ -66,7 +66,6 @@ test.each([
     { IDENTITY_PROVIDERS: 'https://user:password@a.example/' },
     'IDENTITY_PROVIDERS entry 1 has an address with a user or a fragment',
   ],
-  [{ VERDICT_REUSE: 'never' }, 'VERDICT_REUSE must be one of ttl, retry, off'],
   [{ CACHE_KEY_SECRET: 'a secret of this test,short' }, 'CACHE_KEY_SECRET must have at least 16 characters'],
   [{ VERIFIER_SECRET: 'short' }, 'VERIFIER_SECRET must have at least 16 characters'],
   [{ VERDICT_TTL_SECONDS: '3601' }, 'VERDICT_TTL_SECONDS must be a whole number from 0 to 3600'],

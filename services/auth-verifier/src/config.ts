@@ -1,6 +1,6 @@
 import { verifierSecret } from '@echodrop/contracts/secret-settings';
 import { identityProviders } from '@echodrop/identity-provider/provider';
-import { choice, port, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
+import { port, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis/redis';
 
@@ -26,10 +26,6 @@ export const settings = {
       'comma-separated `[profile ]advertised[=upstream]`: the URL that clients sign for and, if different, the one to query ' +
         '([more](identity-providers.md#identity_providers); `npm start`: the sandbox)',
     ),
-  VERDICT_REUSE: choice(['ttl', 'retry', 'off'], 'ttl').describe(
-    'who may repeat a signed header: `ttl` anyone while the verdict is cached, `retry` the same client IP address, `off` no one ' +
-      '([more](identity-providers.md#reuse-of-a-proof))',
-  ),
   VERDICT_TTL_SECONDS: wholeNumber({ default: 60, max: 3600 }).describe('how long a verified caller is cached'),
   PROVIDER_TIMEOUT_MS: wholeNumber({ default: 5000, min: 1, max: maxProviderMs }).describe(
     'limit of one request to a provider',

@@ -11,10 +11,10 @@ import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 export type NotQueried = 'circuit_open' | 'token_rate_limited' | 'busy';
 
 /**
- * `undecided`: another auth-verifier's query with the same proof had no outcome. `replay`: the proof was used before, or may have been.
+ * `undecided`: another auth-verifier's query with the same proof had no outcome.
  * `unsupported_scheme`: the provider does not support the proof's scheme.
  */
-type VerdictSource = 'provider' | 'cache' | 'undecided' | 'replay' | 'unsupported_scheme' | NotQueried;
+type VerdictSource = 'provider' | 'cache' | 'undecided' | 'unsupported_scheme' | NotQueried;
 
 export type VerifierEvents = ReturnType<typeof createVerifierEvents>;
 

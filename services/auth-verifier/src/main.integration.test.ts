@@ -23,6 +23,7 @@ test('the process verifies, works without its cache, logs no credentials and sto
       REDIS_URL: patientCache(redis),
       PROVIDER_TIMEOUT_MS: patientSettings.PROVIDER_TIMEOUT_MS,
       VERDICT_TTL_SECONDS: '34',
+      VERDICT_REUSE: 'retry',
       VERIFIER_SECRET: secret,
       CACHE_KEY_SECRET: secret,
       USER_ID_SECRET: secret,
@@ -79,5 +80,6 @@ test('the process verifies, works without its cache, logs no credentials and sto
   const { exitCode, stderr } = await service;
   expect([exitCode, stderr]).toEqual([0, '']);
   expect(log).toContain('provider responded with 500');
+  expect(log.match(/.*VERDICT_REUSE was removed/g)).toEqual([expect.stringContaining('"level":"warn"')]);
   for (const word of ['hunter2', secret]) expect(log).not.toContain(word);
 });

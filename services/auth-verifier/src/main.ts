@@ -21,7 +21,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, hea
     connectRedis(cacheRedis(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log.child({ redis: 'cache' })),
   );
   health.addOptionalCheck('cache', () => checkRedis(redis));
-  const { IDENTITY_PROVIDERS: known, PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
+  const { IDENTITY_PROVIDERS: providers, PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
   const waitMs = queryWaitMs(timeoutMs);
   const keys = new CacheKeys(config.CACHE_KEY_SECRET, redis.names);
   const codec = new VerdictCodec(config.CACHE_KEY_SECRET, new Forgeries(log, metrics));
@@ -29,22 +29,21 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, hea
     redis,
     keys,
     codec,
-    reuse: config.VERDICT_REUSE,
     verifiedSeconds: config.VERDICT_TTL_SECONDS,
     refusedSeconds,
     leaseMs: waitMs + timeoutMs + leaseMarginMs,
   });
-  const providers = resources.use(new IdentityProviders({ timeoutMs, waitMs, userIdSecret, events }));
-  providers.registerCircuitMetrics(metrics, known);
-  const verifier = resources.use(new Verifier({ known, cache, providers, events }));
+  const identityProviders = resources.use(new IdentityProviders({ timeoutMs, waitMs, userIdSecret, events }));
+  identityProviders.registerCircuitMetrics(metrics, providers);
+  const verifier = resources.use(new Verifier({ providers, cache, identityProviders, events }));
   const server = verificationServer({
     secret: config.VERIFIER_SECRET,
-    providers: known.map(({ advertised }) => advertised),
+    providers: providers.map(({ advertised }) => advertised),
     verify: (request) => verifier.verify(request),
     forget: (user) => verifier.forget(user),
     log,
   });
-  // Without its cache, it would accept a replay.
+  // Without its cache, it would repeat the queries of other verifiers.
   await awaitFirstAttempt(redis);
   await serve(server, config.PORT, ({ url }) => verificationRoute(url));
 });

@@ -13,8 +13,6 @@ import { patienceMs } from '@echodrop/testkit/patience';
 import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/query-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
-import { lookUp } from './verdicts/cache-scripts.ts';
-import type { Reuse } from './verdicts/proof-keys.ts';
 import { VerdictCache } from './verdicts/verdict-cache.ts';
 import { VerdictCodec } from './verdicts/verdict-codec.ts';
 import { Verifier } from './verify.ts';
@@ -24,12 +22,11 @@ interface ReplicaSettings {
   readonly providers: readonly Provider[];
   readonly verifiedSeconds?: number;
   readonly keySecret?: RotatedSecret;
-  readonly reuse?: Reuse;
   /** Short only if the provider or the cache never responds. */
   readonly timeoutMs?: number;
   readonly cacheTimeoutMs?: number;
-  /** Extra delay for reads of a key in the cache. */
-  readonly slowMs?: (name: string) => number;
+  /** Extra delay of each look into the cache. */
+  readonly slowMs?: number;
 }
 
 /** One of several verifiers, which share only the cache. */
@@ -42,14 +39,7 @@ export class Replica implements AsyncDisposable {
   readonly #resources = new AsyncDisposableStack();
 
   constructor(settings: ReplicaSettings) {
-    const {
-      redisUrl,
-      providers,
-      verifiedSeconds = 60,
-      reuse = 'ttl',
-      timeoutMs = patienceMs,
-      cacheTimeoutMs = patienceMs,
-    } = settings;
+    const { redisUrl, providers, verifiedSeconds = 60, timeoutMs = patienceMs, cacheTimeoutMs = patienceMs } = settings;
     const log = createLog('auth-verifier', 'silent');
     const patient = { ...failFast, connectTimeout: patienceMs, socketTimeout: patienceMs };
     this.redis = this.#resources.use(
@@ -72,10 +62,8 @@ export class Replica implements AsyncDisposable {
     identityProviders.registerCircuitMetrics(this.metrics, providers);
     const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
     const redis = this.#observed(settings.slowMs);
-    const cache = new VerdictCache({ redis, keys, codec, reuse, ...times });
-    this.verifier = this.#resources.use(
-      new Verifier({ known: providers, cache, providers: identityProviders, events }),
-    );
+    const cache = new VerdictCache({ redis, keys, codec, ...times });
+    this.verifier = this.#resources.use(new Verifier({ providers, cache, identityProviders, events }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -87,9 +75,9 @@ export class Replica implements AsyncDisposable {
       get: (target, property) => {
         const value: unknown = Reflect.get(target, property);
         if (typeof value !== 'function') return value;
-        if (!String(property).startsWith(lookUp.name)) return value.bind(target);
+        if (property !== 'echodropLookUp') return value.bind(target);
         return async (...args: unknown[]) => {
-          if (slowMs) await sleep(Math.max(...args.map((each) => slowMs(String(each)))));
+          if (slowMs) await sleep(slowMs);
           const reply = await value.apply(target, args);
           this.looks += 1;
           return reply;

@@ -1,10 +1,10 @@
 import { mia, type StandInProvider, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { Secret } from '@echodrop/service/secret';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { echo, Replica } from './replica.fixture.ts';
-import type { Reuse } from './verdicts/proof-keys.ts';
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;
@@ -24,8 +24,8 @@ afterEach(() => parts.disposeAsync());
 
 afterAll(() => redis[Symbol.asyncDispose]());
 
-async function replica(reuse: Reuse): Promise<Replica> {
-  const one = parts.use(new Replica({ redisUrl: redis.url, providers: [standIn.provider], reuse }));
+async function replica(settings: Partial<ConstructorParameters<typeof Replica>[0]> = {}): Promise<Replica> {
+  const one = parts.use(new Replica({ redisUrl: redis.url, providers: [standIn.provider], ...settings }));
   await waitUntil('the cache connection', async () => one.redis.status === 'ready');
   return one;
 }
@@ -59,36 +59,32 @@ async function watchCommands(): Promise<() => Promise<string[]>> {
   };
 }
 
-test.each<[Reuse, number, number]>([
-  ['ttl', 2, 1],
-  ['retry', 2, 2],
-])('%s: a fresh proof takes %i round trips to the cache, a repeat %i', async (reuse, fresh, repeat) => {
-  const one = await replica(reuse);
-  const commands = await watchCommands();
-  // The first use of a script on a connection sends its text, in one command too.
-  for (const nonce of ['first', 'second']) {
-    await verify(one, nonce);
-    await one.verifier[Symbol.asyncDispose]();
-    expect(await commands()).toHaveLength(fresh);
-    await verify(one, nonce);
-    await one.verifier[Symbol.asyncDispose]();
-    expect(await commands()).toHaveLength(repeat);
-  }
-  expect(standIn.requests).toHaveLength(2);
-});
+const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
 
-test('off: a fresh proof takes two round trips to the cache, a replay one', async () => {
-  const one = await replica('off');
-  const commands = await watchCommands();
-  expect(await verify(one, 'a')).toMatchObject({ outcome: 'verified' });
-  await one.verifier[Symbol.asyncDispose]();
-  expect(await commands()).toHaveLength(2);
-  expect(await verify(one, 'a')).toEqual({ outcome: 'refused', cause: 'replay' });
-  expect(await commands()).toHaveLength(1);
-});
+test.each([
+  ['', [newer], 2, 1],
+  // A look and a write under each secret; a repeat finds the verdict under the first.
+  [' during a rotation of secrets', [newer, older], 4, 1],
+] as const)(
+  'a fresh proof%s takes as many round trips to the cache as it must',
+  async (_, keySecret, fresh, repeat) => {
+    const one = await replica({ keySecret });
+    const commands = await watchCommands();
+    // The first use of a script on a connection sends its text, in one command too.
+    for (const nonce of ['first', 'second']) {
+      await verify(one, nonce);
+      await one.verifier[Symbol.asyncDispose]();
+      expect(await commands()).toHaveLength(fresh);
+      await verify(one, nonce);
+      await one.verifier[Symbol.asyncDispose]();
+      expect(await commands()).toHaveLength(repeat);
+    }
+    expect(standIn.requests).toHaveLength(2);
+  },
+);
 
 test('a verified caller does not wait for the cache; a repeat does, without a second query', async () => {
-  const one = await replica('ttl');
+  const one = await replica();
   standIn.behaviour = async (socket) => {
     await redis.freeze();
     mia(socket);
@@ -101,7 +97,7 @@ test('a verified caller does not wait for the cache; a repeat does, without a se
 });
 
 test('shutdown waits for pending cache writes', async () => {
-  const [one, other] = [await replica('ttl'), await replica('ttl')];
+  const [one, other] = [await replica(), await replica()];
   standIn.behaviour = async (socket) => {
     await redis.freeze();
     mia(socket);

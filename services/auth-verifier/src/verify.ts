@@ -5,20 +5,20 @@ import type { VerifierEvents } from './events.ts';
 import { findProvider } from './find-provider.ts';
 import { isSchemeSupported, isSingleUse } from './proof.ts';
 import { type IdentityProviders, type QueryResult, unavailable } from './provider/query-providers.ts';
-import type { ProofKeys } from './verdicts/proof-keys.ts';
-import type { Use, UseEnd, VerdictCache } from './verdicts/verdict-cache.ts';
+import type { ProofKeys } from './verdicts/cache-keys.ts';
+import type { VerdictCache } from './verdicts/verdict-cache.ts';
 import type { Decision } from './verdicts/verdict-codec.ts';
 
 interface VerifierDeps {
-  readonly known: readonly Provider[];
+  readonly providers: readonly Provider[];
   readonly cache: VerdictCache;
-  readonly providers: IdentityProviders;
+  readonly identityProviders: IdentityProviders;
   readonly events: VerifierEvents;
 }
 
-interface Shown extends VerificationRequest {
+interface KeyedRequest extends VerificationRequest {
   readonly provider: Provider;
-  readonly proofKeys: ProofKeys;
+  readonly keys: ProofKeys;
 }
 
 /** A running verification; until it is settled, this process starts no other for the same proof. */
@@ -34,8 +34,8 @@ interface Running {
  */
 export class Verifier implements AsyncDisposable {
   readonly #deps: VerifierDeps;
-  readonly #shared = new Map<string, Running>();
-  readonly #settling = new Set<Promise<void>>();
+  /** By the hash of the proof. */
+  readonly #running = new Map<string, Running>();
 
   constructor(deps: VerifierDeps) {
     this.#deps = deps;
@@ -43,13 +43,14 @@ export class Verifier implements AsyncDisposable {
 
   async verify(request: VerificationRequest): Promise<Verdict> {
     const { credentials } = request;
-    const provider = findProvider(this.#deps.known, credentials);
+    const provider = findProvider(this.#deps.providers, credentials);
     if (!provider) return { outcome: 'provider_unknown' };
-    if (!isSchemeSupported(credentials, provider)) return this.#refuse(provider, 'unsupported_scheme');
-    const proofKeys = this.#deps.cache.keysOf(request, provider);
-    if (!proofKeys) return this.#refuse(provider, 'replay');
-    const shown = { ...request, provider, proofKeys };
-    return proofKeys.isShared ? this.#share(shown) : (await this.#run(shown).decided).verdict;
+    if (!isSchemeSupported(credentials, provider)) {
+      const verdict = { outcome: 'refused', cause: 'unsupported_scheme' } as const;
+      this.#deps.events.verificationCompleted(provider, verdict, 'unsupported_scheme');
+      return verdict;
+    }
+    return this.#share({ ...request, provider, keys: this.#deps.cache.keysOf(credentials, provider) });
   }
 
   /** @throws what Redis throws; verdicts may then still be cached */
@@ -59,83 +60,68 @@ export class Verifier implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#settling);
+    await Promise.all(this.#running.values().map(({ settled }) => settled));
   }
 
-  async #share(shown: Shown): Promise<Verdict> {
-    const { proof } = shown.proofKeys;
-    const running = this.#shared.get(proof);
-    if (!running) {
-      const begun = this.#run(shown);
-      this.#shared.set(proof, begun);
-      begun.settled.finally(() => this.#shared.delete(proof));
-      return (await begun.decided).verdict;
-    }
+  async #share(request: KeyedRequest): Promise<Verdict> {
+    const running = this.#running.get(request.keys.proofHash);
+    if (!running) return (await this.#start(request).decided).verdict;
     if (!running.isDecided) {
-      const decided = await running.decided;
-      if (!(await this.#deps.cache.isVoid(decided).catch(() => false))) return decided.verdict;
+      const decision = await running.decided;
+      if (!(await this.#deps.cache.isVoid(decision).catch(() => false))) return decision.verdict;
     }
     // Later requests find the verdict in the cache.
     await running.settled;
-    return this.#share(shown);
+    return this.#share(request);
   }
 
-  #run(shown: Shown): Running {
-    const { promise, resolve, reject } = Promise.withResolvers<Decision>();
-    const decide = (decided: Decision) => {
+  #start(request: KeyedRequest): Running {
+    const { promise: decided, resolve, reject } = Promise.withResolvers<Decision>();
+    const decide = (decision: Decision) => {
       running.isDecided = true;
-      resolve(decided);
+      resolve(decision);
     };
-    const running = { decided: promise, settled: this.#decide(shown, decide).catch(reject), isDecided: false };
-    this.#settling.add(running.settled);
-    running.settled.finally(() => this.#settling.delete(running.settled));
+    const { proofHash } = request.keys;
+    const settled = this.#decide(request, decide)
+      .catch(reject)
+      .finally(() => this.#running.delete(proofHash));
+    const running = { decided, settled, isDecided: false };
+    this.#running.set(proofHash, running);
     return running;
   }
 
-  // Only a verified caller does not wait for the cache: after other outcomes, another process must see the result.
-  async #decide(shown: Shown, decide: (decided: Decision) => void): Promise<void> {
-    const { credentials, provider, proofKeys } = shown;
+  /** Calls `decide` once. Only a verified caller does not wait for the cache: after other outcomes, another process must see the result. */
+  async #decide(request: KeyedRequest, decide: (decision: Decision) => void): Promise<void> {
+    const { credentials, provider, keys } = request;
     const { cache, events } = this.#deps;
-    const found = await cache.find(proofKeys);
-    if (found.state === 'replay') return decide({ verdict: this.#refuse(provider, 'replay'), since: 0 });
-    if (found.state !== 'leased') {
-      const decided = found.state === 'decided' ? found : { verdict: unavailable(), since: 0 };
-      events.verificationCompleted(provider, decided.verdict, found.state === 'decided' ? 'cache' : found.state);
-      if (decided.verdict.outcome === 'verified') decide(decided);
-      await cache.settleUse(proofKeys, useEnd(decided.verdict, found.use));
-      return decide(decided);
+    const found = await cache.find(keys);
+    if (found.state === 'decided') {
+      events.verificationCompleted(provider, found.decision.verdict, 'cache');
+      return decide(found.decision);
     }
-    const { verdict: received, canHaveArrived } = await this.#query(shown);
-    // The provider may have refused only because an earlier request used up the nonce.
+    if (found.state === 'undecided') {
+      const verdict = unavailable();
+      events.verificationCompleted(provider, verdict, 'undecided');
+      return decide({ verdict, since: 0 });
+    }
+    const { verdict: received, canHaveArrived } = await this.#query(request);
+    // The provider may have refused only because an earlier query used up the nonce.
     const isUnclear = received.outcome === 'refused' && found.isPending && isSingleUse(credentials, provider);
-    const decided = { verdict: isUnclear ? unavailable() : received, since: found.since };
-    if (decided.verdict.outcome === 'verified') decide(decided);
-    const hasNoVerdict = ['provider_unavailable', 'overloaded'].includes(decided.verdict.outcome);
-    // The outcome is unknown, and repeats do not share a verdict.
-    const mayBeUsedUp = hasNoVerdict && canHaveArrived && !proofKeys.isShared;
-    const end = mayBeUsedUp ? '' : useEnd(decided.verdict, found.use);
-    await cache.settle(proofKeys, end, found, decided.verdict, hasNoVerdict && (canHaveArrived || found.isPending));
-    decide(decided);
+    const decision = { verdict: isUnclear ? unavailable() : received, since: found.since };
+    const { outcome } = decision.verdict;
+    if (outcome === 'verified') decide(decision);
+    const hasNoOutcome = outcome === 'provider_unavailable' || outcome === 'overloaded';
+    await cache.settle(keys, decision, hasNoOutcome && (canHaveArrived || found.isPending));
+    decide(decision);
   }
 
-  async #query({ credentials, clientAddress, provider }: Shown): Promise<QueryResult> {
+  async #query({ credentials, clientAddress, provider }: KeyedRequest): Promise<QueryResult> {
     const authorization =
       credentials.version === 2 ? credentials.authorization : signRequest(provider.advertised, credentials);
-    const result = await this.#deps.providers.query(provider, authorization, clientAddress);
+    const result = await this.#deps.identityProviders.query(provider, authorization, clientAddress);
     this.#deps.events.verificationCompleted(provider, result.verdict, result.source, result.seconds);
     return result;
   }
-
-  #refuse(provider: Provider, source: 'unsupported_scheme' | 'replay'): Verdict {
-    const verdict = { outcome: 'refused', cause: source } as const;
-    this.#deps.events.verificationCompleted(provider, verdict, source);
-    return verdict;
-  }
-}
-
-function useEnd({ outcome }: Verdict, use: Use): UseEnd {
-  if (outcome === 'verified') return 'confirm';
-  return use === 'first' ? 'giveBack' : '';
 }
 
 // Version 1: signs the request for the provider's advertised address, as the client would.

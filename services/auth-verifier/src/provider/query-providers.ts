@@ -22,7 +22,7 @@ const defaultRetryMs = 10_000;
 const maxRetryMs = 60 * 60_000;
 // `maxSize` instead of `max`, which would allocate all entries at once.
 const tokenLimit = { maxSize: 100_000, sizeCalculation: () => 1, ttlResolution: 0 };
-const knownMs = 60 * 60_000;
+const subjectMs = 60 * 60_000;
 
 interface ProviderOptions {
   /** For a whole request. */
@@ -54,9 +54,10 @@ export class IdentityProviders implements AsyncDisposable {
   readonly #options: ProviderOptions;
   readonly #connections: ProviderConnections;
   readonly #breakers = new Map<Provider, ProviderCircuitBreaker>();
-  readonly #resting = new LRUCache<string, true>({ ...tokenLimit, perf: Date });
+  /** Tokens for which a provider responded with 429, for the time of its Retry-After. */
+  readonly #rateLimited = new LRUCache<string, true>({ ...tokenLimit, perf: Date });
   /** Subjects of recently verified tokens. */
-  readonly #known = new LRUCache<string, string>({ ...tokenLimit, perf: Date, ttl: knownMs });
+  readonly #subjects = new LRUCache<string, string>({ ...tokenLimit, perf: Date, ttl: subjectMs });
 
   constructor(options: ProviderOptions) {
     this.#options = options;
@@ -69,8 +70,8 @@ export class IdentityProviders implements AsyncDisposable {
    */
   async query(provider: Provider, authorization: string, clientAddress: string): Promise<QueryResult> {
     const token = digestOf(provider, tokenIn(authorization));
-    const resting = this.#resting.getRemainingTTL(token);
-    if (resting > 0) return notQueried({ cause: 'token_rate_limited', retryMs: resting });
+    const retryMs = this.#rateLimited.getRemainingTTL(token);
+    if (retryMs > 0) return notQueried({ cause: 'token_rate_limited', retryMs });
     const started = performance.now();
     const result = (verdict: Verdict, canHaveArrived: boolean): QueryResult => {
       return { verdict, source: 'provider', seconds: (performance.now() - started) / 1000, canHaveArrived };
@@ -82,23 +83,23 @@ export class IdentityProviders implements AsyncDisposable {
         inSpan('query provider', 'client', { 'echodrop.provider': provider.advertised }, () =>
           this.#exchange(provider, authorization, token),
         );
-      const found = await this.#breakerOf(provider).execute(sender, this.#known.has(token), exchange);
+      const found = await this.#breakerOf(provider).execute(sender, this.#subjects.has(token), exchange);
       return 'retryMs' in found ? notQueried(found) : result(found, true);
     } catch (error) {
       this.#options.events.providerFailed(provider, error);
       if (!(error instanceof TooManyRequests)) return result(unavailable(), canHaveArrived(error));
-      this.#resting.set(token, true, { ttl: error.retryMs });
+      this.#rateLimited.set(token, true, { ttl: error.retryMs });
       return result(unavailable(error.retryMs), true);
     }
   }
 
   /** Registers the circuit state of each provider, read at each scrape: without requests, no event reports that a circuit may close. */
-  registerCircuitMetrics(metrics: Metrics, known: readonly Provider[]): void {
+  registerCircuitMetrics(metrics: Metrics, providers: readonly Provider[]): void {
     const name = 'echodrop_provider_circuit_open';
     const help =
       '1 while requests to the identity provider are suspended because it keeps failing (circuit open), 0 otherwise.';
     metrics.gaugesOnScrape({ [name]: help }, 'provider', async () =>
-      known.map((provider) => ({
+      providers.map((provider) => ({
         label: provider.advertised,
         values: { [name]: this.#breakers.get(provider)?.isOpen ? 1 : 0 },
       })),
@@ -111,7 +112,7 @@ export class IdentityProviders implements AsyncDisposable {
 
   // Tokens can be made up: only recently verified users count as senders, others by their network.
   #senderOf(token: string, clientAddress: string): string {
-    const subject = this.#known.get(token);
+    const subject = this.#subjects.get(token);
     return JSON.stringify(subject === undefined ? ['network', networkOf(clientAddress)] : ['user', subject]);
   }
 
@@ -120,13 +121,13 @@ export class IdentityProviders implements AsyncDisposable {
     if (status === 401 || status === 403) return { outcome: 'refused' };
     if (status === 429) {
       const ms = retryAfterMs(headers['retry-after']) ?? defaultRetryMs;
-      throw new TooManyRequests(Math.min(Math.max(ms, 1000), maxRetryMs), !this.#known.has(token));
+      throw new TooManyRequests(Math.min(Math.max(ms, 1000), maxRetryMs), !this.#subjects.has(token));
     }
     if (status >= 500) throw new Error(`provider responded with ${status}`);
     if (status !== 200) throw new InvalidResponse(`provider responded with ${status}`);
     const caller = readCaller(body, provider, this.#options.userIdSecret);
     if (!caller) throw new InvalidResponse(`provider responded with 200, but without ${findMissing(body, provider)}`);
-    this.#known.set(token, caller.subject);
+    this.#subjects.set(token, caller.subject);
     return { outcome: 'verified', caller };
   }
 

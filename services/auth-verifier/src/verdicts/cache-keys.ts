@@ -1,15 +1,29 @@
+import { hash } from 'node:crypto';
+import type { Credentials, ProviderUser } from '@echodrop/contracts/verification';
+import type { Provider } from '@echodrop/identity-provider/provider';
 import type { RotatedSecret } from '@echodrop/service/env';
 import type { RedisNames } from '@echodrop/service/redis/redis-names';
 import { KeyedHash } from '@echodrop/service/seals/keyed-hash';
+import { proofOf } from '../proof.ts';
 
 // Format of the entries: releases with different formats do not share entries.
 const version = 3;
 
-/** Hashed values: a proof, a use of a signed header, the client that used it, a user of a provider. */
-type Thing = 'proof' | 'use' | 'client' | 'user';
+/** The entries of one proof under one secret. */
+export interface EntryKeys {
+  readonly verdict: string;
+  /** Exists while a verifier queries the provider. */
+  readonly lease: string;
+  /** Exists while a query is running, and after one without an outcome. */
+  readonly pending: string;
+}
 
-/** Entries: verdicts, leases of running requests, requests without an outcome, users of proofs, users with void verdicts. */
-type Kind = 'verdict' | 'question' | 'unanswered' | 'use' | 'forgotten';
+export interface ProofKeys {
+  /** An unkeyed hash of the proof, which is never stored. It identifies the proof in this process, and encrypts its verdict. */
+  readonly proofHash: string;
+  /** One for each secret, in the same order in all verifiers. */
+  readonly entries: readonly EntryKeys[];
+}
 
 /** Keys in the cache are HMACs, which reveal no credentials and cannot be guessed. */
 export class CacheKeys {
@@ -22,25 +36,27 @@ export class CacheKeys {
     // A hash tag: the scripts use several keys, which Redis Cluster allows within one slot only (docs/decisions/verification.md).
     this.#prefix = names.versioned(version);
     this.forgets = `${this.#prefix}:forgets`;
-    const known = secret.flatMap((each) => (each ? [each.reveal()] : [])).sort();
-    this.#secrets = known.map((each) => new KeyedHash(each));
+    const values = secret.flatMap((each) => (each ? [each.reveal()] : [])).sort();
+    this.#secrets = values.map((each) => new KeyedHash(each));
   }
 
-  /** Number of secrets, and of hashes per value. */
-  get count(): number {
-    return this.#secrets.length;
+  ofProof(credentials: Credentials, provider: Provider): ProofKeys {
+    const proof = proofOf(credentials, provider);
+    const entries = this.#hashes('proof', proof).map((digest) => ({
+      verdict: `${this.#prefix}:verdict:${digest}`,
+      lease: `${this.#prefix}:lease:${digest}`,
+      pending: `${this.#prefix}:pending:${digest}`,
+    }));
+    return { proofHash: hash('sha256', JSON.stringify(proof)), entries };
   }
 
-  /**
-   * One hash per secret, in the same order in all verifiers. During a rotation verifiers read and write under all their secrets, so
-   * that they share entries with verifiers that have only one of them.
-   */
-  hashes(thing: Thing, parts: readonly string[]): readonly string[] {
-    const text = JSON.stringify([thing, ...parts]);
+  /** The keys that mark a user as forgotten, one for each secret. */
+  ofForgotten({ provider, subject }: ProviderUser): readonly string[] {
+    return this.#hashes('user', [provider, subject]).map((digest) => `${this.#prefix}:forgotten:${digest}`);
+  }
+
+  #hashes(kind: 'proof' | 'user', parts: readonly string[]): readonly string[] {
+    const text = JSON.stringify([kind, ...parts]);
     return this.#secrets.map((secret) => secret.hexDigest(text));
-  }
-
-  name(kind: Kind, hash: string): string {
-    return `${this.#prefix}:${kind}:${hash}`;
   }
 }

@@ -1,139 +1,114 @@
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
+import type { EntryKeys } from './cache-keys.ts';
 
-/** A Redis script. Its first key counts forgotten users. */
-interface Script {
-  readonly name: 'echodropLookUp' | 'echodropSettle' | 'echodropForget';
-  readonly lua: string;
+/**
+ * What the cache has on a proof. `cached`: a verdict. `leased`: this verifier must query the provider. `leased_elsewhere`: another verifier
+ * queries it. `unleased`: there is nothing, and the lease was not wanted. `forgets` counts the users forgotten so far.
+ */
+type LookUp =
+  | { readonly state: 'cached'; readonly verdict: string; readonly forgets: string }
+  | { readonly state: 'leased'; readonly forgets: string; readonly wasPending: boolean }
+  | { readonly state: 'leased_elsewhere' }
+  | { readonly state: 'unleased' };
+
+interface LookUpOptions {
+  /** A cached verdict that is not valid, and is deleted; empty: none. */
+  readonly invalid: string;
+  readonly mayLease: boolean;
+  /** 0: the lease is taken at once by any number of verifiers. */
+  readonly leaseMs: number;
+  readonly pendingSeconds: number;
 }
 
-// KEYS: the counter; for each of n secrets verdict, lease, pending request; then none or n uses. ARGV[1] is n.
-const layout = `
-local n = tonumber(ARGV[1])
-local function verdict(i) return KEYS[3 * i - 1] end
-local function lease(i) return KEYS[3 * i] end
-local function pending(i) return KEYS[3 * i + 1] end
-local function use(i) return KEYS[3 * n + 1 + i] end
-local hasUses = #KEYS > 3 * n + 1
--- The last arguments: n users if there are uses, then verdicts that are not valid.
-local function user(first, i) return ARGV[first + i] end
-local function isPassed(first, text)
-  for i = first + (hasUses and n or 0) + 1, #ARGV do
-    if ARGV[i] == text then return true end
-  end
-  return false
-end
-`;
+interface Settlement {
+  /** The verdict to cache, for `seconds`; 0: none. */
+  readonly verdict: string;
+  readonly seconds: number;
+  readonly isRefusal: boolean;
+  /** Whether the provider may have received the proof and its response is unknown. */
+  readonly isPending: boolean;
+}
 
 // An evicted count restarts at the clock in microseconds. Each forgotten user takes Redis longer, so the new count exceeds all earlier ones.
-const count = `
-local function forgets()
-  local known = redis.call('GET', KEYS[1])
-  if known then return known end
+const forgets = `
+local function forgets(counter)
+  local count = redis.call('GET', counter)
+  if count then return count end
   local time = redis.call('TIME')
-  local begun = time[1] .. string.format('%06d', time[2])
-  redis.call('SET', KEYS[1], begun)
-  return begun
+  local first = time[1] .. string.format('%06d', time[2])
+  redis.call('SET', counter, first)
+  return first
 end
 `;
 
-/**
- * Records a use, then finds a verdict or takes the lease, atomically.
- * ARGV: n, reuse, seconds of a use, whether verdicts are shared, whether the lease may be taken, its ms (0: no lease), seconds of an
- * pending request, users, invalid verdicts.
- * Returns the state of the use ('' without uses), what was found, and its values.
- */
-export const lookUp: Script = {
-  name: 'echodropLookUp',
-  lua: `${layout}${count}
-local reuse, useSeconds, isShared, canTake, leaseMs, pendingSeconds = unpack(ARGV, 2, 7)
-local used = ''
-if hasUses then
-  used = 'first'
-  for i = 1, n do
-    local known = redis.call('GET', use(i))
-    if known then
-      if reuse ~= 'retry' or string.sub(known, 1, #user(7, i)) ~= user(7, i) then return {'replay', 'replay'} end
-      used = 'repeat'
-      break
-    end
+const scripts = {
+  echodropLookUp: `${forgets}
+local counter, verdict, lease, pending = unpack(KEYS)
+local invalid, mayLease, leaseMs, pendingSeconds = unpack(ARGV)
+local cached = redis.call('GET', verdict)
+if cached == invalid then
+  redis.call('DEL', verdict)
+elseif cached then
+  return cjson.encode({ state = 'cached', verdict = cached, forgets = forgets(counter) })
+end
+if redis.call('EXISTS', lease) == 1 then return cjson.encode({ state = 'leased_elsewhere' }) end
+if mayLease == '0' then return cjson.encode({ state = 'unleased' }) end
+if leaseMs ~= '0' then redis.call('SET', lease, 1, 'PX', leaseMs) end
+local wasPending = not redis.call('SET', pending, 1, 'EX', pendingSeconds, 'NX')
+return cjson.encode({ state = 'leased', forgets = forgets(counter), wasPending = wasPending })
+`,
+  echodropSettle: `
+local verdict, lease, pending = unpack(KEYS)
+local text, seconds, isRefusal, isPending = unpack(ARGV)
+if seconds ~= '0' then
+  if isRefusal == '1' then
+    -- If there is a verdict, the provider received this proof twice: it was valid once and is refused now.
+    redis.call('SET', verdict, text, 'EX', seconds, 'NX')
+  else
+    redis.call('SET', verdict, text, 'EX', seconds)
   end
-  for i = 1, n do redis.call('SET', use(i), user(7, i), 'EX', useSeconds, 'NX') end
 end
-if isShared == '0' then return {used, 'unshared'} end
-for i = 1, n do
-  local text = redis.call('GET', verdict(i))
-  if text and not isPassed(7, text) then return {used, 'verdict', text, forgets()} end
-end
-for i = 1, n do
-  if redis.call('EXISTS', lease(i)) == 1 then return {used, 'running'} end
-end
-if canTake == '0' then return {used, 'undecided'} end
-local wasPending = 0
-for i = 1, n do
-  if leaseMs ~= '0' then redis.call('SET', lease(i), 1, 'PX', leaseMs) end
-  if not redis.call('SET', pending(i), 1, 'EX', pendingSeconds, 'NX') then wasPending = 1 end
-end
-return {used, 'leased', forgets(), wasPending}
+if isPending == '0' then redis.call('DEL', pending) end
+redis.call('DEL', lease)
+`,
+  echodropForget: `${forgets}
+local counter, mark = unpack(KEYS)
+local markSeconds = unpack(ARGV)
+forgets(counter)
+redis.call('SET', mark, redis.call('INCR', counter), 'EX', markSeconds)
 `,
 };
 
-/**
- * Caches a verdict, ends its lease, and settles the use, atomically.
- * ARGV: n, what to do with the use ('confirm', 'giveBack' or ''), seconds of a use, whether a lease ends, seconds of the verdict (0: not
- * cached), its text, whether it is a refusal, whether the request stays open, users, invalid verdicts.
- */
-export const settle: Script = {
-  name: 'echodropSettle',
-  lua: `${layout}
-local act, useSeconds, endsLease, seconds, text, isRefusal, staysPending = unpack(ARGV, 2, 8)
-if hasUses then
-  for i = 1, n do
-    if act == 'confirm' then
-      redis.call('SET', use(i), user(8, i) .. ' verified', 'EX', useSeconds)
-    elseif act == 'giveBack' and redis.call('GET', use(i)) == user(8, i) then
-      redis.call('DEL', use(i))
-    end
-  end
-end
-if endsLease == '0' then return end
-local isKept = seconds ~= '0'
-if isRefusal == '1' then
-  -- The provider received this proof twice: it was valid once and is refused now.
-  for i = 1, n do
-    local other = redis.call('GET', verdict(i))
-    if other and not isPassed(8, other) then isKept = false end
-  end
-end
-for i = 1, n do
-  if isKept then redis.call('SET', verdict(i), text, 'EX', seconds) end
-  if staysPending == '0' then redis.call('DEL', pending(i)) end
-  redis.call('DEL', lease(i))
-end
-`,
-};
+/** The steps that must be atomic. Each takes one round trip. They throw what Redis throws. */
+export class CacheScripts {
+  readonly #redis: RedisClient;
 
-/** Increments the counter and marks a forgotten user with it. KEYS: the counter, the marks. ARGV: seconds of a mark. */
-export const forget: Script = {
-  name: 'echodropForget',
-  lua: `${count}
-forgets()
-local now = redis.call('INCR', KEYS[1])
-for i = 2, #KEYS do redis.call('SET', KEYS[i], now, 'EX', ARGV[1]) end
-`,
-};
+  /** Registers the scripts: each connection gets the text once, then its hash. */
+  constructor(redis: RedisClient) {
+    this.#redis = redis;
+    for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { lua });
+  }
 
-/** Registers the scripts: each connection gets the text once, then its hash. */
-export function defineScripts(redis: RedisClient): void {
-  for (const { name, lua } of [lookUp, settle, forget]) redis.defineCommand(name, { lua });
-}
+  /** Finds a verdict, or takes the lease. */
+  async lookUp(counter: string, { verdict, lease, pending }: EntryKeys, options: LookUpOptions): Promise<LookUp> {
+    const { invalid, mayLease, leaseMs, pendingSeconds } = options;
+    const args = [invalid, Number(mayLease), leaseMs, pendingSeconds];
+    return JSON.parse(`${await this.#run('echodropLookUp', [counter, verdict, lease, pending], args)}`);
+  }
 
-/** Runs a script as one command. @throws what Redis throws */
-export function runScript(
-  redis: RedisClient,
-  { name }: Script,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-): Promise<unknown> {
-  const commands = redis as unknown as Record<Script['name'], (...args: (string | number)[]) => Promise<unknown>>;
-  return commands[name](keys.length, ...keys, ...args);
+  /** Ends the lease, and caches a verdict. */
+  async settle({ verdict, lease, pending }: EntryKeys, settlement: Settlement): Promise<void> {
+    const { verdict: text, seconds, isRefusal, isPending } = settlement;
+    await this.#run('echodropSettle', [verdict, lease, pending], [text, seconds, Number(isRefusal), Number(isPending)]);
+  }
+
+  /** Increments the counter, and marks a user with it. */
+  async forget(counter: string, mark: string, markSeconds: number): Promise<void> {
+    await this.#run('echodropForget', [counter, mark], [markSeconds]);
+  }
+
+  #run(name: keyof typeof scripts, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    type Run = (count: number, ...keysAndArgs: (string | number)[]) => Promise<unknown>;
+    return (this.#redis as unknown as Record<typeof name, Run>)[name](keys.length, ...keys, ...args);
+  }
 }

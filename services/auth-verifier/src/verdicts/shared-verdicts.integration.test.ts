@@ -1,4 +1,4 @@
-import type { Verdict } from '@echodrop/contracts/verification';
+import type { Credentials, Verdict } from '@echodrop/contracts/verification';
 import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import {
   type Behaviour,
@@ -88,28 +88,25 @@ test('200 requests with one proof at ten verifiers cause one query', async () =>
   expect(standIn.requests).toHaveLength(1);
 });
 
-test.each(['verdict', 'question', 'unanswered'])(
-  'a slow reader (%s) gets the verdict of another verifier without a query',
-  async (kind) => {
-    standIn.behaviour = mia;
-    const quick = await replica();
-    for (const [slowMs, providerMs] of [
-      [10, 30],
-      [30, 30],
-      [60, 30],
-      [60, 150],
-      [90, 160],
-    ] as const) {
-      const slow = await replica({ slowMs: (name) => (name.includes(`:${kind}:`) ? slowMs : 0) });
-      onceOnly(providerMs);
-      standIn.requests.length = 0;
-      const fresh = `OAuth ${crypto.randomUUID()}`;
-      expect(outcomes(await Promise.all([verify(slow, fresh), verify(quick, fresh)]))).toEqual(['verified']);
-      expect(standIn.requests).toHaveLength(1);
-    }
-    expect(await quick.redis.keys('{echodrop:3}:question:*')).toEqual([]);
-  },
-);
+test('a slow reader gets the verdict of another verifier without a query', async () => {
+  standIn.behaviour = mia;
+  const quick = await replica();
+  for (const [slowMs, providerMs] of [
+    [10, 30],
+    [30, 30],
+    [60, 30],
+    [60, 150],
+    [90, 160],
+  ] as const) {
+    const slow = await replica({ slowMs });
+    onceOnly(providerMs);
+    standIn.requests.length = 0;
+    const fresh = `OAuth ${crypto.randomUUID()}`;
+    expect(outcomes(await Promise.all([verify(slow, fresh), verify(quick, fresh)]))).toEqual(['verified']);
+    expect(standIn.requests).toHaveLength(1);
+  }
+  expect(await quick.redis.keys('{echodrop:3}:lease:*')).toEqual([]);
+});
 
 test('200 users at ten verifiers cause one query each', async () => {
   onceOnly(50);
@@ -120,11 +117,24 @@ test('200 users at ten verifiers cause one query each', async () => {
   expect(standIn.requests).toHaveLength(200);
 });
 
-test('shares version 1 verdicts too', async () => {
-  standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
-  const two = await replicas(2);
-  const request = { credentials: fourSecrets, clientAddress: '' };
-  expect(outcomes(await Promise.all(two.map(({ verifier }) => verifier.verify(request))))).toEqual(['verified']);
+test.each<[string, (bearer: StandInProvider['provider']) => Credentials]>([
+  ['signed header', () => echo(standIn.provider, proof).credentials],
+  ['bearer token', (bearer) => echo(bearer, 'Bearer token').credentials],
+  ['four secrets of version 1', () => fourSecrets],
+])('a repeated %s gets the verdict of the first, from whatever address', async (_, credentialsAt) => {
+  const respond = respondWith(200, '{"id":"5","screen_name":"mia","username":"mia"}');
+  standIn.behaviour = (socket) => setTimeout(() => respond(socket), 100);
+  const bearer = {
+    ...standIn.provider,
+    advertised: 'https://social.example/verify',
+    profile: providerProfiles.mastodon,
+  };
+  const two = await replicas(2, { providers: [standIn.provider, bearer] });
+  const credentials = credentialsAt(bearer);
+  const verifyFrom = (clientAddress: string) =>
+    Promise.all(two.map(({ verifier }) => verifier.verify({ credentials, clientAddress })));
+  expect(outcomes(await verifyFrom('192.0.2.1'))).toEqual(['verified']);
+  expect(outcomes(await verifyFrom('198.51.100.7'))).toEqual(['verified']);
   expect(standIn.requests).toHaveLength(1);
 });
 
@@ -147,7 +157,7 @@ test('waits for a dead verifier no longer than the provider timeout', async () =
   const lost = verify(gone);
   await waitUntil('the query of the dead verifier', async () => standIn.requests.length === 1);
   gone.redis.disconnect();
-  const [lease = ''] = (await redis.command('keys', '{echodrop:3}:question:*')).split('\n');
+  const [lease = ''] = (await redis.command('keys', '{echodrop:3}:lease:*')).split('\n');
   expect(Number(await redis.command('pttl', lease))).toSatisfy((ms) => ms > 0 && ms <= patienceMs + 500);
   const alive = await replica({ timeoutMs: 500 });
   const begin = performance.now();
@@ -264,6 +274,8 @@ test.each([
     expect(await verify(other, fresh)).toMatchObject({ outcome: 'verified' });
   }
   expect(standIn.requests).toHaveLength(3);
+  await Promise.all(two.map(({ verifier }) => verifier[Symbol.asyncDispose]()));
+  for (const kind of ['lease', 'pending']) expect(await two[0].redis.keys(`{echodrop:3}:${kind}:*`)).toEqual([]);
 });
 
 test('after a key rotation, the older key finds nothing', async () => {
@@ -272,7 +284,7 @@ test('after a key rotation, the older key finds nothing', async () => {
   expect(standIn.requests).toHaveLength(2);
 });
 
-test.each(['', '{', '{}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}}'])(
+test.each(['', '{', '{}', '{"outcome":"verified"}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}}'])(
   'ignores an invalid value: %j',
   async (value) => {
     const one = await replica();

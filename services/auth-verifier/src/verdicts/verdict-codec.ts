@@ -5,7 +5,7 @@ import type { Forgeries } from '@echodrop/service/seals/forgeries';
 import { Sealer } from '@echodrop/service/seals/sealer';
 import { z } from 'zod';
 
-/** A verdict, and the count of forgotten users when it was requested. */
+/** A verdict, and the count of forgotten users before its query. */
 export interface Decision {
   readonly verdict: Verdict;
   readonly since: number;
@@ -19,8 +19,8 @@ export type CachedVerdict = z.output<typeof entryShape>;
 const [cipher, nonceBytes, tagBytes] = ['aes-256-gcm', 12, 16] as const;
 
 /**
- * Encodes verdicts for the cache. Each is encrypted with its proof, which Redis does not have, because it names a user; and sealed for the `shown`
- * hash of its proof, because a client has its own proof and could encrypt another verdict.
+ * Encodes verdicts for the cache. A verdict names a user, so it is encrypted with the hash of its proof, which Redis does not have. A client
+ * knows its own proof and could encrypt another verdict with it, so each is also sealed for that hash.
  */
 export class VerdictCodec {
   readonly #sealer: Sealer;
@@ -31,35 +31,35 @@ export class VerdictCodec {
     this.#forgeries = forgeries;
   }
 
-  encode(shown: string, { verdict, since }: Decision): string {
+  encode(proofHash: string, { verdict, since }: Decision): string {
     const text = JSON.stringify({ since, at: Date.now(), verdict: verdictShape.encode(verdict) });
-    return this.#sealer.wrap([shown], encrypt(shown, text));
+    return this.#sealer.wrap([proofHash], encrypt(proofHash, text));
   }
 
   /** Undefined for an invalid entry; reports a wrong seal. */
-  decode(shown: string, entry: string): CachedVerdict | undefined {
-    const encrypted = this.#sealer.unwrap([shown], entry);
-    if (encrypted !== undefined) return entryShape.safeParse(JSON.parse(decrypt(shown, encrypted))).data;
+  decode(proofHash: string, entry: string): CachedVerdict | undefined {
+    const encrypted = this.#sealer.unwrap([proofHash], entry);
+    if (encrypted !== undefined) return entryShape.safeParse(JSON.parse(decrypt(proofHash, encrypted))).data;
     this.#forgeries.report('verdict', {});
     return undefined;
   }
 }
 
-function encrypt(shown: string, text: string): string {
+function encrypt(proofHash: string, text: string): string {
   const nonce = randomBytes(nonceBytes);
-  const encryption = createCipheriv(cipher, keyOf(shown), nonce);
+  const encryption = createCipheriv(cipher, keyOf(proofHash), nonce);
   const encrypted = [encryption.update(text), encryption.final()];
   return Buffer.concat([nonce, encryption.getAuthTag(), ...encrypted]).toString('base64');
 }
 
 /** @throws Error if `encrypted` is not from `encrypt` */
-function decrypt(shown: string, encrypted: string): string {
+function decrypt(proofHash: string, encrypted: string): string {
   const bytes = Buffer.from(encrypted, 'base64');
-  const decryption = createDecipheriv(cipher, keyOf(shown), bytes.subarray(0, nonceBytes));
+  const decryption = createDecipheriv(cipher, keyOf(proofHash), bytes.subarray(0, nonceBytes));
   decryption.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
   return decryption.update(bytes.subarray(nonceBytes + tagBytes)).toString() + decryption.final();
 }
 
-function keyOf(shown: string): Buffer {
-  return hash('sha256', `echodrop verdict ${shown}`, 'buffer');
+function keyOf(proofHash: string): Buffer {
+  return hash('sha256', `echodrop verdict ${proofHash}`, 'buffer');
 }

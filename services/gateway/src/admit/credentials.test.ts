@@ -76,8 +76,7 @@ test('the message names the missing fields of version 1, or one that was sent as
 test.each([
   [undefined, refusedMessages.provider],
   ['unsupported_scheme', refusedMessages.unsupported_scheme],
-  ['replay', refusedMessages.replay],
-  ['a cause of a later release', refusedMessages.provider],
+  ['a cause of another release', refusedMessages.provider],
 ])('the message for refused credentials names the cause %s', (cause, sentence) => {
   expect(() => requireCaller({ outcome: 'refused', cause }, credentials, { excuse: () => {} })).toThrow(
     expect.objectContaining({ sentence }),

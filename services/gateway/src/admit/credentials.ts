@@ -112,7 +112,7 @@ export function requireCaller(
 
 // Other releases may send other causes.
 function refusedMessage(cause: string | undefined) {
-  return cause === 'unsupported_scheme' || cause === 'replay' ? cause : 'provider';
+  return cause === 'unsupported_scheme' ? cause : 'provider';
 }
 
 // Node joins a repeated header with a comma; the result names no provider and verifies nothing.

@@ -1,23 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StoredRecord } from '@echodrop/record';
+import { z } from 'zod';
 import { OutcomeUnknown, type PublishContext, type Publisher } from '../publish/publish.ts';
 import type { CompleteUpload } from '../receive/complete-upload.ts';
 import { Refusal } from '../response/refusal-error.ts';
 import type { Claim, IdempotencyClaims, KeyScope } from './idempotency-claims.ts';
 
-const maxKeyLength = 255;
-
 /**
- * The value of `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, section 2.1), if any: a quoted string, or, from older clients,
- * text without quotes and spaces. @throws Refusal `idempotency_key_malformed`
+ * The value of `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, section 2.1): a quoted string, or, from older clients, text
+ * without quotes and spaces.
  */
+export const idempotencyKeyShape = z.string().regex(/^("([ !#-\x5b\x5d-~]|\\["\\]){1,255}"|[!#-\x5b\x5d-~]{1,255})$/);
+
+/** The key in `Idempotency-Key`, if any. @throws Refusal `idempotency_key_malformed` */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
-  const value = headers['idempotency-key']?.toString();
-  if (value === undefined) return undefined;
-  const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])+)"$/.exec(value)?.[1]?.replace(/\\(.)/g, '$1');
-  const key = quoted ?? /^[\x21\x23-\x5b\x5d-\x7e]+$/.exec(value)?.[0];
-  if (key === undefined || key.length > maxKeyLength) throw new Refusal('idempotency_key_malformed');
-  return key;
+  const { success, data } = idempotencyKeyShape.optional().safeParse(headers['idempotency-key']?.toString());
+  if (!success) throw new Refusal('idempotency_key_malformed');
+  return data?.startsWith('"') ? data.slice(1, -1).replace(/\\(.)/g, '$1') : data;
 }
 
 export interface Published {

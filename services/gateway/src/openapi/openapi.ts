@@ -1,10 +1,16 @@
 import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import { secretNames } from '../receive/part-headers.ts';
-import { recordResponses, recordSchemas } from './openapi-record.ts';
-import { ownRefusals, refusalResponses, uploadRefusals } from './openapi-refusals.ts';
-import { formOf, ownParameters, uploadParameters } from './openapi-requests.ts';
-import { resumablePaths, resumableResponses } from './openapi-resumable.ts';
+import {
+  formatParameter,
+  formOf,
+  headerParameters,
+  mediaIdParameter,
+  pageParameters,
+  uploadIdParameter,
+} from './parameters.ts';
+import { ownRefusals, refusalResponses, resumableRefusals, uploadRefusals } from './refusals.ts';
+import { recordSchemas, responses } from './responses.ts';
 
 /** Serves the document, cacheable for an hour and revalidated by its tag. */
 export function serveOpenApi(base: string, maxMediaBytes: number): RequestHandler {
@@ -40,7 +46,7 @@ function openApiDocument(base: string, maxMediaBytes: number) {
     components: {
       securitySchemes: { bearer },
       schemas: recordSchemas,
-      responses: { ...recordResponses, ...resumableResponses, ...refusalResponses },
+      responses: { ...responses, ...refusalResponses },
     },
   };
 }
@@ -51,59 +57,88 @@ const bearer = {
   description: "A token of the user's identity provider, if the request has no other proof of its user.",
 };
 
+const proof = headerParameters('X-Verify-Credentials-Authorization?', 'X-Auth-Service-Provider?');
+const tusProof = [...headerParameters('Tus-Resumable'), ...proof];
+const idempotencyKey = headerParameters('Idempotency-Key?');
+
+const summaries = {
+  uploadV2: 'Upload a photo or a video of the user who signed the header.',
+  uploadV1: 'The same with four OAuth secrets in the form; kept for old clients.',
+  listOwn: 'List the uploads of the user who signed the header, newest first.',
+  findOwn: 'Get the record of an upload of the user who signed the header.',
+  removeOwn: 'Delete an upload of the user who signed the header.',
+  createResumable: 'Create a resumable upload (tus 1.0.0).',
+  findOffset: 'Get the number of bytes that the server has.',
+  sendBytes: 'Send bytes. With the last one, the upload is published.',
+  findRecord: 'Get the record of a published upload.',
+  terminateResumable: 'Discard an unpublished upload.',
+};
+
+/** An OpenAPI operation. `named`: the names of its responses by status. */
+function operation(operationId: keyof typeof summaries, parameters: readonly object[], named: object, more = {}) {
+  const references = Object.entries(named).map(([status, name]) => [
+    status,
+    { $ref: `#/components/responses/${name}` },
+  ]);
+  const summary = summaries[operationId];
+  return { operationId, summary, parameters, responses: Object.fromEntries(references), ...more };
+}
+
 function pathsOf(maxMediaBytes: number) {
-  const responses = { 200: { $ref: '#/components/responses/Uploaded' }, ...uploadRefusals };
-  const { format, verifyCredentials, authServiceProvider, idempotencyKey } = uploadParameters;
+  const formV2 = formOf(maxMediaBytes, 'key', 'message', 'media', 'alt');
+  const formV1 = formOf(maxMediaBytes, 'key', ...secretNames, 'message', 'media', 'alt');
+  const uploaded = { 200: 'Uploaded', ...uploadRefusals };
   return {
     '/2/upload.{format}': {
-      parameters: [format],
-      post: {
-        operationId: 'uploadV2',
-        summary: 'Upload a photo or a video of the user who signed the header.',
-        parameters: [verifyCredentials, authServiceProvider, idempotencyKey],
-        requestBody: formOf(maxMediaBytes, 'key', 'message', 'media'),
-        responses,
-      },
+      parameters: formatParameter,
+      post: operation('uploadV2', [...proof, ...idempotencyKey], uploaded, { requestBody: formV2 }),
     },
     '/1/upload.{format}': {
-      parameters: [format],
-      post: {
-        operationId: 'uploadV1',
-        summary: 'The same with four OAuth secrets in the form; kept for old clients.',
-        deprecated: true,
-        parameters: [idempotencyKey],
-        requestBody: formOf(maxMediaBytes, 'key', ...secretNames, 'message', 'media'),
-        responses,
-      },
+      parameters: formatParameter,
+      post: operation('uploadV1', idempotencyKey, uploaded, { requestBody: formV1, deprecated: true }),
     },
     '/2/media.{format}': {
-      parameters: [format],
-      get: {
-        operationId: 'listOwn',
-        summary: 'List the uploads of the user who signed the header, newest first.',
-        parameters: [verifyCredentials, authServiceProvider, ownParameters.count, ownParameters.after],
-        responses: { 200: { $ref: '#/components/responses/Listed' }, ...ownRefusals },
-      },
+      parameters: formatParameter,
+      get: operation('listOwn', [...proof, ...pageParameters], { 200: 'Listed', ...ownRefusals }),
     },
     '/2/media/{id}.{format}': {
-      parameters: [ownParameters.id, format],
-      get: {
-        operationId: 'findOwn',
-        summary: 'Get the record of an upload of the user who signed the header.',
-        parameters: [verifyCredentials, authServiceProvider],
-        responses: { 200: { $ref: '#/components/responses/Uploaded' }, ...ownRefusals },
-      },
+      parameters: [...mediaIdParameter, ...formatParameter],
+      get: operation('findOwn', proof, { 200: 'Uploaded', ...ownRefusals }),
     },
     '/2/media/{id}': {
-      parameters: [ownParameters.id],
-      delete: {
-        operationId: 'removeOwn',
-        summary: 'Delete an upload of the user who signed the header.',
-        description: 'The owner is the user at the identity provider. Refusals are JSON.',
-        parameters: [verifyCredentials, authServiceProvider],
-        responses: { 204: { $ref: '#/components/responses/Removed' }, ...ownRefusals },
-      },
+      parameters: mediaIdParameter,
+      delete: operation(
+        'removeOwn',
+        proof,
+        { 204: 'Removed', ...ownRefusals },
+        {
+          description: 'The owner is the user at the identity provider. Refusals are JSON.',
+        },
+      ),
     },
     ...resumablePaths,
   };
 }
+
+/** Resumable uploads (tus 1.0.0, docs/integrate/resumable.md), as far as a client without a tus library needs them. */
+const resumablePaths = {
+  '/files/': {
+    post: operation(
+      'createResumable',
+      [...tusProof, ...headerParameters('Idempotency-Key?', 'Upload-Length?', 'Upload-Metadata')],
+      { 201: 'ResumableCreated', ...resumableRefusals },
+    ),
+  },
+  '/files/{id}': {
+    parameters: uploadIdParameter,
+    head: operation('findOffset', tusProof, { 200: 'ResumableFound', ...resumableRefusals }),
+    patch: operation(
+      'sendBytes',
+      [...tusProof, ...headerParameters('Upload-Offset', 'Prefer?', 'Upload-Checksum?')],
+      { 200: 'ResumablePublished', 204: 'ResumableStored', ...resumableRefusals },
+      { requestBody: { required: true, content: { 'application/offset+octet-stream': {} } } },
+    ),
+    get: operation('findRecord', tusProof, { 200: 'ResumableRecord', ...resumableRefusals }),
+    delete: operation('terminateResumable', tusProof, { 204: 'ResumableDiscarded', ...resumableRefusals }),
+  },
+};

@@ -1,6 +1,7 @@
-import { isCursor } from '@echodrop/archive/listing-keys';
+import { cursorShape } from '@echodrop/archive/listing-keys';
 import { publicRecord } from '@echodrop/record';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { z } from 'zod';
 import type { Admission } from '../admit/admission.ts';
 import type { Format } from '../response/format.ts';
 import { asRefusal, ClientGone, Refusal } from '../response/refusal-error.ts';
@@ -9,8 +10,17 @@ import { createRequestContext } from '../upload-context.ts';
 import type { OwnUploadEvents } from './own-upload-events.ts';
 import { findOwn, listOwn, type OwnRequest, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
 
-const defaultCount = 20;
-const maxCount = 100;
+/** The query of a list. */
+export const pageShape = z.object({
+  count: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/)
+    .transform(Number)
+    .pipe(z.int().min(1).max(100))
+    .default(20)
+    .describe('Maximum records per page.'),
+  after: cursorShape.optional().describe('`next` of the previous page.'),
+});
 
 /**
  * Below `base`: GET `/2/media.xml` and `.json` list the uploads of the caller, GET `/2/media/<id>.xml` and `.json` finds one, DELETE
@@ -77,11 +87,8 @@ export function ownUploadRoutes(
 }
 
 /** @throws Refusal `query_malformed` */
-function pageOf({ query }: Request): { after?: string; limit: number } {
-  const { after, count = String(defaultCount) } = query;
-  const limit = typeof count === 'string' && /^[1-9]\d{0,2}$/.test(count) ? Number(count) : 0;
-  const isCursorOrAbsent = after === undefined || (typeof after === 'string' && isCursor(after));
-  if (limit < 1 || limit > maxCount) throw new Refusal('query_malformed', { message: 'count' });
-  if (!isCursorOrAbsent) throw new Refusal('query_malformed', { message: 'after' });
-  return { limit, ...(after !== undefined && { after }) };
+function pageOf({ query }: Request): { limit: number; after?: string | undefined } {
+  const { data, error } = pageShape.safeParse(query);
+  if (data) return { limit: data.count, after: data.after };
+  throw new Refusal('query_malformed', { message: error.issues[0]?.path[0] === 'after' ? 'after' : 'count' });
 }

@@ -11,7 +11,7 @@ import { OwnerBusy } from '@echodrop/queue/owner-limit';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { refusalResponses } from '../openapi/openapi-refusals.ts';
+import { refusalResponses } from '../openapi/refusals.ts';
 import { asRefusal, Refusal } from './refusal-error.ts';
 
 const reasons = Object.keys(refusals) as Reason[];
