@@ -300,6 +300,9 @@ describe('bad input is refused, and changes nothing', () => {
     ['an upload id that is none', '404 not_found', () => send('HEAD', '/files/..%2fx')],
     ['another version', '412 tus_version', () => send('PATCH', path, { 'Tus-Resumable': '0.2.2' })],
     ['no length', '400 tus_malformed', () => send('POST', '/files/', { 'Upload-Metadata': tusMetadata() })],
+    ['a length and a deferred one', '400 tus_malformed', () => create(9, { 'Upload-Defer-Length': '1' })],
+    ['a length that is no number', '400 tus_malformed', () => create(9, { 'Upload-Length': '0x10' })],
+    ['a length of an upload that has one', '400 tus_malformed', () => patch(path, 10, some, { 'Upload-Length': '99' })],
     ['a length beyond the limit', '413 media_too_large', () => create(16 * MiB + 1)],
     ['no bytes', '400 parameter_missing', () => create(0)],
     ['no message', '400 parameter_missing', () => create(9, { 'Upload-Metadata': `key ${base64(sandbox.apiKey)}` })],
@@ -422,6 +425,19 @@ describe('the protocol: a server', () => {
     expect(reasonOf(await declare(photo.length + 1))).toBe('400 tus_malformed');
     const wrong = await send('POST', '/files/', { ...deferred, 'Upload-Defer-Length': '2' });
     expect(reasonOf(wrong)).toBe('400 tus_malformed');
+  });
+
+  test('refuses a declared length beyond the limit, or below the offset, and keeps it unknown', async () => {
+    const deferred = { 'Upload-Metadata': tusMetadata(), 'Upload-Defer-Length': '1' };
+    const path = (await send('POST', '/files/', deferred)).headers.get('location') ?? '';
+    await patch(path, 0, photo.subarray(0, 10));
+    const declare = async (length: number) =>
+      reasonOf(await patch(path, 10, Buffer.alloc(0), { 'Upload-Length': `${length}` }));
+    expect(await declare(16 * MiB + 1)).toBe('413 media_too_large');
+    expect(await declare(9)).toBe('400 tus_malformed');
+    const { headers } = await send('HEAD', path);
+    expect(headers.get('upload-defer-length')).toBe('1');
+    expect(headers.has('upload-length')).toBe(false);
   });
 });
 

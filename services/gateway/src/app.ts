@@ -14,7 +14,7 @@ import { type Format, requestedFormat } from './response/format.ts';
 import { asRefusal, ClientGone, Refusal } from './response/refusal-error.ts';
 import { methodNotAllowed, sendRecord, sendRefusal } from './response/send-response.ts';
 import { type TusDeps, tusRoutes } from './resumable/tus-routes.ts';
-import { createUploadContext, logRefusal } from './upload-context.ts';
+import { createUploadContext, logPublished, logRefusal } from './upload-context.ts';
 import { visitorRoutes } from './visitor-routes.ts';
 
 interface Gateway {
@@ -120,11 +120,9 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
     const context = createUploadContext(request, response, version, format);
     events.uploadStarted();
     try {
-      const { record, isRepeat } = await acceptUpload(context, uploads);
-      sendRecord(response, format, publicRecord(record, publicSite));
-      Object.assign(context.log, { mediaId: record.id, mediaKey: record.mediaKey });
-      if (!isRepeat) context.log.bytes = record.size;
-      events.uploadEnded(context, isRepeat ? 'repeated' : 'published');
+      const published = await acceptUpload(context, uploads);
+      sendRecord(response, format, publicRecord(published.record, publicSite));
+      events.uploadEnded(context, logPublished(context.log, published));
     } catch (error) {
       if (error instanceof ClientGone)
         return events.uploadEnded(context, wasCutOff(response) ? 'unavailable' : 'client_gone');

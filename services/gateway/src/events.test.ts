@@ -41,7 +41,7 @@ test('a piece of a resumable upload that the service fails counts as a failed up
   } as const;
   for (const method of ['HEAD', 'PATCH'])
     for (const outcome of ['ok', 'client_gone', 'unavailable'] as const)
-      events.resumableRequestEnded(context, { method }, outcome);
+      events.resumableRequestEnded(context, { method, hasEnded: false }, outcome);
   const after = await seriesOf('echodrop_uploads_total');
   expect(after.get('version="tus",format="json",outcome="unavailable"')).toBe((before ?? 0) + 1);
 });

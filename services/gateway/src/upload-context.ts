@@ -1,3 +1,4 @@
+import type { StoredRecord } from '@echodrop/record';
 import type { Request, Response } from 'express';
 import type { Format } from './response/format.ts';
 import { ClientGone, type Refusal } from './response/refusal-error.ts';
@@ -35,8 +36,23 @@ interface UploadLog {
   cause?: string | undefined;
   refusalMessage?: string;
   bytes?: number;
+  /** Of a resumable upload: its last known state. */
+  resumableId?: string;
+  offset?: number;
+  length?: number | undefined;
   /** After the last byte, behind the user's other probes. */
   ownWaitSeconds?: number;
+}
+
+/** Sets the fields of the log line of a published upload. @returns its outcome */
+export function logPublished(
+  log: UploadLog,
+  { record, isRepeat }: { readonly record: StoredRecord; readonly isRepeat: boolean },
+): 'published' | 'repeated' {
+  Object.assign(log, { mediaId: record.id, mediaKey: record.mediaKey });
+  if (isRepeat) return 'repeated';
+  log.bytes = record.size;
+  return 'published';
 }
 
 /** Sets the fields of the log line of a refused upload. */

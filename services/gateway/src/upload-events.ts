@@ -1,4 +1,3 @@
-import type { ResumableUpload } from '@echodrop/archive/resumable-uploads';
 import { type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
@@ -69,7 +68,7 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
     /** A request of a resumable upload has ended. It counts as an upload if it published one, ended one, was refused at its creation, or failed to take bytes. */
     resumableRequestEnded(
       { requestId, startedAt, log: fields }: LoggedUpload,
-      { method, upload, hasEnded }: ResumableRequest,
+      { method, hasEnded }: { readonly method: string; readonly hasEnded: boolean },
       outcome: UploadOutcome | 'ok',
       error?: unknown,
     ): void {
@@ -83,8 +82,7 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
       if (outcome === 'published' || hasEnded || isFailed || (method === 'POST' && isRefused))
         uploads.inc({ version: 'tus', format: 'json', outcome });
       if (fields.bytes !== undefined) publishedBytes.inc(fields.bytes);
-      const state = { resumableId: upload?.id, offset: upload?.state.write.size, length: upload?.state.length };
-      const line = { requestId, version: 'tus', method, outcome, ...state, ...fields, seconds };
+      const line = { requestId, version: 'tus', method, outcome, ...fields, seconds };
       if (outcome === 'unavailable') log.error({ ...line, err: error }, 'Resumable upload: request failed');
       else log.info(line, resumableMessages[outcome] ?? 'Resumable upload: request refused');
     },
@@ -111,12 +109,6 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
       else log.info(line, endMessages[outcome] ?? 'Upload refused');
     },
   };
-}
-
-interface ResumableRequest {
-  readonly method: string;
-  readonly upload?: ResumableUpload;
-  readonly hasEnded?: boolean;
 }
 
 type LoggedUpload = Pick<UploadContext, 'requestId' | 'version' | 'format' | 'startedAt' | 'receivedAt' | 'log'>;

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
 import { ClientGone, mediaTooLarge } from '../response/refusal-error.ts';
-import { readIncomingBytes } from './incoming-bytes.ts';
+import { readIncomingBytes } from './append-bytes.ts';
 
 const limits = { maxBytes: 1000, tooLarge: () => mediaTooLarge(1000), minBytesPerSecond: 1, maxSeconds: 60 };
 
