@@ -128,7 +128,7 @@ interface Sent {
 async function send(to: OncePublisher, sent: Sent): Promise<Published> {
   const { key, message = 'hello', alt, media = photo, application = 'app', subject = caller.subject } = sent;
   const body = { pause: () => {}, resume: () => {}, stop: () => {} };
-  const transfer = { store, onOrphan: () => expect.unreachable(), maxBytes: media.length, body };
+  const transfer = { store, onOrphan: () => expect.unreachable(), maxMediaBytes: media.length, body };
   await using received = new ReceivedMedia(transfer);
   for (const bytes of [media.subarray(0, 100), media.subarray(100)]) received.write(bytes);
   received.end();

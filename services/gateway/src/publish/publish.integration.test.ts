@@ -83,7 +83,12 @@ async function publish(
   const publisher = new Publisher({ store, ...probes, renditions: { enqueue }, blocks, events });
   const log: PublishContext['log'] = {};
   const body = { pause: () => {}, resume: () => {}, stop: () => {} };
-  await using media = new ReceivedMedia({ store, onOrphan: () => expect.unreachable(), maxBytes: photo.length, body });
+  await using media = new ReceivedMedia({
+    store,
+    onOrphan: () => expect.unreachable(),
+    maxMediaBytes: photo.length,
+    body,
+  });
   media.write(photo);
   media.end();
   const stored = (await media.awaitStored()) ?? expect.fail('too large');

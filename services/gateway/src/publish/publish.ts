@@ -4,15 +4,14 @@ import { ownerHash } from '@echodrop/archive/owner';
 import { findRecord } from '@echodrop/archive/records';
 import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
-import type { MediaType } from '@echodrop/media/detect-media-type';
-import type { MediaLimits, Probe } from '@echodrop/media/outcomes';
+import type { MediaLimits } from '@echodrop/media/outcomes';
 import { probeJpeg } from '@echodrop/media/photo-size/jpeg-header';
 import { recordKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
 import type { BlockList } from '../admit/block-list.ts';
 import type { GatewayEvents } from '../events.ts';
-import type { CompleteMedia, CompleteUpload } from '../receive/complete-upload.ts';
+import type { CompleteUpload } from '../receive/complete-upload.ts';
 import { Refusal } from '../response/refusal-error.ts';
 import type { UploadContext } from '../upload-context.ts';
 import {
@@ -66,7 +65,7 @@ export class Publisher {
    */
   async publish(upload: CompleteUpload, context: PublishContext, claimedId?: string): Promise<StoredRecord> {
     const { media, message, alt, application, caller, stored } = upload;
-    const { type, width, height } = await this.#requireSupported(upload, context);
+    const { type, width, height } = await this.#probe(upload, context);
     context.signal.throwIfAborted();
     const record = {
       id: claimedId ?? newMediaId(),
@@ -134,27 +133,20 @@ export class Publisher {
     return found && recordOf(owner, found);
   }
 
-  async #requireSupported({ media, caller }: CompleteUpload, { signal, log }: PublishContext) {
-    const { type } = media;
+  /** @throws Refusal `media_unsupported`; QueueUnavailable; the signal's reason */
+  async #probe({ media, stored, caller }: CompleteUpload, { signal, log }: PublishContext) {
+    const { probes, probeTimeoutMs: deadlineMs, mediaLimits, events } = this.#deps;
+    const { key: mediaKey, head, type } = media;
     if (type === undefined) throw mediaUnsupported('unknown_type', type);
+    // A JPEG with its header in the first 16 KiB is read here: that costs less than a job, and runs no decoder (docs/decisions/upload-cost.md).
+    const read = type === 'jpg' ? await probeJpeg(head, mediaLimits) : undefined;
+    if (read) events.mediaProbed(read);
     const onOwnWait = (ms: number) => {
       log.ownWaitSeconds = Math.round(ms) / 1000;
     };
-    const probe = await this.#probe(media, type, { owner: ownerHash(caller), signal, onOwnWait });
+    const waiting = { owner: ownerHash(caller), deadlineMs, signal, onOwnWait };
+    const probe = read ?? (await probes.probe({ mediaKey, size: stored.size, head }, type, waiting));
     if (probe.outcome === 'unsupported') throw mediaUnsupported(probe.why, type);
-    return probe;
-  }
-
-  // A JPEG with its header in the first 16 KiB is read here: that costs less than a job, and runs no decoder (docs/decisions/upload-cost.md).
-  async #probe(
-    { key: mediaKey, head, size }: CompleteMedia,
-    type: MediaType,
-    waiting: Omit<Parameters<ProbeClient['probe']>[2], 'deadlineMs'>,
-  ): Promise<Probe> {
-    const { probes, probeTimeoutMs: deadlineMs, mediaLimits, events } = this.#deps;
-    const probe = type === 'jpg' ? await probeJpeg(head, mediaLimits) : undefined;
-    if (!probe) return probes.probe({ mediaKey, size, head }, type, { ...waiting, deadlineMs });
-    events.mediaProbed(probe);
     return probe;
   }
 

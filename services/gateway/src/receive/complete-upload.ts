@@ -6,9 +6,8 @@ import { Refusal } from '../response/refusal-error.ts';
 import { type FormContent, mediaSentAsText } from './form-content.ts';
 
 /** Media in the store. */
-export interface CompleteMedia {
+interface CompleteMedia {
   readonly key: string;
-  readonly size: number;
   /** The first bytes, up to 16 KiB, and the type that they have; undefined if unknown. */
   readonly head: Buffer;
   readonly type: MediaType | undefined;

@@ -5,7 +5,12 @@ import { ClientGone, mediaTooLarge, Refusal } from '../response/refusal-error.ts
 import { readBody } from './read-body.ts';
 
 const KiB = 1024;
-const limits = { tooLarge: () => mediaTooLarge(0), maxBytes: 10 * KiB * KiB, minBytesPerSecond: KiB, maxSeconds: 3600 };
+const limits = {
+  tooLarge: () => mediaTooLarge(0),
+  maxBytes: 10 * KiB * KiB,
+  minBytesPerSecond: KiB,
+  maxUploadSeconds: 3600,
+};
 
 const tooSlow = 'The upload was too slow: no data for 30 seconds, or less than 1024 bytes per second.';
 
@@ -118,7 +123,7 @@ test('paused time does not make a sender too slow', async () => {
 
 test('an upload beyond the time limit is too slow, however fast it is', async () => {
   const request = new PassThrough();
-  const { body, taken } = readAll(request, { maxSeconds: 10 });
+  const { body, taken } = readAll(request, { maxUploadSeconds: 10 });
   for (let second = 0; second < 9; second++) {
     request.write(Buffer.alloc(100_000));
     await vi.advanceTimersByTimeAsync(1000);

@@ -13,7 +13,7 @@ interface BodyLimits {
   /** The refusal of a longer body. */
   readonly tooLarge: () => Refusal;
   readonly minBytesPerSecond: number;
-  readonly maxSeconds: number;
+  readonly maxUploadSeconds: number;
 }
 
 /** The reading of a body. The sender's time does not count while it is paused. */
@@ -104,14 +104,14 @@ export function readBody(
   return { ended, pause, resume, stop };
 }
 
-/** Decides once a second whether the sender is too slow, by the bytes so far. Paused seconds count only against `maxSeconds`. */
-function slownessOf({ minBytesPerSecond, maxSeconds }: BodyLimits) {
-  const tooLong = { message: 'total', values: { seconds: maxSeconds } } as const;
+/** Decides once a second whether the sender is too slow, by the bytes so far. Paused seconds count only against `maxUploadSeconds`. */
+function slownessOf({ minBytesPerSecond, maxUploadSeconds }: BodyLimits) {
+  const tooLong = { message: 'total', values: { seconds: maxUploadSeconds } } as const;
   const tooSlow = { message: 'pace', values: { rate: minBytesPerSecond } } as const;
   let [seconds, waited, silent, lastRead, windowStart] = [0, 0, 0, 0, 0];
   return (read: number, isPaused: boolean) => {
     seconds += 1;
-    if (seconds >= maxSeconds) return tooLong;
+    if (seconds >= maxUploadSeconds) return tooLong;
     if (isPaused) return undefined;
     waited += 1;
     silent = read > lastRead ? 0 : silent + 1;

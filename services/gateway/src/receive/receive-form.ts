@@ -42,7 +42,7 @@ export function requireFittingBody(request: IncomingMessage, maxMediaBytes: numb
 }
 
 /**
- * Reads a multipart body to its end and streams its media into the store, which may have the last of it later (`media.stored`).
+ * Reads a multipart body to its end, and streams its media into the store. May return before the last bytes are stored: await `media.awaitStored()`.
  * Disposing the form discards the media unless it was committed.
  * @throws with `stopOnRefusal`, before anything else, what `verdict` rejects with; Refusal `form_malformed`, `media_too_large`,
  * `too_slow`; ClientGone; StoreUnavailable; what `admitMedia` and `openMemory` throw
@@ -52,7 +52,9 @@ export async function receiveForm(
   settings: FormSettings,
   { stopOnRefusal = false, onField, admitMedia, ...options }: FormOptions,
 ): Promise<FormContent> {
-  const { store, onOrphan, maxMediaBytes: maxBytes, minBytesPerSecond, maxUploadSeconds: maxSeconds } = settings;
+  const { maxMediaBytes } = settings;
+  const tooLarge = () => mediaTooLarge(maxMediaBytes);
+  const limits = { ...settings, maxBytes: maxMediaBytes + formOverheadBytes, tooLarge };
   const verdict = stopOnRefusal ? options.verdict : undefined;
   const media: MediaOptions = {
     ...options,
@@ -62,12 +64,10 @@ export async function receiveForm(
   let body: BodyReading;
   await using unpublished = new AsyncDisposableStack();
   const content: FormContent = unpublished.use(
-    new FormContent(() => new ReceivedMedia({ store, onOrphan, body, maxBytes }, media), onField),
+    new FormContent(() => new ReceivedMedia({ ...settings, body }, media), onField),
   );
   const read = async () => {
     const form = new FormReader(boundaryOf(request.headers['content-type']), settings.compatibility, content);
-    const tooLarge = () => mediaTooLarge(maxBytes);
-    const limits = { maxBytes: maxBytes + formOverheadBytes, tooLarge, minBytesPerSecond, maxSeconds };
     body = readBody(
       request,
       limits,

@@ -19,7 +19,7 @@ interface Transfer {
   readonly onOrphan: (key: string) => void;
   /** The source: paused while the store does not keep up, stopped if the media cannot be stored. */
   readonly body: Pick<BodyReading, 'pause' | 'resume' | 'stop'>;
-  readonly maxBytes: number;
+  readonly maxMediaBytes: number;
 }
 
 export interface MediaOptions {
@@ -89,13 +89,8 @@ export class ReceivedMedia implements AsyncDisposable {
     this.#transfer.body.resume();
   }
 
-  /** Bytes received. */
-  get size(): number {
-    return this.#size;
-  }
-
   get tooLarge(): boolean {
-    return this.#size > this.#transfer.maxBytes;
+    return this.#size > this.#transfer.maxMediaBytes;
   }
 
   /** The first bytes, up to 16 KiB. */

@@ -18,15 +18,13 @@ const silentMs = 1000;
 /** Reads a chunked body of another type, which must be empty. @throws Refusal, ClientGone */
 export async function requireNoBytes({ request, sendContinue }: UploadContext, { forms }: StateDeps): Promise<void> {
   if (request.headers['transfer-encoding'] === undefined) return;
-  const { minBytesPerSecond, maxUploadSeconds: maxSeconds } = forms;
   sendContinue();
-  const limits = { maxBytes: 0, tooLarge: () => tusContentType(request.headers), minBytesPerSecond, maxSeconds };
-  await readBody(request, limits, () => {}).ended;
+  await readBody(request, { ...forms, maxBytes: 0, tooLarge: () => tusContentType(request.headers) }, () => {}).ended;
 }
 
 /** Refuses a body that is announced as longer than what the upload lacks. @throws Refusal `media_too_large` */
 export function requireFittingBytes({ context }: LeasedRequest, { state }: OpenUpload, deps: StateDeps): void {
-  const { maxBytes, tooLarge } = lackingBytes(state, deps);
+  const { maxBytes, tooLarge } = missingBytes(state, deps);
   if (Number(context.request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
 }
 
@@ -53,9 +51,8 @@ export async function appendBytes(request: LeasedRequest, upload: OpenUpload, de
     // Before its checksum is compared, a changed byte may hide the type.
     if (!digest) requireSupported();
   };
-  const { minBytesPerSecond, maxUploadSeconds: maxSeconds } = forms;
-  const limits = { ...lackingBytes(upload.state, deps), minBytesPerSecond, maxSeconds };
   context.sendContinue();
+  const limits = { ...forms, ...missingBytes(upload.state, deps) };
   const { source, isSilent } = readIncomingBytes(context.request, limits, onChunk);
   lease.isIdle = isSilent;
   const save = (next: StagedWrite) =>
@@ -74,7 +71,7 @@ export async function appendBytes(request: LeasedRequest, upload: OpenUpload, de
   }
 }
 
-function lackingBytes({ length, write }: ResumableState, { forms: { maxMediaBytes } }: StateDeps) {
+function missingBytes({ length, write }: ResumableState, { forms: { maxMediaBytes } }: StateDeps) {
   const tooLarge = () =>
     length === undefined ? mediaTooLarge(maxMediaBytes) : new Refusal('media_too_large', { message: 'declared' });
   return { maxBytes: (length ?? maxMediaBytes) - write.size, tooLarge };

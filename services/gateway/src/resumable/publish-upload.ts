@@ -60,7 +60,7 @@ async function publishUpload(
   const commit = () => {
     isCommitted = true;
   };
-  const media = { key, size: stored.size, head, type, commit };
+  const media = { key, head, type, commit };
   try {
     const complete = { message, alt, application, caller, media, stored, mediaId };
     const published = await publisher.publish(complete, idempotencyKey, context);

@@ -77,7 +77,7 @@ export async function createUpload(request: TusRequest, deps: HandlerDeps): Prom
   if (!hasBytesType) return { status: 201, headers: { ...location, ...expiryOf(upload) } };
   requireFittingBytes(leased, upload, deps);
   await appendBytes(leased, upload, deps);
-  const response = stored(request, 201, upload, await publishIfComplete(leased, upload, deps), deps);
+  const response = acknowledge(request, 201, upload, await publishIfComplete(leased, upload, deps), deps);
   return { ...response, headers: { ...response.headers, ...location } };
 }
 
@@ -128,7 +128,7 @@ export async function addBytes(request: TusRequest, deps: HandlerDeps): Promise<
     await appendBytes(leased, upload, deps);
     published = await publishIfComplete(leased, upload, deps);
   }
-  return stored(request, 204, upload, published, deps);
+  return acknowledge(request, 204, upload, published, deps);
 }
 
 /** "The Server SHOULD free associated resources and MUST respond with the 204 No Content status confirming that the upload was terminated." */
@@ -170,11 +170,11 @@ async function declareLength(upload: OpenUpload, length: number, { forms }: Hand
 }
 
 /**
- * "It MUST include the `Upload-Offset` header containing the new offset." `Upload-Expires` "MUST be included in every PATCH response if the upload
- * is going to expire." The response to the last byte has no body, because clients take another status than 204 for a failure, and upload again. A
- * client that prefers the record gets it, of PATCH with status 200 (RFC 7240).
+ * "The Server MUST acknowledge successful PATCH requests with the 204 No Content status. It MUST include the `Upload-Offset` header containing the
+ * new offset." `Upload-Expires` "MUST be included in every PATCH response if the upload is going to expire." The last byte has no other status, because
+ * clients take one for a failure, and upload again. Only a client that prefers the record gets it, of PATCH with status 200 (RFC 7240).
  */
-function stored(
+function acknowledge(
   { context }: TusRequest,
   status: 201 | 204,
   upload: OpenUpload,

@@ -52,7 +52,8 @@ async function handleRequest(
   const context = createUploadContext(request, response, 'tus', 'json');
   const end = (outcome: UploadOutcome | 'ok', cause?: unknown, hasEnded = false) =>
     deps.events.resumableRequestEnded(context, { method, hasEnded }, outcome, cause);
-  // "The Tus-Resumable header MUST be included in every request and response except for OPTIONS requests."
+  // "The Tus-Resumable header MUST be included in every request and response except for OPTIONS requests." Of HEAD: "The Server MUST prevent the
+  // client and/or proxies from caching the response by adding the Cache-Control: no-store header to the response."
   response.set({ 'Tus-Resumable': tusVersion, 'Cache-Control': 'no-store' });
   deps.events.uploadStarted();
   try {
