@@ -282,7 +282,6 @@ describe('bad input is refused, and changes nothing', () => {
   test.each<[string, string, () => Promise<{ status: number; text: string }>]>([
     ['a wrong offset', '409 offset_conflict', () => patch(path, 11, some)],
     ['no offset', '400 tus_malformed', () => patch(path, 0, some, { 'Upload-Offset': '' })],
-    ['an offset that is no number', '400 tus_malformed', () => patch(path, 0, some, { 'Upload-Offset': '0x10' })],
     ['another content type', '415 tus_content_type', () => patch(path, 10, some, { 'Content-Type': 'text/plain' })],
     ['a creation with bytes of another type', '415 tus_content_type', () => createWith('text/plain', some)],
     ['more than the length', '413 media_too_large', () => patch(path, 10, photo)],
@@ -301,13 +300,11 @@ describe('bad input is refused, and changes nothing', () => {
     ['another version', '412 tus_version', () => send('PATCH', path, { 'Tus-Resumable': '0.2.2' })],
     ['no length', '400 tus_malformed', () => send('POST', '/files/', { 'Upload-Metadata': tusMetadata() })],
     ['a length and a deferred one', '400 tus_malformed', () => create(9, { 'Upload-Defer-Length': '1' })],
-    ['a length that is no number', '400 tus_malformed', () => create(9, { 'Upload-Length': '0x10' })],
     ['a length of an upload that has one', '400 tus_malformed', () => patch(path, 10, some, { 'Upload-Length': '99' })],
     ['a length beyond the limit', '413 media_too_large', () => create(16 * MiB + 1)],
     ['no bytes', '400 parameter_missing', () => create(0)],
     ['no message', '400 parameter_missing', () => create(9, { 'Upload-Metadata': `key ${base64(sandbox.apiKey)}` })],
     ['an unknown key', '401 api_key_unknown', () => create(9, { 'Upload-Metadata': tusMetadata({ key: 'wrong' }) })],
-    ['metadata without Base64', '400 tus_malformed', () => create(9, { 'Upload-Metadata': 'key ***' })],
     [
       'too long an `alt`',
       '400 form_malformed',
@@ -423,8 +420,6 @@ describe('the protocol: a server', () => {
     const declare = (length: number) => patch(path, 0, Buffer.alloc(0), { 'Upload-Length': `${length}` });
     expect((await declare(photo.length)).status).toBe(204);
     expect(reasonOf(await declare(photo.length + 1))).toBe('400 tus_malformed');
-    const wrong = await send('POST', '/files/', { ...deferred, 'Upload-Defer-Length': '2' });
-    expect(reasonOf(wrong)).toBe('400 tus_malformed');
   });
 
   test('refuses a declared length beyond the limit, or below the offset, and keeps it unknown', async () => {

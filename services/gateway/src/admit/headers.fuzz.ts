@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { boundaryOf } from '../receive/receive-form.ts';
 import { prefersRepresentation } from '../response/preferences.ts';
 import { Refusal } from '../response/refusal-error.ts';
-import { keptMetadata, parametersOf, parseMetadata } from '../resumable/tus-headers.ts';
+import { fieldsOf, keptMetadata, parseMetadata } from '../resumable/tus-headers.ts';
 import { clientOf } from './client-of.fixture.ts';
 import { credentialsFromHeaders } from './credentials.ts';
 
@@ -77,7 +77,7 @@ function expectMetadata(header: string): void {
     const metadata = parseMetadata(header);
     const kept = keptMetadata(metadata);
     if (kept !== '') expect(keptMetadata(parseMetadata(kept))).toBe(kept);
-    for (const [name, text] of parametersOf(metadata)) {
+    for (const [name, text] of fieldsOf(metadata)) {
       expect(name).toMatch(/^(key|message|alt|(consumer|oauth)_(token|secret))$/);
       expect(text.toWellFormed()).toBe(text);
     }

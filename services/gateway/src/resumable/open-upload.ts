@@ -22,7 +22,7 @@ import type { FormSettings } from '../receive/receive-form.ts';
 import { ReceivedNames } from '../receive/received-names.ts';
 import { Refusal } from '../response/refusal-error.ts';
 import type { UploadContext } from '../upload-context.ts';
-import { keptMetadata, parametersOf, type TusHeaders } from './tus-headers.ts';
+import { fieldsOf, keptMetadata, type TusHeaders } from './tus-headers.ts';
 import type { WriterLease } from './writer-leases.ts';
 
 export interface StateDeps {
@@ -134,7 +134,7 @@ export async function startUpload(
   { metadata, length }: TusHeaders,
   deps: StateDeps,
 ): Promise<OpenUpload> {
-  const fields = parametersOf(metadata);
+  const fields = fieldsOf(metadata);
   requireFittingAlt(fields.get('alt') ?? '');
   const media = length === 0 ? undefined : true;
   const received = new ReceivedNames([...metadata.keys(), ...(media ? [] : ['media'])]);
@@ -147,8 +147,13 @@ export async function startUpload(
     expires: new Date(Date.now() + deps.expiryMs),
     provider: request.caller.provider,
     subject: request.caller.subject,
+    application,
+    message,
+    alt,
     metadata: keptMetadata(metadata),
-    ...{ application, message, alt, idempotencyKey, length, mediaKey },
+    idempotencyKey,
+    length,
+    mediaKey,
     head: '',
     write: newStagedWrite(mediaObjectKey(mediaKey), 'application/octet-stream'),
     isPublished: false,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keptMetadata, parametersOf, parseMetadata, tusHeadersOf } from './tus-headers.ts';
+import { fieldsOf, keptMetadata, parseMetadata, tusHeadersOf } from './tus-headers.ts';
 
 const malformed = (what: object) => expect.objectContaining({ reason: 'tus_malformed', ...what });
 
@@ -33,7 +33,7 @@ test.each([
 test('Upload-Metadata may have names without a value, and names that every object has', () => {
   const metadata = parseMetadata('is_private,constructor a2V5,__proto__ a2V5,message');
   expect([...metadata.keys()]).toEqual(['is_private', 'constructor', '__proto__', 'message']);
-  expect(parametersOf(metadata)).toEqual(new Map([['message', '']]));
+  expect(fieldsOf(metadata)).toEqual(new Map([['message', '']]));
 });
 
 test('Upload-Metadata is kept as it was sent, without API key and secrets', () => {

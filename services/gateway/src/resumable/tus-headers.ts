@@ -69,16 +69,16 @@ export function parseMetadata(header: string): Metadata {
   const items = header.split(',').map((item) => item.trim());
   const pairs = items.filter((item) => item !== '').map((item) => item.split(/[ \t]+/));
   const metadata = new Map(pairs.map(([name = '', value = '']) => [name, padBase64(value)]));
-  const isWellFormed =
-    pairs.every(([name = '', ...values]) => /^[\x21-\x7e]+$/.test(name) && values.length <= 1) &&
-    metadata.values().every((value) => value.length % 4 === 0 && base64.test(value));
-  if (!isWellFormed || pairs.length === 0 || metadata.size < pairs.length)
+  const arePairs = pairs.every(([name = '', ...values]) => /^[\x21-\x7e]+$/.test(name) && values.length <= 1);
+  const areBase64 = metadata.values().every((value) => value.length % 4 === 0 && base64.test(value));
+  const areUnique = metadata.size === pairs.length;
+  if (pairs.length === 0 || !arePairs || !areBase64 || !areUnique)
     throw new Refusal('tus_malformed', { message: 'metadata' });
   return metadata;
 }
 
 /** The parameters in `Upload-Metadata`. Other names are ignored. @throws Refusal `tus_malformed` */
-export function parametersOf(metadata: Metadata): Map<FieldName, string> {
+export function fieldsOf(metadata: Metadata): Map<FieldName, string> {
   const parameters = new Map<FieldName, string>();
   try {
     for (const [name, value] of metadata)
