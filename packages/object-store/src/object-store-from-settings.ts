@@ -5,8 +5,8 @@ import { type StoreOptions, s3ObjectStore } from './s3/s3-object-store.ts';
 
 const bucket = text().refine((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name), 'must be a bucket name');
 
-// They go into a header, between separators.
-const fault = (key: string) => (/^[!-~]+$/.test(key) ? undefined : 'must have only ASCII characters, and no spaces');
+// It goes into a header.
+const fault = (key: string) => (/^[ -~]+$/.test(key) ? undefined : 'must be one line of ASCII characters');
 
 /** Every process that reads or writes objects needs the same values. */
 export const storeSettings = {

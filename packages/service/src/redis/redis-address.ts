@@ -51,10 +51,14 @@ function readServer(url: string): RedisAddress {
   if (!URL.canParse(url)) {
     throw new InvalidRedisAddress('must have one host; user and password must be percent-encoded');
   }
-  const { hostname, pathname, search, hash } = new URL(url);
+  const { hostname, pathname, searchParams, hash } = new URL(url);
   if (hostname === '') throw new InvalidRedisAddress('must name a host');
-  if (!/^(\/\d*)?$/.test(pathname) || search !== '' || hash !== '')
+  if (!/^(\/\d*)?$/.test(pathname) || hash !== '')
     throw new InvalidRedisAddress('must have no path except a database number');
+  // Options of ioredis, which prefers these to the path and to REDIS_PREFIX.
+  const option = ['db', 'keyPrefix'].find((name) => searchParams.has(name));
+  if (option !== undefined)
+    throw new InvalidRedisAddress(`must not set ${option}: a database number is the path, a prefix REDIS_PREFIX`);
   return { kind: 'server', url };
 }
 
