@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RetryPolicy, retryAfterSeconds } from './retry-policy.js';
+import { RetryPolicy, retryAfterSeconds } from './retry-policy.ts';
 
 function pausesOf(policy: RetryPolicy, retryAfterMs = 0): number[] {
   const pauses: number[] = [];
