@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { axeViolations } from '@echodrop/testkit/browser/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-browser';
 import { signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
@@ -14,9 +13,6 @@ const oauth = {
   Token: sandbox.token.key,
   'Token secret': sandbox.token.secret,
 };
-
-const signed = `({ address, credentials }) =>
-  import('/upload/authorization.js').then(({ signedGet }) => signedGet(address, credentials))`;
 
 await describeWithBrowser('the upload page, with credentials', (browser) => {
   let stack: Stack;
@@ -151,22 +147,5 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
     for (const secret of [sandbox.consumer.secret, sandbox.token.secret]) expect(headers).not.toContain(secret);
     expect(await tab.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
     expect(await tab.context().cookies()).toEqual([]);
-  });
-
-  test('signs an address with a query as in RFC 5849', async () => {
-    await using watched = await opened();
-    const address = 'http://id.example:8000/verify?b=1+2&a=%C3%BC%3D&b=0';
-    const credentials = { consumerKey: 'ck', consumerSecret: 'c s&', token: 't', tokenSecret: 't+ü' };
-    const header: string = await watched.tab.evaluate(`(${signed})(${JSON.stringify({ address, credentials })})`);
-    const value = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(header)?.[1] ?? '';
-    const parameters = ['consumer_key', 'nonce', 'signature_method', 'timestamp', 'token', 'version']
-      .map((name) => `oauth_${name}=${value(`oauth_${name}`)}`)
-      .join('&');
-    const normal = `a=%C3%BC%3D&b=0&b=1%202&${parameters}`;
-    const base = `GET&http%3A%2F%2Fid.example%3A8000%2Fverify&${encodeURIComponent(normal)}`;
-    const signature = createHmac('sha1', 'c%20s%26&t%2B%C3%BC').update(base).digest('base64');
-    expect(decodeURIComponent(value('oauth_signature'))).toBe(signature);
-    expect(value('realm')).toBe('http://id.example:8000/');
-    expect(value('oauth_nonce')).toMatch(/^[0-9a-f]{32}$/);
   });
 });

@@ -135,7 +135,7 @@ await describeWithBrowser('My uploads', (browser) => {
       const headers = { 'Access-Control-Allow-Origin': '*' };
       await tab.route('**/2/media.json', (route) => route.fulfill({ status: 200, headers, body }));
       await tab.reload();
-      await tab.getByText('Unexpected response from the server (status 200).').waitFor();
+      await tab.getByText('Unexpected response from the server.').waitFor();
       expect(await tab.getByRole('button', { name: 'Try again' }).isVisible()).toBe(true);
       expect(problems).toEqual([]);
     },

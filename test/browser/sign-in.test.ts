@@ -437,7 +437,7 @@ await describeWithBrowser('signing in', (browser) => {
   test.each([
     ['/upload', '/upload/caption.js'],
     ['/upload', '/sign-in/buttons.js'],
-    ['/mine', '/mine/own-uploads.js'],
+    ['/mine', '/scripts/client.js'],
     ['/mine/apps', '/mine/app-files.js'],
   ])('%s says so if %s does not load', async (path, script) => {
     await using watched = await openTab(browser());

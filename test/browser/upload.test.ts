@@ -6,7 +6,7 @@ import { describeWithBrowser } from '@echodrop/testkit/browser/describe-with-bro
 import { openSignedIn, signInSettings } from '@echodrop/testkit/browser/signed-in-tab';
 import { stopClock, type WatchedTab } from '@echodrop/testkit/browser/watched-tab';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
-import { type CountingProxy, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
+import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { startLimitingProxy } from '@echodrop/testkit/servers/limiting-proxy';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -15,10 +15,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const MiB = 1024 * 1024;
 
-/** The requests that got a response, but preflights. */
-function answered({ seen }: CountingProxy) {
-  return seen.filter(({ method, status }) => method !== 'OPTIONS' && status);
-}
 // Pages announce texts in the next frame.
 const aFrame = 20;
 
@@ -514,57 +510,6 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await expect.poll(() => tab.evaluate('indexedDB.databases()')).toEqual([]);
   });
 
-  test('a proxy that refuses a piece for its size gets a smaller one, and one that blocks PATCH the file as a form', async () => {
-    const refusals = [413, 403, 403];
-    await using proxy = await startCountingProxy(stack.gateway, ({ method, path }) => {
-      if (path === '/2/upload.json' && refusals.length > 0) return 'cut';
-      const status = method === 'PATCH' ? refusals.shift() : undefined;
-      return status ? { status, headers: { 'Access-Control-Allow-Origin': '*' }, body: '<h1>Refused</h1>' } : 'passes';
-    });
-    await using watched = await openedThrough(proxy);
-    const { tab } = watched;
-    await choose(tab, file('large.jpg', big(5 * MiB)));
-    await submit(tab);
-    await expect.poll(() => published(tab).count()).toBe(1);
-    const sent = answered(proxy);
-    const [first = 0, second] = sent.filter(({ method }) => method === 'PATCH').map(({ length }) => Number(length));
-    expect(second).toBe(Math.ceil(first / 4));
-    expect(sent.map(({ method, status }) => `${method} ${status}`)).toEqual([
-      'GET 200',
-      'POST 201',
-      'PATCH 413',
-      'PATCH 403',
-      'PATCH 403',
-      'POST 200',
-    ]);
-  });
-
-  test('a form that a proxy refuses goes in pieces at once; if these are refused too, the row says which size, and where to read about limits', async () => {
-    let limit = 3 * MiB;
-    await using proxy = await startCountingProxy(stack.gateway, ({ method, length }) => {
-      if (Number(length ?? 0) <= limit || method === 'OPTIONS') return 'passes';
-      const headers = { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'text/html' };
-      return { status: 413, headers, body: '<h1>Too large</h1>' };
-    });
-    await using watched = await openedThrough(proxy);
-    const { tab } = watched;
-    await choose(tab, file('large.jpg', big(5 * MiB)));
-    await submit(tab);
-    await expect.poll(() => published(tab).count()).toBe(1);
-    const sent = answered(proxy);
-    const [form, creation, ...pieces] = sent.slice(1).map(({ method, status }) => `${method} ${status}`);
-    expect([form, creation]).toEqual(['POST 413', 'POST 201']);
-    expect(pieces.slice(0, 2)).toEqual(['PATCH 413', 'PATCH 204']);
-    limit = MiB / 2;
-    await choose(tab, file('larger.jpg', big(6 * MiB)));
-    await submit(tab);
-    await row(tab, 'larger.jpg')
-      .getByText(
-        /refused one with 1048576 bytes of the file \(status 413, text\/html\).* docs\/host\/tls\.md#body-limits/,
-      )
-      .waitFor();
-  });
-
   test.each(['as nginx', 'as HAProxy'] as const)(
     'a file of 3 MB passes a proxy that limits bodies to 1 MiB, whose refusals a page cannot read (%s)',
     async (refusal) => {
@@ -579,20 +524,6 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
       expect((await stack.stored('records')).length).toBe(records + 1);
     },
   );
-
-  test('if a page cannot read why a proxy refuses the smallest pieces, the row names a limit as the possible cause', async () => {
-    await using proxy = await startLimitingProxy(stack.gateway, { bytes: MiB / 2, refusal: 'as nginx' });
-    await using watched = await openedThrough({ endpoint: proxy.origin });
-    const { tab } = watched;
-    await stopClock(tab);
-    await choose(tab, file('middling.jpg', big(3 * MiB)));
-    await submit(tab);
-    const cause = row(tab, 'middling.jpg').getByText(/^No response to a request with 1048576 bytes .*#body-limits/);
-    await waitUntil('the last attempt', async () => {
-      await tab.clock.runFor(1000);
-      return (await cause.count()) === 1;
-    });
-  });
 
   test('offline, an upload waits, and continues when the connection is back', async () => {
     await using watched = await opened();

@@ -11,18 +11,19 @@ const client = join(packages, 'client');
 const entries = { node: 'src/node.ts', browser: 'src/browser.ts', cli: 'src/cli/main.ts' } as const;
 // The oldest Node and browsers that the package supports have ES2022.
 const target = 'es2022';
+// npm installs these with the package, whose code contains everything else.
+const dependencies = ['@xmldom/xmldom', 'cli-progress', 'oauth4webapi'];
+const external = [/^node:/, ...dependencies];
 
 interface Manifest {
   readonly version: string;
   readonly description: string;
   readonly license: string;
-  readonly dependencies: Record<string, string>;
 }
 
 /**
- * Builds the npm package `@echodrop/client` into `folder`, whose tarball `npm pack` makes. It contains JavaScript with the workspace's code and
- * the packages that are devDependencies of `packages/client`, types, sources and licences. Its `dependencies` stay dependencies. `source`: where
- * the source is published, an https address. npm requires it for a package with provenance.
+ * Builds the npm package `@echodrop/client` into `folder`, whose tarball `npm pack` makes: JavaScript with all code but three dependencies, types,
+ * sources and licences. `source`: where the source is published, an https address. npm requires it for a package with provenance.
  * @throws Error if a module cannot be resolved or parsed
  */
 export async function buildClient(folder: string, source = ''): Promise<void> {
@@ -31,10 +32,9 @@ export async function buildClient(folder: string, source = ''): Promise<void> {
       'SOURCE must be the address where the source is published: https://..., without a slash at its end',
     );
   const manifest: Manifest = JSON.parse(await readFile(join(client, 'package.json'), 'utf8'));
-  const external = Object.keys(manifest.dependencies);
   await rm(folder, { recursive: true, force: true });
-  const modules = await writeJavaScript(join(folder, 'lib'), external);
-  await writeTypes(join(folder, 'lib'), external);
+  const modules = await writeJavaScript(join(folder, 'lib'));
+  await writeTypes(join(folder, 'lib'));
   for (const file of modules.filter((id) => /\.[jt]s$/.test(id) && !id.includes('/node_modules/'))) {
     const copy = join(folder, 'src', relative(packages, file).replace('/src/', '/'));
     await mkdir(dirname(copy), { recursive: true });
@@ -60,12 +60,12 @@ export async function buildClient(folder: string, source = ''): Promise<void> {
 }
 
 /** @returns the paths of the modules in the output */
-async function writeJavaScript(folder: string, external: string[]): Promise<readonly string[]> {
+async function writeJavaScript(folder: string): Promise<readonly string[]> {
   await using bundle = await rolldown({
     cwd: client,
     input: entries,
     platform: 'neutral',
-    external: [/^node:/, ...external],
+    external,
     resolve: { mainFields: ['module', 'main'] },
     transform: { target },
   });
@@ -79,7 +79,7 @@ async function writeJavaScript(folder: string, external: string[]): Promise<read
   return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).filter((id) => id.startsWith('/'));
 }
 
-async function writeTypes(folder: string, external: string[]): Promise<void> {
+async function writeTypes(folder: string): Promise<void> {
   const errors: string[] = [];
   // It warns of TypeScript 7, whatever the options, and goes on after an error.
   const logger = { info() {}, warn() {}, error: (message: string) => errors.push(message) };
@@ -87,7 +87,7 @@ async function writeTypes(folder: string, external: string[]): Promise<void> {
     cwd: client,
     input: { node: entries.node, browser: entries.browser },
     platform: 'neutral',
-    external: [/^node:/, ...external],
+    external,
     // It waits for the compiler, which is another process.
     checks: { pluginTimings: false },
     plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, 'tsconfig.client.json'), logger })],
@@ -96,9 +96,9 @@ async function writeTypes(folder: string, external: string[]): Promise<void> {
   if (errors.length > 0) throw new Error(errors.join('\n'));
 }
 
-async function publishedManifest({ version, description, license, dependencies }: Manifest, source: string) {
+async function publishedManifest({ version, description, license }: Manifest, source: string) {
   const installed = createRequire(join(client, 'package.json'));
-  const versions = Object.keys(dependencies).map(async (name) => {
+  const versions = dependencies.map(async (name) => {
     const path = join(packageFolder(installed.resolve(name), name), 'package.json');
     return [name, `^${JSON.parse(await readFile(path, 'utf8')).version}`];
   });

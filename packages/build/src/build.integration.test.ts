@@ -36,6 +36,23 @@ test('also builds a program started by its URL; other URLs still point to the so
   expect((await execa(process.execPath, [join(built, 'program.js')])).stdout).toBe('program');
 });
 
+test('a folder with TypeScript becomes one of scripts for browsers, and one with JavaScript stays the source', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'build-'));
+  const file = (name: string, text: string) => writeFile(join(folder.path, name), text);
+  for (const name of ['client', 'scripts']) await mkdir(join(folder.path, name));
+  await file('client/page.ts', `export const where: string = typeof document;`);
+  await file('scripts/page.js', '');
+  const addresses = ['client', 'scripts'].map(
+    (name) => `console.log(new URL('./${name}/', import.meta.url).pathname);`,
+  );
+  await file('main.ts', addresses.join('\n'));
+  const built = join(folder.path, 'built');
+  await build(join(folder.path, 'main.ts'), built);
+  const { stdout } = await execa(process.execPath, [join(built, 'main.js')]);
+  expect(stdout.split('\n')).toEqual([join(built, 'client/'), join(folder.path, 'scripts/')]);
+  expect(await import(join(built, 'client/page.js'))).toMatchObject({ where: 'undefined' });
+});
+
 test('a build is used again, also by calls at the same time; a missing one is built again', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'built-'));
   const build = async () =>

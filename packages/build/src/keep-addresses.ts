@@ -1,28 +1,33 @@
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import type { Plugin } from 'rolldown';
+import { buildForBrowsers, modulesForBrowsers } from './build-for-browsers.ts';
 
-const addresses = /new URL\('([^']+)\.ts', import\.meta\.url\)|import\.meta\.resolve\('([^']+)'\)|import\.meta\.url/g;
+const addresses =
+  /new URL\('([^']+)\.ts', import\.meta\.url\)|new URL\('\.\/([\w-]+)\/', import\.meta\.url\)|import\.meta\.resolve\('([^']+)'\)|import\.meta\.url/g;
 
 // Its JavaScript is built in, which saves a third of a short process's time. Its native code stays where it is installed.
 const findsNativeCode = /\/node_modules\/sharp\//;
 
 /**
  * Keeps file addresses valid in code that is built into `folder`. `new URL('<program>.ts', import.meta.url)` becomes the address of that program,
- * which is built too. Any other `import.meta.url` stays that of the source, from where stylesheets and scripts are read.
+ * which is built too. `new URL('./<name>/', import.meta.url)` of a folder with TypeScript becomes the address of its scripts for browsers.
+ * Any other `import.meta.url` stays that of the source, from where stylesheets and scripts are read.
  * Adds files that `import.meta.resolve` names to `external`.
  */
 export function keepAddresses(folder: string, external: Set<string>): Plugin {
   const address = (path: string) => `new URL(${JSON.stringify(relative(folder, path))}, import.meta.url).href`;
   return {
     name: 'keep-addresses',
-    transform(code, id) {
+    async transform(code, id) {
       if (!id.startsWith('/') || !code.includes('import.meta.')) return null;
       if (id.includes('/node_modules/')) {
         if (!findsNativeCode.test(id)) return null;
         external.add(id);
       }
-      return code.replaceAll(addresses, (_, program?: string, specifier?: string) => {
+      const scripts = await buildScripts(code, dirname(id), folder);
+      return code.replaceAll(addresses, (found, program?: string, name?: string, specifier?: string) => {
+        if (name) return scripts.has(name) ? found : found.replace('import.meta.url', address(id));
         if (program) {
           const built = this.emitFile({ type: 'chunk', id: join(dirname(id), `${program}.ts`) });
           return `new URL(import.meta.ROLLUP_FILE_URL_${built})`;
@@ -34,4 +39,16 @@ export function keepAddresses(folder: string, external: Set<string>): Plugin {
       });
     },
   };
+}
+
+/** Builds the folders with scripts for browsers that a module in `source` names. @returns their names */
+async function buildScripts(code: string, source: string, folder: string): Promise<ReadonlySet<string>> {
+  const built = new Set<string>();
+  for (const [, , name = ''] of code.matchAll(addresses)) {
+    const modules = name ? modulesForBrowsers(join(source, name)) : [];
+    if (modules.length === 0) continue;
+    await buildForBrowsers(modules, join(folder, name));
+    built.add(name);
+  }
+  return built;
 }

@@ -1,5 +1,5 @@
-import { mayBePublished, type Refusal } from '@echodrop/contracts/client-rules/refused-uploads';
 import type { RefusalReason } from './refusal-reasons.ts';
+import { mayBePublished, type Refusal } from './upload/refused-uploads.ts';
 
 interface RefusalDetails {
   readonly status: number;

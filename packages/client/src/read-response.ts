@@ -1,11 +1,11 @@
-import { describeProxyResponse } from '@echodrop/contracts/client-rules/refused-uploads';
-import { retryAfterSeconds } from '@echodrop/contracts/client-rules/retry-policy';
 import type { MediaRecord, RecordPage } from '@echodrop/record';
 import * as z from 'zod/mini';
 import { checkAddress, notFromService, RequestRefused } from './client-errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { parseXml } from './parse-xml.ts';
+import { retryAfterSeconds } from './retry-policy.ts';
 import { plainAddress } from './service-address.ts';
+import { describeProxyResponse } from './upload/refused-uploads.ts';
 import { withoutJit } from './without-jit.ts';
 
 export type Format = 'xml' | 'json';

@@ -1,6 +1,6 @@
-import { isTemporary } from '@echodrop/contracts/client-rules/refused-uploads';
-import { RetryPolicy } from '@echodrop/contracts/client-rules/retry-policy';
 import { obstacleOf, RequestRefused, refusalOf, ServiceUnreachable } from './client-errors.ts';
+import { RetryPolicy } from './retry-policy.ts';
+import { isTemporary } from './upload/refused-uploads.ts';
 
 /** Called before each pause: the error of the last attempt, and the length of the pause in milliseconds. */
 export type OnRetry = (error: unknown, pauseMs: number) => void;

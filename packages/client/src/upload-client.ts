@@ -100,7 +100,7 @@ export class UploadClient<Source> {
       ...{ format: 'json', ...options, version, idempotencyKey, fields, media, signal, onProgress, fetch, stallMs },
       service: this.#service,
       send: this.#platform.send,
-      proof: () => (version === 2 ? echoHeaders(this.#options) : {}),
+      proof: async () => (version === 2 ? echoHeaders(this.#options) : {}),
       retries: this.#retries,
     });
   }
@@ -163,8 +163,8 @@ export class UploadClient<Source> {
 
   async #request(method: string, path: string, signal: AbortSignal): Promise<string> {
     const send = this.#options.fetch ?? fetch;
-    const { response, body } = await exchange(signal, maxPageBytes, () =>
-      send(this.#service + path, { method, headers: echoHeaders(this.#options), redirect: 'error', signal }),
+    const { response, body } = await exchange(signal, maxPageBytes, async () =>
+      send(this.#service + path, { method, headers: await echoHeaders(this.#options), redirect: 'error', signal }),
     );
     if (!response.ok) throw await readRefusal('json', body, response);
     return body;

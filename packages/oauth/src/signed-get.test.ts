@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { signedGet } from './signed-get.ts';
 
-const credentials = { consumerKey: 'ck', consumerSecret: 'c s&', token: '12345-t', tokenSecret: 't+s' };
+const credentials = { consumerKey: 'ck', consumerSecret: 'c s&', token: '12345-t', tokenSecret: 't+ü' };
 
 test('the header has the documented form (interface, section 5.3)', () => {
   expect(signedGet('https://api.example.com/1/account/verify_credentials.json', credentials)).toMatch(
@@ -10,14 +10,21 @@ test('the header has the documented form (interface, section 5.3)', () => {
   );
 });
 
-test('signs a GET of the address as in RFC 5849', () => {
-  const header = signedGet('http://127.0.0.1:8085/verify.json', credentials);
+test.each([
+  ['http://127.0.0.1:8085/verify.json', 'http://127.0.0.1:8085/verify.json', []],
+  [
+    'http://id.example:8000/verify?b=1+2&a=%C3%BC%3D&b=0',
+    'http://id.example:8000/verify',
+    ['a=%C3%BC%3D', 'b=0', 'b=1%202'],
+  ],
+])('signs a GET of %s as in RFC 5849', (address, base, query) => {
+  const header = signedGet(address, credentials);
   const value = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(header)?.[1] ?? '';
-  const parameters = ['consumer_key', 'nonce', 'signature_method', 'timestamp', 'token', 'version']
-    .map((name) => `oauth_${name}=${value(`oauth_${name}`)}`)
-    .join('&');
-  const base = `GET&http%3A%2F%2F127.0.0.1%3A8085%2Fverify.json&${encodeURIComponent(parameters)}`;
-  const signature = createHmac('sha1', 'c%20s%26&t%2Bs').update(base).digest('base64');
+  const parameters = ['consumer_key', 'nonce', 'signature_method', 'timestamp', 'token', 'version'].map(
+    (name) => `oauth_${name}=${value(`oauth_${name}`)}`,
+  );
+  const signed = `GET&${encodeURIComponent(base)}&${encodeURIComponent([...query, ...parameters].join('&'))}`;
+  const signature = createHmac('sha1', 'c%20s%26&t%2B%C3%BC').update(signed).digest('base64');
   expect(decodeURIComponent(value('oauth_signature'))).toBe(signature);
 });
 

@@ -1,5 +1,6 @@
 import { exactNumber } from './exact-json.ts';
 import type { MediaRecord, RecordPage } from './media-record.ts';
+import { recordFields } from './record-fields.ts';
 import { xmlDocument } from './xml-document.ts';
 
 /** The record as compact JSON, with its fields in the order of docs/reference/interface.md section 2. */
@@ -27,18 +28,5 @@ function compact(value: unknown): string {
   return JSON.stringify(value).replaceAll('&', '\\u0026');
 }
 
-const jsonFields = (record: MediaRecord) => fieldsOf(record, exactNumber(record.user.id));
-const xmlFields = (record: MediaRecord) => fieldsOf(record, record.user.id.toString());
-
-function fieldsOf<I>(record: MediaRecord, userId: I) {
-  const { id, text, url, width, height, size, type, timestamp, user } = record;
-  return {
-    ...{ id, text, url, width, height, size, type, timestamp: uploadTimestamp(timestamp) },
-    user: { id: userId, screen_name: user.screenName },
-  };
-}
-
-/** `Sat, 21 Nov 2026 11:36:34 +0000`: the date format of docs/reference/interface.md section 2, in UTC and any locale. */
-export function uploadTimestamp(time: Date): string {
-  return time.toUTCString().replace('GMT', '+0000');
-}
+const jsonFields = (record: MediaRecord) => recordFields(record, exactNumber(record.user.id));
+const xmlFields = (record: MediaRecord) => recordFields(record, record.user.id.toString());

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { uploadTimestamp } from './record-as-xml-and-json.ts';
+import { uploadTimestamp } from './record-fields.ts';
 
 test('has the format of the interface, to the second', () => {
   expect(uploadTimestamp(new Date('2026-01-04T23:59:59.999Z'))).toBe('Sun, 04 Jan 2026 23:59:59 +0000');
@@ -23,7 +23,7 @@ test.each([
   { TZ: 'America/St_Johns', LC_ALL: 'ar_EG.UTF-8' },
 ])('is the same in the time zone $TZ', (env) => {
   const program = `
-    import { uploadTimestamp } from ${JSON.stringify(join(import.meta.dirname, 'record-as-xml-and-json.ts'))};
+    import { uploadTimestamp } from ${JSON.stringify(join(import.meta.dirname, 'record-fields.ts'))};
     process.stdout.write(uploadTimestamp(new Date(0)));`;
   const written = execFileSync(process.execPath, ['--input-type=module', '-e', program], { env, encoding: 'utf8' });
   expect(written).toBe('Thu, 01 Jan 1970 00:00:00 +0000');

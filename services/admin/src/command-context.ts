@@ -1,7 +1,6 @@
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
-import { InvalidArgumentError } from 'commander';
 import { readStoreConfig } from './config.ts';
 import { reportProgress, type Stages } from './progress.ts';
 import { until } from './store-calls.ts';
@@ -61,15 +60,6 @@ export async function* withProgress(
 ): AsyncGenerator<string> {
   using progress = reportProgress(store, { stages, log, intervalMs });
   yield* work(progress.store);
-}
-
-/** Returns a parser of options that are whole numbers from 1 to `max`. */
-export function parseUpTo(max: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text);
-    if (!/^\d{1,5}$/.test(text) || number < 1 || number > max) throw new InvalidArgumentError(`Must be 1 to ${max}.`);
-    return number;
-  };
 }
 
 /** A key as `list` of the store returned it: quoted if another application, or a service that was taken over, chose it. */

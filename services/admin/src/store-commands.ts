@@ -1,9 +1,10 @@
 import { listsOfSweep } from '@echodrop/archive/sweep-orphans';
 import { isCheckCursor, listsOfCheck } from '@echodrop/archive/verify-store';
+import { parseUpTo } from '@echodrop/client/cli/parse-up-to';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkStore } from './check-store.ts';
-import { type CommandContext, CommandFailed, parseUpTo, printFromStore, withProgress } from './command-context.ts';
+import { type CommandContext, CommandFailed, printFromStore, withProgress } from './command-context.ts';
 import { readStoreConfig, readSweepConfig } from './config.ts';
 import { sweepOnce, sweepPeriodically } from './sweep-store.ts';
 import { testStore } from './test-store.ts';

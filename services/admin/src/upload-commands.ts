@@ -1,8 +1,9 @@
 import { listsOfRebuild } from '@echodrop/archive/rebuild-listings';
+import { parseUpTo } from '@echodrop/client/cli/parse-up-to';
 import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { Command } from 'commander';
-import { type CommandContext, parseUpTo, printFromStore, withProgress } from './command-context.ts';
+import { type CommandContext, printFromStore, withProgress } from './command-context.ts';
 import { readAddressConfig } from './config.ts';
 import { exportUpload, exportUploads } from './export-uploads.ts';
 import { listUploads, rebuildAndReport } from './listings.ts';

@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import { browserScripts } from '@echodrop/contracts/browser-scripts';
 import { pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { UnreadableRecord } from '@echodrop/record';
@@ -79,10 +78,10 @@ function sendText(response: Response, text: string): void {
   response.set('Cache-Control', 'public, max-age=3600').type('text/plain').send(text);
 }
 
-/** The scripts of several pages. The rules of upload clients are those of the npm package. */
+/** The scripts of several pages, with those that `packages/build` makes of the npm package. */
 function sharedScripts(): Readonly<Record<string, URL>> {
-  const rules = Object.entries(browserScripts).map(([name, file]) => [`/scripts/${name}`, file]);
-  return { ...scriptFiles('/scripts', new URL('./scripts/', import.meta.url)), ...Object.fromEntries(rules) };
+  const folders = [new URL('./scripts/', import.meta.url), new URL('./client/', import.meta.url)];
+  return Object.assign({}, ...folders.map((folder) => scriptFiles('/scripts', folder)));
 }
 
 // Only characters of our own addresses: a redirect to a path with two leading slashes would lead to another site.

@@ -72,5 +72,5 @@ async function showUser(context: CommandContext, { json, ...options }: Connectio
 async function printSignature(context: CommandContext, options: ConnectionOptions): Promise<void> {
   // A header alone needs no upload service.
   const { provider, credentials } = directProof(options, context.env) ?? (await connect(context, options));
-  print(context, authorizationOf(provider, credentials));
+  print(context, await authorizationOf(provider, credentials));
 }

@@ -1,5 +1,4 @@
 import { escapeLine, escapeLines } from '@echodrop/service/terminal-text';
-import { InvalidArgumentError } from 'commander';
 import { foldLines, mostColumnsOf } from '../visible-text.ts';
 
 /** What every command works with. */
@@ -82,15 +81,6 @@ function forStream({ isTTY, columns }: Output, message: string): string {
   const text = escapeLines(message);
   // A terminal that does not know its width says 0.
   return isTTY ? foldLines(text, columns || 80) : text;
-}
-
-/** Returns a parser of options that are whole numbers from 1 to `max`. */
-export function parseUpTo(max: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text);
-    if (!/^\d{1,5}$/.test(text) || number < 1 || number > max) throw new InvalidArgumentError(`Must be 1 to ${max}.`);
-    return number;
-  };
 }
 
 const exampleAddress = 'https://upload.example';

@@ -1,3 +1,4 @@
+import { recordFields } from '@echodrop/record/record-fields';
 import type { Command } from 'commander';
 import { toExactJson } from '../exact-json.ts';
 import { shellWord } from '../shell-word.ts';
@@ -5,7 +6,6 @@ import { quotedName, visible, visibleName } from '../visible-text.ts';
 import {
   type CommandContext,
   PartFailed,
-  parseUpTo,
   print,
   printCommand,
   printError,
@@ -14,7 +14,7 @@ import {
 } from './command-context.ts';
 import { addConnectionOptions, type Connection, type ConnectionOptions, connect } from './connection.ts';
 import { describeError, errorFields } from './describe-error.ts';
-import { recordFields } from './show-record.ts';
+import { parseUpTo } from './parse-up-to.ts';
 import { withClient } from './with-client.ts';
 
 const largestPage = 100;
@@ -53,7 +53,13 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
     client.list({ count, after }),
   );
   if (json)
-    return print(context, toExactJson({ media: records.map(recordFields), ...(next !== undefined && { next }) }));
+    return print(
+      context,
+      toExactJson({
+        media: records.map((record) => recordFields(record, record.user.id)),
+        ...(next !== undefined && { next }),
+      }),
+    );
   for (const { id, timestamp, type, width, height, url, text } of records) {
     const time = timestamp.toISOString().replace(/\.\d+Z$/, 'Z');
     const size = visibleName(`${type} ${width}x${height}`).padEnd(14);

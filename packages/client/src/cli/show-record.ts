@@ -1,4 +1,6 @@
 import type { MediaRecord } from '@echodrop/record';
+import { recordFields } from '@echodrop/record/record-fields';
+import { escapeMarkdown as escapeMarkup } from '../escape-markdown.ts';
 import { toExactJson } from '../exact-json.ts';
 import { escapeHidden, singleLine, visible } from '../visible-text.ts';
 
@@ -32,16 +34,7 @@ export function showRecord(record: MediaRecord, output: Output, alt: string | un
 
 /** The record as the service writes it, with all digits of the user's id. */
 export function recordToExactJson(record: MediaRecord): string {
-  return toExactJson(recordFields(record));
-}
-
-/** The fields of docs/reference/interface.md section 2. */
-export function recordFields({ user, timestamp, ...rest }: MediaRecord): Record<string, unknown> {
-  const { id, text, url, width, height, size, type } = rest;
-  return {
-    ...{ id, text, url, width, height, size, type, timestamp: timestamp.toUTCString().replace('GMT', '+0000') },
-    user: { id: user.id, screen_name: user.screenName },
-  };
+  return toExactJson(recordFields(record, record.user.id));
 }
 
 function linkMarkdown(words: string, address: string): string {
@@ -49,7 +42,7 @@ function linkMarkdown(words: string, address: string): string {
 }
 
 function escapeMarkdown(text: string): string {
-  return escapeHidden(text.replace(/[\\[\]<>`*_!&~|]/g, '\\$&'), toReference);
+  return escapeHidden(escapeMarkup(text), toReference);
 }
 
 function escapeHtml(text: string): string {

@@ -1,20 +1,14 @@
 import { resolve } from 'node:path';
+import { recordFields } from '@echodrop/record/record-fields';
 import { type Command, Option } from 'commander';
 import { toExactJson } from '../exact-json.ts';
 import { visible } from '../visible-text.ts';
-import {
-  type CommandContext,
-  PartFailed,
-  parseUpTo,
-  print,
-  printError,
-  printNote,
-  UsageError,
-} from './command-context.ts';
+import { type CommandContext, PartFailed, print, printError, printNote, UsageError } from './command-context.ts';
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.ts';
 import { describeError, errorFields } from './describe-error.ts';
 import { expandFiles } from './expand-files.ts';
-import { type Output, outputs, recordFields, showRecord } from './show-record.ts';
+import { parseUpTo } from './parse-up-to.ts';
+import { type Output, outputs, showRecord } from './show-record.ts';
 import { type Outcome, uploadFiles } from './upload-files.ts';
 
 const mostJobs = 16;
@@ -114,7 +108,11 @@ function printOutcome(context: CommandContext, outcome: Outcome, { json, output,
     return;
   }
   const { isUploaded, record } = outcome;
-  if (json) return print(context, toExactJson({ file: name, uploaded: isUploaded, record: recordFields(record) }));
+  if (json)
+    return print(
+      context,
+      toExactJson({ file: name, uploaded: isUploaded, record: recordFields(record, record.user.id) }),
+    );
   if (!isUploaded) printNote(context, `${visible(name)}: already uploaded. --again uploads it again.`);
   print(context, showRecord(record, output, alt));
 }

@@ -1,5 +1,3 @@
-import { PieceSizes } from '@echodrop/contracts/client-rules/piece-sizes';
-import { describeLostPiece, needsForm } from '@echodrop/contracts/client-rules/refused-uploads';
 import type { MediaRecord } from '@echodrop/record';
 import { isUnsent, notFromService, RequestRefused, refusalOf, ServiceUnreachable } from '../client-errors.ts';
 import { exchange } from '../exchange.ts';
@@ -7,6 +5,8 @@ import type { MediaRequest, Platform } from '../platform/platform.ts';
 import { maxBodyBytes } from '../read-body.ts';
 import { readRecord, readRefusal } from '../read-response.ts';
 import { idempotencyHeader } from './idempotency-key.ts';
+import { PieceSizes } from './piece-sizes.ts';
+import { describeLostPiece, needsForm } from './refused-uploads.ts';
 import { withoutKey } from './upload-metadata.ts';
 
 interface Upload extends Pick<MediaRequest, 'signal' | 'onProgress' | 'fetch' | 'stallMs'> {
@@ -14,7 +14,7 @@ interface Upload extends Pick<MediaRequest, 'signal' | 'onProgress' | 'fetch' | 
   readonly service: string;
   readonly send: Platform<unknown>['send'];
   /** The headers that prove the user, new for each request. */
-  readonly proof: () => Record<string, string>;
+  readonly proof: () => Promise<Record<string, string>>;
   readonly content: Blob;
   /** The value of `Upload-Metadata`. */
   readonly metadata: string;
@@ -136,11 +136,11 @@ export class ResumableUpload {
 
   #patch(start: number, piece: Blob): Promise<Result> {
     const { service, send, proof, content, onProgress, signal, fetch, stallMs } = this.#upload;
-    return exchange(signal, maxBodyBytes, () =>
+    return exchange(signal, maxBodyBytes, async () =>
       send(service + this.#path, {
         method: 'PATCH',
         headers: {
-          ...{ ...proof(), 'Tus-Resumable': '1.0.0', 'Upload-Offset': String(start) },
+          ...{ ...(await proof()), 'Tus-Resumable': '1.0.0', 'Upload-Offset': String(start) },
           'Content-Type': 'application/offset+octet-stream',
           Prefer: 'return=representation',
         },
@@ -153,11 +153,11 @@ export class ResumableUpload {
 
   #request(method: 'POST' | 'HEAD' | 'GET', path: string, more: Record<string, string> = {}) {
     const { service, proof, signal, stallMs, fetch: send = fetch } = this.#upload;
-    const headers = { ...proof(), 'Tus-Resumable': '1.0.0', ...more };
     const limited = AbortSignal.any([signal, AbortSignal.timeout(stallMs)]);
-    return exchange(signal, maxBodyBytes, () =>
-      send(service + path, { method, headers, redirect: 'error', signal: limited }),
-    );
+    return exchange(signal, maxBodyBytes, async () => {
+      const headers = { ...(await proof()), 'Tus-Resumable': '1.0.0', ...more };
+      return send(service + path, { method, headers, redirect: 'error', signal: limited });
+    });
   }
 }
 

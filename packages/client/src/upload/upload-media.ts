@@ -1,5 +1,3 @@
-import { resumableBytes } from '@echodrop/contracts/client-rules/piece-sizes';
-import { isTemporary, mayPassInPieces } from '@echodrop/contracts/client-rules/refused-uploads';
 import type { MediaRecord } from '@echodrop/record';
 import { checkAddress, noteDoubt, RequestRefused, refusalOf, ServiceUnreachable } from '../client-errors.ts';
 import { exchange } from '../exchange.ts';
@@ -8,6 +6,8 @@ import { maxBodyBytes } from '../read-body.ts';
 import { type Format, readRecord, readRefusal } from '../read-response.ts';
 import { type OnRetry, withRetries } from '../retry.ts';
 import { idempotencyHeader } from './idempotency-key.ts';
+import { resumableBytes } from './piece-sizes.ts';
+import { isTemporary, mayPassInPieces } from './refused-uploads.ts';
 import { maxMediaRequestMs, ResumableUpload } from './resumable-upload.ts';
 import { metadataOf } from './upload-metadata.ts';
 
@@ -16,7 +16,7 @@ interface Upload extends Pick<MediaRequest, 'media' | 'signal' | 'onProgress' | 
   readonly service: string;
   readonly send: Platform<unknown>['send'];
   /** The headers that prove the user, new for each request. */
-  readonly proof: () => Record<string, string>;
+  readonly proof: () => Promise<Record<string, string>>;
   /** The API key and the texts, and with version 1 the secrets. */
   readonly fields: Readonly<Record<string, string>>;
   readonly version: 1 | 2;
@@ -78,10 +78,10 @@ export async function uploadMedia(upload: Upload): Promise<MediaRecord> {
 
 async function sendForm(upload: Upload): Promise<MediaRecord> {
   const { service, send, proof, fields, version, format, idempotencyKey, media, signal, onProgress, ...rest } = upload;
-  const { response, body } = await exchange(signal, maxBodyBytes, () =>
+  const { response, body } = await exchange(signal, maxBodyBytes, async () =>
     send(`${service}/${version}/upload.${format}`, {
       method: 'POST',
-      headers: { ...proof(), 'Idempotency-Key': idempotencyHeader(idempotencyKey) },
+      headers: { ...(await proof()), 'Idempotency-Key': idempotencyHeader(idempotencyKey) },
       ...{ fields, media, onProgress, fetch: rest.fetch, stallMs: rest.stallMs },
       signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]),
     }),

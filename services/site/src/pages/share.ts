@@ -1,3 +1,4 @@
+import { escapeMarkdown } from '@echodrop/client/escape-markdown';
 import { isPhoto } from '@echodrop/media/detect-media-type';
 import { pictureRecipes } from '@echodrop/media/rendition-recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
@@ -13,7 +14,7 @@ interface Options {
   readonly isAnimated: boolean;
   /** Of the video, or of the picture. */
   readonly state: RenditionState;
-  /** Whether the browser isReloading the page, which would close details that the reader has opened. */
+  /** Whether the browser reloads the page, which would close details that the reader has opened. */
   readonly isReloading: boolean;
 }
 
@@ -54,9 +55,4 @@ function shareCodes(record: PublishedMedia, publicSite: string, isAnimated: bool
     ['HTML', inHtml.toString()],
     ['BBCode', `[url=${page}][img]${picture}[/img][/url]`],
   ];
-}
-
-// CommonMark 0.31 section 2.4: the punctuation that is markup within a link.
-function escapeMarkdown(text: string): string {
-  return text.replaceAll(/[\\`*_[\]<>&~!|]/g, '\\$&');
 }

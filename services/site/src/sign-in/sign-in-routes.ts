@@ -23,7 +23,6 @@ export function signInRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
   router.get('/sign-in/providers.json', sendSettings(upload));
   router.get('/sign-in/sign-in.css', fixedFile(new URL('./sign-in.css', import.meta.url)));
   router.get('/sign-in/:name', fixedFiles(scriptFiles('/sign-in', new URL('./browser/', import.meta.url))));
-  router.get('/sign-in/oauth4webapi/build/index.js', fixedFile(new URL(import.meta.resolve('oauth4webapi'))));
   return router;
 }
 

@@ -54,8 +54,9 @@ test('every module that a page loads is served as JavaScript', async () => {
       200,
       'text/javascript; charset=utf-8',
     ]);
-    for (const [, imported = ''] of (await response.text()).matchAll(/(?:from|import\() ?'([./][^']+)'/g))
+    for (const [, imported = ''] of (await response.text()).matchAll(/(?:from|import\(?) ?['"`]([./][^'"`]+)['"`]/g))
       seen.add(new URL(imported, site + path).pathname);
   }
-  expect(seen).toContain('/sign-in/oauth4webapi/build/index.js');
+  for (const script of ['client', 'sign-in-client', 'signed-get-chunk'])
+    expect(seen).toContain(`/scripts/${script}.js`);
 });

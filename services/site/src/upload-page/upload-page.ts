@@ -1,5 +1,4 @@
 import { unsupportedSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
-import { browserScripts } from '@echodrop/oauth/browser-scripts';
 import { maxAltCharacters } from '@echodrop/record';
 import { Router } from 'express';
 import { type Html, html } from '../pages/html.ts';
@@ -17,15 +16,10 @@ export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
   const router = Router({ caseSensitive: true, strict: true });
   if (!upload) return router;
   router.get('/upload', fixedPage(uploadPage(upload, name), site));
-  const signing = Object.entries(browserScripts).map(([path, file]) => [`/upload/${path}`, file]);
-  const files = {
-    ...scriptFiles('/upload', new URL('./browser/', import.meta.url)),
-    ...Object.fromEntries(signing),
-  };
   const style = (name: string) => new URL(`./styles/${name}.css`, import.meta.url);
   const styles = fixedFile(style('choose'), style('file-list'), style('credentials-and-progress'));
   router.get('/upload/upload.css', styles);
-  return router.get(['/upload/:name', '/upload/hashes/:name'], fixedFiles(files));
+  return router.get('/upload/:name', fixedFiles(scriptFiles('/upload', new URL('./browser/', import.meta.url))));
 }
 
 /** The page at `/upload`: its script sends each file to the gateway like any other client. */
@@ -37,7 +31,6 @@ function uploadPage(upload: WebUpload, siteName: string): Page {
     title: `Upload · ${siteName}`,
     policy: signedInPolicy(upload),
     head: html`${signInScripts}<link rel="stylesheet" href="/upload/upload.css">
-<script src="/upload/oauth-1.0a.js" defer></script>
 <script src="/upload/page.js" type="module"></script>
 `,
     body: html`<div class="text upload">

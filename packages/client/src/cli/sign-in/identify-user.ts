@@ -31,7 +31,7 @@ const loginAdvice = 'does not accept the credentials. Run `echodrop login` again
 /** Queries the provider for the user of a proof, as the service does. @throws ProofRefused that says `refusal` if it refuses the proof */
 export async function identifyUser(proof: Proof, refusal = loginAdvice): Promise<User> {
   const { provider, credentials } = proof;
-  const headers = { Authorization: authorizationOf(provider, credentials) };
+  const headers = { Authorization: await authorizationOf(provider, credentials) };
   const found = await fetchJson(provider, { headers }).catch((error: unknown) => {
     if (!(error instanceof StatusError && [401, 403].includes(error.status))) throw error;
     throw new ProofRefused(`${new URL(provider).host} ${refusal}`);

@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi';
+import { authenticationOf, revokeToken as revoke } from '../../sign-in/authorization-flow.ts';
 import { UsageError } from '../command-context.ts';
 import { finishFirst } from '../on-end.ts';
 import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles/profiles.ts';
-import { requestOptions } from './authorization-client.ts';
-import { authenticationOf } from './sign-in.ts';
+import { optionsFor } from './authorization-client.ts';
 
 // Less than the shortest lifetime in use: Keycloak's older realms have a minute.
 const marginMs = 20_000;
@@ -89,8 +89,8 @@ async function renew({ id, secret, issuer, tokenEndpoint, algorithms }: Renewing
   };
   const known = { client_id: id };
   try {
-    const options = requestOptions(tokenEndpoint);
-    const authentication = authenticationOf({ secret });
+    const options = optionsFor(tokenEndpoint);
+    const authentication = authenticationOf(secret);
     const response = await oauth.refreshTokenGrantRequest(server, known, authentication, refreshToken, options);
     return await oauth.processRefreshTokenResponse(server, known, response);
   } catch (cause) {
@@ -114,18 +114,13 @@ function isSameAccount(one: Profile, other: Profile): boolean {
 /** Ends the tokens at the provider. Returns whether it confirmed that; it may be away, or have no such endpoint. */
 export async function revokeToken({ client, token, refreshToken }: Tokens): Promise<boolean> {
   if (!client?.revocationEndpoint) return false;
-  const server = { issuer: client.issuer, revocation_endpoint: client.revocationEndpoint };
-  const authentication = authenticationOf({ secret: client.secret });
-  const options = requestOptions(client.revocationEndpoint, revocationMs);
-  const known = { client_id: client.id };
+  const { id, secret, issuer, revocationEndpoint } = client;
+  const known = { server: { issuer, revocation_endpoint: revocationEndpoint }, client: { client_id: id }, secret };
   let isRevoked = true;
   for (const each of [refreshToken, token]) {
     if (each === undefined) continue;
-    const revoke = async () =>
-      oauth.processRevocationResponse(await oauth.revocationRequest(server, known, authentication, each, options));
-    await revoke().catch(() => {
+    if (!(await revoke(known, each, optionsFor(revocationEndpoint, revocationMs)).catch(() => false)))
       isRevoked = false;
-    });
   }
   return isRevoked;
 }

@@ -1,13 +1,14 @@
 import { redirectPath } from '@echodrop/contracts/sign-in';
 import * as oauth from 'oauth4webapi';
 import * as z from 'zod/mini';
+import { type Attempt, authorizationAddress, newAttempt, redeemCode } from '../../sign-in/authorization-flow.ts';
 import { finishFirst } from '../on-end.ts';
-import { type AuthorizationClient, prepareClient, requestOptions } from './authorization-client.ts';
+import { optionsFor, type ProviderClient, prepareClient } from './authorization-client.ts';
 import { listenOnLoopback } from './loopback.ts';
 import type { SiteProvider } from './site-settings.ts';
 
 /** Tokens of a provider, and what is needed to renew or revoke them. */
-export interface Grant extends AuthorizationClient {
+export interface Grant extends ProviderClient {
   readonly token: string;
   readonly refreshToken: string | undefined;
   readonly expiresInSeconds: number | undefined;
@@ -39,28 +40,14 @@ export async function signIn(
   const loopback = await listenOnLoopback(redirectPath(provider));
   try {
     const prepared = await prepareClient(provider, loopback.redirectUri);
-    const { server, client, scope, isOpenId } = prepared;
-    const verifier = oauth.generateRandomCodeVerifier();
-    const state = oauth.generateRandomState();
-    const nonce = isOpenId ? oauth.generateRandomNonce() : undefined;
-    const address = new URL(server.authorization_endpoint);
-    const parameters = {
-      response_type: 'code',
-      client_id: client.client_id,
-      redirect_uri: loopback.redirectUri,
-      scope,
-      state,
-      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-      code_challenge_method: 'S256',
-      ...(nonce && { nonce }),
-    };
-    for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
-    const redirected = loopback.receive(state);
-    onAddress(address.href);
-    const code = acceptedCode(prepared, await redirected, state);
-    const redemption = { redirectUri: loopback.redirectUri, verifier, nonce, onTokens };
+    const attempt = newAttempt();
+    const { redirectUri } = loopback;
+    const address = await authorizationAddress(prepared, prepared.server.authorization_endpoint, redirectUri, attempt);
+    const redirected = loopback.receive(attempt.state);
+    onAddress(address);
+    const code = acceptedCode(prepared, await redirected, attempt.state);
     // A signal must not end the process before the tokens are known, which it revokes.
-    const tokens = await finishFirst(() => redeem(prepared, code, redemption));
+    const tokens = await finishFirst(() => redeem(prepared, code, { redirectUri, attempt, onTokens }));
     return {
       ...prepared,
       /** The user in the ID token; none without OpenID Connect. */
@@ -76,44 +63,23 @@ export async function signIn(
 
 interface Redemption extends Pick<SignInEvents, 'onTokens'> {
   readonly redirectUri: string;
-  readonly verifier: string;
-  readonly nonce: string | undefined;
+  readonly attempt: Attempt;
 }
 
 async function redeem(
-  prepared: AuthorizationClient,
+  prepared: ProviderClient,
   code: URLSearchParams,
-  { redirectUri, verifier, nonce, onTokens }: Redemption,
+  { redirectUri, attempt, onTokens }: Redemption,
 ): Promise<oauth.TokenEndpointResponse> {
-  const { server, client } = prepared;
-  const authentication = authenticationOf(prepared);
-  const options = requestOptions(server.token_endpoint);
+  const { server } = prepared;
+  const noteTokens = async (response: Response) => {
+    const { data } = tokensShape.safeParse(await response.json().catch(() => undefined));
+    if (!data) return;
+    const { access_token: token, refresh_token: refreshToken } = data;
+    onTokens({ ...prepared, token, refreshToken, expiresInSeconds: undefined });
+  };
   try {
-    const response = await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      authentication,
-      code,
-      redirectUri,
-      verifier,
-      options,
-    );
-    const { data } = tokensShape.safeParse(
-      await response
-        .clone()
-        .json()
-        .catch(() => undefined),
-    );
-    if (data)
-      onTokens({
-        ...prepared,
-        token: data.access_token,
-        refreshToken: data.refresh_token,
-        expiresInSeconds: undefined,
-      });
-    return await oauth.processAuthorizationCodeResponse(server, client, response, {
-      ...(nonce && { expectedNonce: nonce, requireIdToken: true }),
-    });
+    return await redeemCode(prepared, code, redirectUri, attempt, optionsFor(server.token_endpoint), noteTokens);
   } catch (error) {
     if (!(error instanceof oauth.ResponseBodyError)) throw failedAt(server, error);
     const { host } = new URL(server.issuer);
@@ -122,12 +88,7 @@ async function redeem(
   }
 }
 
-/** Client authentication at the token endpoint: the registered secret; none for a public client. */
-export function authenticationOf({ secret }: Pick<AuthorizationClient, 'secret'>): oauth.ClientAuth {
-  return secret === undefined ? oauth.None() : oauth.ClientSecretPost(secret);
-}
-
-function acceptedCode({ server, client }: AuthorizationClient, redirect: URL, state: string): URLSearchParams {
+function acceptedCode({ server, client }: ProviderClient, redirect: URL, state: string): URLSearchParams {
   try {
     return oauth.validateAuthResponse(server, client, redirect, state);
   } catch (error) {

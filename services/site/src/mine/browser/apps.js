@@ -1,12 +1,11 @@
 // @ts-check
 import { copyButton } from '/scripts/copy-button.js';
 import { element } from '/scripts/elements.js';
-import { isSignInExpired } from '/scripts/service-response.js';
+import { clientOf, isSignInExpired } from '/scripts/service-client.js';
 import { showSignInExpired } from '/scripts/sign-in-again.js';
 import { pageSettings } from '/sign-in/page-settings.js';
 import { credentialHeaders, currentSession } from '/sign-in/session.js';
 import { curlCommand, shareXFile, windowsCurlCommand } from './app-files.js';
-import { listUploads } from './own-uploads.js';
 import { uploadScript } from './upload-script.js';
 
 /** @import { Session } from '/sign-in/page-settings.js' */
@@ -44,8 +43,10 @@ function showExpiry({ expiresAt }) {
  * @param {Session} session
  */
 async function checkToken(session) {
-  const response = await listUploads(session, undefined).catch(() => undefined);
-  if (!response || !isSignInExpired(response)) return;
+  const isExpired = await clientOf(session)
+    .list({ count: 1 })
+    .then(() => false, isSignInExpired);
+  if (!isExpired) return;
   apps.hidden = true;
   showSignInExpired(element('refusal', HTMLElement));
 }

@@ -1,17 +1,18 @@
 // @ts-check
 
+import { RequestRefused } from '/scripts/client.js';
 import { element, partOf } from '/scripts/elements.js';
 import { formatCount } from '/scripts/format.js';
-import { isSignInExpired, refusalOf } from '/scripts/service-response.js';
+import { clientOf, isSignInExpired, refusalText } from '/scripts/service-client.js';
 import { showSignInExpired } from '/scripts/sign-in-again.js';
 import { currentSession } from '/sign-in/session.js';
 import { confirmDelete } from './confirm-delete.js';
-import { listUploads, pageOf, removeUpload } from './own-uploads.js';
 import { titleOf, uploadItem } from './upload-item.js';
 
-/** @import { ServiceResponse } from '/scripts/service-response.js' */
-/** @import { Upload } from './own-uploads.js' */
-/** @import { Session } from '/sign-in/page-settings.js' */
+/** @import { EchodropClient } from '/scripts/client.js' */
+/** @import { Upload } from './upload-item.js' */
+
+const limitMs = 30_000;
 
 const list = element('uploads', HTMLElement);
 const more = element('more', HTMLButtonElement);
@@ -28,24 +29,23 @@ if (session) {
   window.addEventListener('sign-out', () => {
     element('mine', HTMLElement).inert = true;
   });
-  more.addEventListener('click', () => void showMore(session));
-  void showMore(session);
+  const client = clientOf(session);
+  more.addEventListener('click', () => void showMore(client));
+  void showMore(client);
 }
 
 /**
  * Shows the next page of the list.
  *
- * @param {Session} session
+ * @param {EchodropClient} client
  */
-async function showMore(session) {
+async function showMore(client) {
   const hadFocus = document.activeElement === more;
   news.textContent = 'Loading.';
   more.disabled = true;
-  const response = await expectResponse(listUploads(session, next));
+  const page = await resultOf((signal) => client.list({ after: next, signal }));
   more.disabled = false;
-  const page = response && pageOf(response);
   if (!page) {
-    if (response) refusal.textContent = refusalOf(response);
     news.textContent = '';
     more.textContent = 'Try again';
     // Only another sign-in helps then.
@@ -54,9 +54,9 @@ async function showMore(session) {
     if (hadFocus) (again ?? more).focus();
     return;
   }
-  const uploads = page.media;
+  const uploads = page.records;
   const items = uploads.map((upload) => {
-    const item = uploadItem(upload, () => void remove(session, upload, item));
+    const item = uploadItem(upload, () => void remove(client, upload, item));
     return item;
   });
   list.append(...items);
@@ -71,19 +71,19 @@ async function showMore(session) {
 /**
  * Deletes an upload once the user confirms.
  *
- * @param {Session} session
+ * @param {EchodropClient} client
  * @param {Upload} upload
  * @param {HTMLElement} item
  */
-async function remove(session, upload, item) {
+async function remove(client, upload, item) {
   if (!(await confirmDelete(titleOf(upload)))) return;
   news.textContent = 'Deleting.';
   const buttons = item.querySelectorAll('button');
   for (const button of buttons) button.disabled = true;
-  const response = await expectResponse(removeUpload(session, upload.id), [204, 404]);
+  const isGone = await resultOf((signal) => removed(client, upload.id, signal));
   news.textContent = '';
   for (const button of buttons) button.disabled = false;
-  if (!response) {
+  if (!isGone) {
     // A disabled button loses the focus.
     if (document.activeElement === document.body) partOf(item, 'button:last-child', HTMLButtonElement).focus();
     return;
@@ -97,20 +97,34 @@ async function remove(session, upload, item) {
 }
 
 /**
- * Resolves to the response if its status is one of `expected`. Otherwise shows the failure and resolves to undefined.
+ * Removes an upload, which may be gone already.
  *
- * @param {Promise<ServiceResponse>} pending
- * @param {readonly number[]} expected
+ * @param {EchodropClient} client
+ * @param {string} id
+ * @param {AbortSignal} signal
  */
-async function expectResponse(pending, expected = [200]) {
+async function removed(client, id, signal) {
+  await client.remove(id, { signal }).catch((error) => {
+    if (!(error instanceof RequestRefused && error.status === 404)) throw error;
+  });
+  return true;
+}
+
+/**
+ * The result of requests to the gateway; undefined if they fail, after showing why.
+ *
+ * @template T
+ * @param {(signal: AbortSignal) => Promise<T>} request
+ * @returns {Promise<T | undefined>}
+ */
+async function resultOf(request) {
   refusal.replaceChildren();
   try {
-    const response = await pending;
-    if (expected.includes(response.status)) return response;
-    if (isSignInExpired(response)) showSignInExpired(refusal);
-    else refusal.textContent = refusalOf(response);
-  } catch {
-    refusal.textContent = 'No response from the server. Check the connection, then try again.';
+    return await request(AbortSignal.timeout(limitMs));
+  } catch (error) {
+    if (isSignInExpired(error)) showSignInExpired(refusal);
+    else
+      refusal.textContent = refusalText(error) ?? 'No response from the server. Check the connection, then try again.';
   }
   refusal.scrollIntoView({ block: 'nearest' });
   return undefined;

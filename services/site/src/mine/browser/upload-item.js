@@ -4,13 +4,15 @@ import { element, fromTemplate, partOf, unseen } from '/scripts/elements.js';
 import { shortenCaption } from '/scripts/format.js';
 import { showRendition } from '/scripts/rendition.js';
 
+/** @typedef {Awaited<ReturnType<import('/scripts/client.js').EchodropClient['list']>>['records'][number]} Upload */
+
 const spelled = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short' });
 const videoTypes = element('uploads', HTMLElement).dataset['videoTypes']?.split(' ') ?? [];
 
 /**
  * An upload in the list: picture, caption, time, and buttons.
  *
- * @param {import('./own-uploads.js').Upload} upload
+ * @param {Upload} upload
  * @param {() => void} onDelete
  */
 export function uploadItem(upload, onDelete) {
@@ -20,7 +22,7 @@ export function uploadItem(upload, onDelete) {
   // At this origin, which may be another name of the site.
   link.href = `/${upload.id}`;
   link.textContent = title;
-  showTime(partOf(item, 'time', HTMLTimeElement), new Date(upload.timestamp));
+  showTime(partOf(item, 'time', HTMLTimeElement), upload.timestamp);
   showThumbnail(partOf(item, '.preview', HTMLElement), upload);
   const button = document.createElement('button');
   button.type = 'button';
@@ -35,12 +37,10 @@ export function uploadItem(upload, onDelete) {
 /**
  * The caption, or else kind and time, which distinguish uploads.
  *
- * @param {import('./own-uploads.js').Upload} upload
+ * @param {Upload} upload
  */
 export function titleOf({ text, type, timestamp }) {
-  const time = new Date(timestamp);
-  const when = Number.isNaN(time.getTime()) ? '' : ` of ${spelled.format(time)}`;
-  return shortenCaption(text) || `${isVideo(type) ? 'Video' : 'Photo'}${when}`;
+  return shortenCaption(text) || `${isVideo(type) ? 'Video' : 'Photo'} of ${spelled.format(timestamp)}`;
 }
 
 /**
@@ -48,14 +48,13 @@ export function titleOf({ text, type, timestamp }) {
  * @param {Date} time
  */
 function showTime(place, time) {
-  if (Number.isNaN(time.getTime())) return;
   place.dateTime = time.toISOString();
   place.textContent = spelled.format(time);
 }
 
 /**
  * @param {HTMLElement} place
- * @param {import('./own-uploads.js').Upload} upload
+ * @param {Upload} upload
  */
 function showThumbnail(place, { id, type }) {
   const picture = new Image(150, 150);

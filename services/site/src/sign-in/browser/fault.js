@@ -1,5 +1,13 @@
 // @ts-check
-import * as oauth from './oauth4webapi/build/index.js';
+import {
+  AuthorizationResponseError,
+  OperationProcessingError,
+  RegistrationFailed,
+  ResponseBodyError,
+  UnreadableResponse,
+  UnsupportedOperationError,
+  WWWAuthenticateChallengeError,
+} from '/scripts/sign-in-client.js';
 
 /** A failure whose message is for the user. */
 export class SignInFault extends Error {}
@@ -19,27 +27,48 @@ const advice = 'Try again later. If it fails again, report it to the operator of
  */
 export function faultMessage(error, name) {
   if (error instanceof SignInFault) return error.message;
-  if (error instanceof ProviderFault) return `${name} ${error.message}. ${advice}`;
+  const fault = providerFaultOf(error);
+  if (fault) return `${name} ${fault}. ${advice}`;
   if (isTimeout(error)) return `${name} did not respond in time. Try again later.`;
-  if (error instanceof oauth.AuthorizationResponseError) {
+  if (error instanceof AuthorizationResponseError) {
     if (error.error === 'access_denied') return `You did not allow access at ${name}. You are not signed in.`;
     return `${name} refused the sign-in: ${detailOf(error)}`;
   }
-  if (error instanceof oauth.ResponseBodyError) {
+  if (error instanceof ResponseBodyError) {
     if (error.error === 'invalid_grant') return 'This sign-in has expired or was used already. Sign in again.';
     return `${name} refused the sign-in: ${detailOf(error)}`;
   }
-  if (error instanceof oauth.WWWAuthenticateChallengeError) return `${name} refused the sign-in. ${advice}`;
+  if (error instanceof WWWAuthenticateChallengeError) return `${name} refused the sign-in. ${advice}`;
   if (error instanceof DOMException) return 'This browser blocks storage for this site. Allow it to sign in.';
-  if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
-    return `${name} ${responseFaultOf(error)}. ${advice}`;
   // What `fetch` throws, without a reason.
   if (error instanceof TypeError)
     return `${name} cannot be reached from this page: it is down, or does not allow requests from this site. ${advice}`;
   return `Signing in with ${name} failed unexpectedly: ${error}. ${advice}`;
 }
 
-/** @param {oauth.OperationProcessingError | oauth.UnsupportedOperationError} error */
+/**
+ * What a provider did wrong, without a full stop; undefined if the error is another one.
+ *
+ * @param {unknown} error
+ */
+function providerFaultOf(error) {
+  if (error instanceof ProviderFault) return error.message;
+  if (error instanceof RegistrationFailed) return registrationFaultOf(error);
+  if (error instanceof UnreadableResponse) return 'sent a response above 1 MiB';
+  if (isTimeout(error)) return undefined;
+  if (error instanceof OperationProcessingError || error instanceof UnsupportedOperationError)
+    return responseFaultOf(error);
+  return undefined;
+}
+
+/** @param {RegistrationFailed} failure */
+function registrationFaultOf({ status }) {
+  if (status === undefined) return 'sent an invalid response to the registration of this site';
+  const isRefusal = [400, 422].includes(status);
+  return `did not register this site as an application${isRefusal ? '' : ` (status ${status})`}`;
+}
+
+/** @param {OperationProcessingError | UnsupportedOperationError} error */
 function responseFaultOf({ cause, message }) {
   const isRefusal = cause instanceof Response && !cause.ok;
   return isRefusal ? `responded with status ${cause.status}` : `sent an invalid response: ${message}`;

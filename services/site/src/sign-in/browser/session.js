@@ -44,8 +44,8 @@ export async function signOut() {
   const provider = pageSettings().providers.find((each) => each.provider === session?.provider);
   if (!session || !provider) return false;
   try {
-    const { revokeToken } = await import('./revoke-token.js');
-    return await revokeToken(provider, session);
+    const { revokeSession } = await import('./provider-client.js');
+    return await revokeSession(provider, session);
   } catch {
     return false;
   }

@@ -1,15 +1,13 @@
 // @ts-check
+import { authorizationAddress, newAttempt, redeemCode, validateAuthResponse } from '/scripts/sign-in-client.js';
 import { keepAttempt, returnPath } from './attempt.js';
-import { connect, reconnect, redirectUri } from './authorization-server.js';
 import { ProviderFault, SignInFault } from './fault.js';
-import { mastodonUser } from './mastodon.js';
-import * as oauth from './oauth4webapi/build/index.js';
-import { oidcUser } from './oidc.js';
-import { requestOptions } from './request-options.js';
-import { revokeToken } from './revoke-token.js';
+import { requireApplication } from './mastodon.js';
+import { optionsFor, providerClient, revokeSession } from './provider-client.js';
+import { mastodonUser, openIdUser } from './user.js';
 
+/** @import { AuthorizationClient } from '/scripts/sign-in-client.js' */
 /** @import { Attempt } from './attempt.js' */
-/** @import { Connection } from './authorization-server.js' */
 /** @import { Provider, Session } from './page-settings.js' */
 
 // For all requests until the redirect, and for all after it.
@@ -18,7 +16,7 @@ const limitMs = 20_000;
 const tokenSyntax = /^[\x21-\x7e]{1,12000}$/;
 
 /**
- * Redirects to a provider, where the user signs in and is redirected back. Authorization code flow with PKCE (RFC 7636).
+ * Redirects to a provider, where the user signs in and is redirected back. Registers this site if the provider does not know it.
  *
  * @param {Provider} provider
  * @param {string} path to return to afterwards
@@ -27,17 +25,13 @@ export async function beginSignIn(provider, path) {
   // Browsers have it on encrypted pages and on this machine.
   if (!globalThis.crypto?.subtle)
     throw new SignInFault('Signing in needs an encrypted connection: open this site with https.');
-  const { server, client, scope, application } = await connect(provider, AbortSignal.timeout(limitMs));
-  const attempt = {
-    provider: provider.provider,
-    verifier: oauth.generateRandomCodeVerifier(),
-    state: oauth.generateRandomState(),
-    nonce: oauth.generateRandomNonce(),
-    returnTo: returnPath(path),
-    application,
-  };
+  const signal = AbortSignal.timeout(limitMs);
+  const application =
+    provider.profile === 'mastodon' ? await requireApplication(provider, redirectUri(provider), signal) : undefined;
+  const client = await providerClient(provider, application, signal);
+  const attempt = { ...newAttempt(), provider: provider.provider, returnTo: returnPath(path), application };
   keepAttempt(attempt);
-  location.assign(await authorizationAddress({ server, client, scope }, attempt, provider));
+  location.assign(await authorizationAddress(client, pageAddress(client.server), redirectUri(provider), attempt));
 }
 
 /**
@@ -52,81 +46,46 @@ export async function completeSignIn(response, attempt, provider) {
   if (response.get('state') !== attempt.state)
     throw new SignInFault('This response belongs to another sign-in, so it was ignored.');
   const signal = AbortSignal.timeout(limitMs);
-  const connection = await reconnect(provider, attempt.application, signal);
-  const { server, client } = connection;
-  const code = oauth.validateAuthResponse(server, client, response, attempt.state);
-  const tokens = await exchangeCode(connection, code, attempt, provider, signal);
+  const client = await providerClient(provider, attempt.application, signal);
+  const code = validateAuthResponse(client.server, client.client, response, attempt.state);
+  const options = optionsFor(provider, signal);
+  const tokens = await redeemCode(client, code, redirectUri(provider), attempt, options);
   if (!tokenSyntax.test(tokens.access_token)) throw new ProviderFault('sent an invalid token');
   const session = {
     provider: provider.provider,
     providerName: provider.name,
     token: tokens.access_token,
-    application: connection.application,
+    application: attempt.application,
     ...(tokens.expires_in !== undefined && { expiresAt: Date.now() + 1000 * tokens.expires_in }),
   };
   try {
-    const user =
-      provider.profile === 'oidc'
-        ? await oidcUser(server, client, tokens, signal)
-        : await mastodonUser(provider.provider, tokens.access_token, signal);
+    const user = client.isOpenId
+      ? await openIdUser(client, tokens, options)
+      : await mastodonUser(provider.provider, tokens.access_token, signal);
     return { ...session, ...user };
   } catch (error) {
     // The user could not sign out with it.
-    await revokeToken(provider, session).catch(() => {});
+    await revokeSession(provider, session).catch(() => {});
     throw error;
   }
 }
 
 /**
- * @param {Omit<Connection, 'authentication'>} connection
- * @param {Attempt} attempt
+ * The exact address to which this provider redirects.
+ *
  * @param {Provider} provider
  */
-async function authorizationAddress({ server, client, scope }, { verifier, state, nonce }, provider) {
-  const address = pageAddress(server);
-  const parameters = {
-    response_type: 'code',
-    client_id: client.client_id,
-    redirect_uri: redirectUri(provider),
-    scope,
-    state,
-    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-    code_challenge_method: 'S256',
-    ...(provider.profile === 'oidc' && { nonce }),
-  };
-  for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
-  return address.href;
+function redirectUri({ redirectPath }) {
+  return location.origin + redirectPath;
 }
 
 /**
  * The page to which people go. Plain HTTP only if the operator configured an http: address.
  *
- * @param {oauth.AuthorizationServer} server
+ * @param {AuthorizationClient['server']} server
  */
 function pageAddress({ authorization_endpoint: endpoint = '', issuer }) {
   const address = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (address && ['https:', new URL(issuer).protocol].includes(address.protocol)) return address;
   throw new ProviderFault('has no valid address for signing in');
-}
-
-/**
- * @param {Connection} connection
- * @param {URLSearchParams} code
- * @param {Attempt} attempt
- * @param {Provider} provider
- * @param {AbortSignal} signal
- */
-async function exchangeCode({ server, client, authentication }, code, { verifier, nonce }, provider, signal) {
-  const options = requestOptions(server.issuer, signal);
-  const sent = oauth.authorizationCodeGrantRequest(
-    server,
-    client,
-    authentication,
-    code,
-    redirectUri(provider),
-    verifier,
-    options,
-  );
-  const checks = provider.profile === 'oidc' ? { expectedNonce: nonce, requireIdToken: true } : {};
-  return await oauth.processAuthorizationCodeResponse(server, client, await sent, checks);
 }

@@ -1,8 +1,7 @@
 // @ts-check
 import { element } from '/scripts/elements.js';
 import { pageSettings } from '/sign-in/page-settings.js';
-import { credentialHeaders, currentSession } from '/sign-in/session.js';
-import { signedGet } from './authorization.js';
+import { currentSession } from '/sign-in/session.js';
 
 const form = element('upload', HTMLFormElement);
 const advanced = element('advanced', HTMLDetailsElement);
@@ -39,25 +38,23 @@ export function hasLostSession() {
   return typedFields.disabled && !isSignedIn();
 }
 
-/** The API key, and the two headers of version 2 (docs/reference/interface.md section 4.1). An OAuth signature is new each time. */
-export function credentials() {
+/** The service, the API key, and the proof of the user: the session, or what the fields have. */
+export function clientOptions() {
+  const { upload: service, apiKey } = pageSettings();
   const session = currentSession();
-  if (session) return { key: pageSettings().apiKey ?? readField('apiKey'), headers: credentialHeaders(session) };
-  return { key: readField('apiKey'), headers: typedHeaders() };
+  if (!session)
+    return { service, apiKey: readField('apiKey'), provider: readField('provider'), credentials: typedCredentials() };
+  const { provider, token } = session;
+  return { service, apiKey: apiKey ?? readField('apiKey'), provider, credentials: { bearer: token } };
 }
 
-function typedHeaders() {
-  const provider = readField('provider');
-  const proof = {
+function typedCredentials() {
+  if (readField('proof') === 'bearer') return { bearer: readField('bearer') };
+  return {
     consumerKey: readField('consumerKey'),
     consumerSecret: readField('consumerSecret'),
     token: readField('token'),
     tokenSecret: readField('tokenSecret'),
-  };
-  return {
-    'X-Auth-Service-Provider': provider,
-    'X-Verify-Credentials-Authorization':
-      readField('proof') === 'bearer' ? `Bearer ${readField('bearer')}` : signedGet(provider, proof),
   };
 }
 

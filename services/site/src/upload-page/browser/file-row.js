@@ -1,4 +1,5 @@
 // @ts-check
+import { newIdempotencyKey } from '/scripts/client.js';
 import { fromTemplate, partOf, unseen } from '/scripts/elements.js';
 import { formatSize } from '/scripts/format.js';
 import { validateAlternativeText, validateCaption } from './caption.js';
@@ -21,12 +22,6 @@ export class FileRow {
   fault = '';
   /** Bytes of the file that have been sent. */
   sent = 0;
-  /** Bytes of the file that the server is known to have, if it is sent in pieces. */
-  offset = 0;
-  /** Whether it goes in pieces, because an attempt as a form ended without a response, or at a proxy. */
-  needsPieces = false;
-  /** The response of a proxy that refused the form, since Upload was pressed. @type {import('./send-request.js').Response | undefined} */
-  refusedForm = undefined;
   /** Whether the whole upload was sent and its outcome is unknown. */
   mayBePublished = false;
   #cancelling = new AbortController();
@@ -101,16 +96,14 @@ export class FileRow {
   /** The Idempotency-Key of this file with its present texts: a repeat of the same upload gets the same record. An upload that may be published keeps its texts. */
   key() {
     const texts = JSON.stringify([this.caption.value, this.alt.value]);
-    if (this.#key.texts !== texts) this.#key = { value: randomKey(), texts };
+    if (this.#key.texts !== texts) this.#key = { value: newIdempotencyKey(), texts };
     return this.#key.value;
   }
 
-  /**
-   * @param {number} sent bytes of the form
-   * @param {number} total
-   */
-  showProgress(sent, total) {
-    this.sent = (this.file.size * sent) / total;
+  /** @param {number} sent bytes of the file */
+  showProgress(sent) {
+    const total = this.file.size;
+    this.sent = sent;
     if (sent < total) {
       this.bar.value = sent / total;
       this.#say(`${Math.floor((100 * sent) / total)} %, ${formatSize(sent)} of ${formatSize(total)}`);
@@ -170,10 +163,4 @@ export class FileRow {
   #say(...sentences) {
     this.stateLine.replaceChildren(...sentences);
   }
-}
-
-/** A page on plain HTTP has no `crypto.randomUUID`. */
-function randomKey() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `"${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}"`;
 }

@@ -1,24 +1,21 @@
 // @ts-check
-import { isSignInExpired } from '/scripts/service-response.js';
-import { pageSettings } from '/sign-in/page-settings.js';
-import { credentialHeaders, currentSession } from '/sign-in/session.js';
+import { clientOf, isSignInExpired } from '/scripts/service-client.js';
+import { currentSession } from '/sign-in/session.js';
 
 const limitMs = 5000;
 const validMs = 60_000;
 
 let checkedAt = -validMs;
-/** @type {ReturnType<typeof check> | undefined} */
+/** @type {Promise<boolean> | undefined} */
 let pending;
 
 /**
- * The response with which the gateway refuses the session. A session that it has accepted is checked again after a minute. A refusal of a large upload may reach the browser as a lost
- * connection.
- *
- * @returns {Promise<import('/scripts/service-response.js').ServiceResponse | undefined>} undefined without a session, and if no response refuses it
+ * Whether the gateway refuses the session of this page. A session that it has accepted is checked again after a minute. A refusal of a large upload
+ * may reach the browser as a lost connection.
  */
-export async function sessionRefusal() {
+export async function isSessionRefused() {
   const session = currentSession();
-  if (!session || performance.now() - checkedAt < validMs) return undefined;
+  if (!session || performance.now() - checkedAt < validMs) return false;
   pending ??= check(session).finally(() => {
     pending = undefined;
   });
@@ -27,15 +24,11 @@ export async function sessionRefusal() {
 
 /** @param {import('/sign-in/page-settings.js').Session} session */
 async function check(session) {
-  const response = await listOne(session).catch(() => undefined);
-  if (response && isSignInExpired(response)) return response;
-  if (response?.status === 200) checkedAt = performance.now();
-  return undefined;
-}
-
-/** @param {import('/sign-in/page-settings.js').Session} session */
-async function listOne(session) {
-  const address = `${pageSettings().upload}/2/media.json?count=1`;
-  const response = await fetch(address, { headers: credentialHeaders(session), signal: AbortSignal.timeout(limitMs) });
-  return { status: response.status, text: await response.text(), retryAfter: null };
+  try {
+    await clientOf(session).list({ count: 1, signal: AbortSignal.timeout(limitMs) });
+    checkedAt = performance.now();
+    return false;
+  } catch (error) {
+    return isSignInExpired(error);
+  }
 }

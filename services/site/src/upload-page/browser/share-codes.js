@@ -1,6 +1,6 @@
 // @ts-check
+import { RetryPolicy } from '/scripts/client.js';
 import { copyButton } from '/scripts/copy-button.js';
-import { RetryPolicy } from '/scripts/retry-policy.js';
 
 const limitMs = 10_000;
 const retries = 5;

@@ -1,25 +1,32 @@
 // @ts-check
-
+import {
+  EchodropClient,
+  maxRetryAfterMs,
+  mayBePublished,
+  RequestRefused,
+  refusalOf,
+  ServiceUnreachable,
+} from '/scripts/client.js';
 import { formatCount } from '/scripts/format.js';
-import { resumableBytes } from '/scripts/piece-sizes.js';
-import { isTemporary, mayBePublished, mayPassInPieces } from '/scripts/refused-uploads.js';
-import { isSignInExpired, parseJson, refusalOf, refusedBy } from '/scripts/service-response.js';
-import { pageSettings } from '/sign-in/page-settings.js';
+import { isSignInExpired, refusalText } from '/scripts/service-client.js';
 import { isReadable } from './check-file.js';
-import { credentials, hasLostSession, isSignedIn } from './credentials.js';
-import { sendResumable } from './resumable-upload.js';
-import { Cancelled, NoResponse, sendRequest } from './send-request.js';
-import { LongWait, sendWithRetries } from './send-with-retries.js';
-import { sessionRefusal } from './session-check.js';
-import { findUnfinished, fingerprintOf } from './unfinished-uploads.js';
+import { clientOptions, hasLostSession, isSignedIn } from './credentials.js';
+import { isSessionRefused } from './session-check.js';
+import { findUnfinished, fingerprintOf, forgetUnfinished, keepUnfinished } from './unfinished-uploads.js';
 
 /** The file changed since it was chosen. Browsers then refuse to send it, without a reason. */
 class Unreadable extends Error {}
 
 class SessionLost extends Error {}
 
+class Offline extends Error {}
+
 /** What a row says whose upload did not begin, or ended without a record. */
 export const notUploaded = 'Not uploaded.';
+
+// With pauses of about two minutes together: the restart of a server may take that long.
+const retries = 12;
+const offlineCheckMs = 60_000;
 
 /**
  * How an upload ended: with the address of the page, or without.
@@ -27,171 +34,144 @@ export const notUploaded = 'Not uploaded.';
  * @typedef {{ page: string } | 'cancelled' | 'refused' | 'sign-in expired'} Outcome
  */
 
+/** @typedef {{ signal: AbortSignal, onProgress: () => void, onWait: (sentence: string) => void }} Options */
+
 /**
  * Uploads the file of a row and shows on the row how it goes.
  *
  * @param {import('./file-row.js').FileRow} row
- * @param {{ signal: AbortSignal, onProgress: () => void, onWait: (sentence: string) => void }} options
+ * @param {Options} options
  * @returns {Promise<Outcome>}
  */
-export async function uploadFile(row, { signal, onProgress, onWait }) {
-  const show = (/** @type {string} */ sentence) => {
-    row.showWait(sentence);
-    onWait(sentence);
-  };
+export async function uploadFile(row, options) {
+  const { signal } = options;
   try {
-    const key = row.key();
-    row.refusedForm = undefined;
-    let offset = 0;
-    const response = await sendWithRetries(() => send(row, key, { signal, onProgress }), {
-      signal,
-      onWait: (why, seconds) => show(`${why} Trying again in ${formatCount(seconds, 'second')}.`),
-      hasAdvanced() {
-        const before = offset;
-        offset = Math.max(before, row.offset);
-        return offset > before;
-      },
-      onOffline: () => show('Offline. The upload continues when the connection is back.'),
-    });
-    return outcomeOf(response, row);
+    const page = await sendOnline(row, options);
+    row.publish();
+    return { page };
   } catch (error) {
-    if (error instanceof Cancelled) {
+    if (signal.aborted) {
       // What a row in doubt says contradicts it.
       row.stop(row.mayBePublished && signal.reason === notUploaded ? '' : signal.reason);
       return 'cancelled';
     }
-    if (error instanceof SessionLost) return stopForSignIn(row);
+    if (error instanceof SessionLost || (isSignedIn() && isSignInExpired(error))) {
+      row.stop(row.mayBePublished ? '' : notUploaded);
+      return 'sign-in expired';
+    }
     row.refuse(failureMessage(error, row.mayBePublished));
     return 'refused';
   }
 }
 
 /**
+ * Sends the file, again after each time that the browser was offline.
+ *
  * @param {import('./file-row.js').FileRow} row
- * @param {string} key
- * @param {{ signal: AbortSignal, onProgress: () => void }} options
+ * @param {Options} options
+ * @returns {Promise<string>} the address of the page
  */
-async function send(row, key, { signal, onProgress }) {
-  if (signal.aborted) throw new Cancelled();
-  if (!(await isReadable(row.file))) throw new Unreadable();
-  if (hasLostSession()) throw new SessionLost();
-  const refusal = await Promise.race([sessionRefusal(), cancelled(signal)]);
-  if (refusal) return refusal;
-  const before = row.mayBePublished;
-  const report = (/** @type {number} */ sent, /** @type {number} */ total) => {
-    row.showProgress(sent, total);
-    onProgress();
+async function sendOnline(row, { signal, onProgress, onWait }) {
+  /** @param {string} sentence */
+  const show = (sentence) => {
+    row.showWait(sentence);
+    onWait(sentence);
   };
-  const options = { signal, onProgress: report };
+  for (;;) {
+    try {
+      return await send(row, { signal, onProgress, onWait: show });
+    } catch (error) {
+      if (!(error instanceof Offline)) throw error;
+      show('Offline. The upload continues when the connection is back.');
+      await untilOnline(signal);
+    }
+  }
+}
+
+/**
+ * @param {import('./file-row.js').FileRow} row
+ * @param {Options} options
+ * @returns {Promise<string>} the address of the page
+ * @throws {Unreadable | SessionLost | Offline} or what the client throws
+ */
+async function send(row, { signal, onProgress, onWait }) {
+  const ending = new AbortController();
+  const ended = AbortSignal.any([signal, ending.signal]);
+  const endIfUseless = async () => {
+    const obstacle = await obstacleOf(row);
+    if (obstacle) ending.abort(obstacle);
+  };
+  await Promise.race([endIfUseless(), rejectOnAbort(ended)]);
+  const { file } = row;
+  const message = row.caption.value;
+  const alt = row.alt.value.trim();
+  const options = clientOptions();
+  const fingerprint = fingerprintOf(file, [String(options.service), message, alt]);
+  let before = row.mayBePublished;
+  /** @param {unknown} error of one attempt */
+  const noteDoubt = (error) => {
+    if (error instanceof RequestRefused) row.mayBePublished = mayBePublished(refusalOf(error), before);
+    before = row.mayBePublished;
+  };
   try {
-    const response =
-      (await sendPieces(row, key, options)) ?? row.refusedForm ?? (await sendFormFirst(row, key, options));
-    row.mayBePublished = mayBePublished(refusedBy(response), before);
-    return response;
+    const { url } = await new EchodropClient({ ...options, retries }).upload(file, {
+      ...{ message, alt: alt || undefined, idempotencyKey: row.key(), signal: ended },
+      resumeId: await findUnfinished(fingerprint),
+      onResumable: (id) => keepUnfinished(fingerprint, id),
+      onProgress(sent) {
+        row.showProgress(sent);
+        onProgress();
+      },
+      onRetry(error, pauseMs) {
+        noteDoubt(error);
+        const isLost = error instanceof ServiceUnreachable;
+        if (isLost && !navigator.onLine) return ending.abort(new Offline());
+        const why = isLost ? 'The connection was lost.' : refusalText(error)?.replace(' Try again later.', '');
+        onWait(`${why} Trying again in ${formatCount(Math.ceil(pauseMs / 1000), 'second')}.`);
+        void endIfUseless();
+      },
+    });
+    await forgetUnfinished(fingerprint);
+    return url;
   } catch (error) {
-    // The file may have changed during the upload.
-    if (error instanceof NoResponse && !(await isReadable(row.file))) throw new Unreadable();
-    row.needsPieces ||= error instanceof NoResponse && mayPassInPieces(undefined, row.file.size);
+    noteDoubt(error);
     throw error;
   }
 }
 
 /**
- * @param {import('./file-row.js').FileRow} row
- * @param {string} idempotencyKey
- * @param {import('./send-request.js').Options} options
- * @returns undefined if the file does not need it, or the server cannot do it
- */
-async function sendPieces(row, idempotencyKey, options) {
-  const { file, caption, alt, needsPieces } = row;
-  const { upload: service } = pageSettings();
-  const fields = fieldsOf(row);
-  const fingerprint = fingerprintOf(file, [service, caption.value, alt.value.trim()]);
-  if (file.size <= resumableBytes && !needsPieces && !(await findUnfinished(fingerprint))) return undefined;
-  const upload = {
-    ...{ file, fields, fingerprint, idempotencyKey, address: `${service}/files/` },
-    headers: () => credentials().headers,
-    onOffset(/** @type {number} */ bytes) {
-      row.offset = bytes;
-    },
-  };
-  return await sendResumable(upload, options);
-}
-
-/**
- * Sends a form, and then pieces if a proxy refuses it for good.
+ * Why another attempt to send a file would be useless.
  *
  * @param {import('./file-row.js').FileRow} row
- * @param {string} key
- * @param {import('./send-request.js').Options} options
  */
-async function sendFormFirst(row, key, options) {
-  const response = await sendForm(row, key, options);
-  const refusal = refusedBy(response);
-  if (response.status < 400 || row.needsPieces || !mayPassInPieces(refusal, row.file.size)) return response;
-  row.needsPieces = true;
-  if (isTemporary(refusal)) return response;
-  row.refusedForm = response;
-  return (await sendPieces(row, key, options)) ?? response;
-}
-
-/**
- * @param {import('./file-row.js').FileRow} row
- * @param {string} idempotencyKey
- * @param {import('./send-request.js').Options} options
- */
-async function sendForm(row, idempotencyKey, options) {
-  const body = new FormData();
-  for (const [name, value] of Object.entries(fieldsOf(row))) body.set(name, value);
-  body.set('media', row.file);
-  const headers = { ...credentials().headers, 'Idempotency-Key': idempotencyKey };
-  const address = `${pageSettings().upload}/2/upload.json`;
-  const response = await sendRequest(address, { method: 'POST', headers, body }, options);
-  return { ...response, sentBytes: row.file.size };
-}
-
-/**
- * @param {import('./file-row.js').FileRow} row
- * @returns {Record<string, string>}
- */
-function fieldsOf({ caption, alt }) {
-  const text = alt.value.trim();
-  return { key: credentials().key, message: caption.value, ...(text && { alt: text }) };
-}
-
-/**
- * @param {import('/scripts/service-response.js').ServiceResponse} response
- * @param {import('./file-row.js').FileRow} row
- * @returns {Outcome}
- */
-function outcomeOf(response, row) {
-  const page = response.status === 200 ? parseJson(response.text)?.url : undefined;
-  if (typeof page === 'string' && /^https?:/.test(page)) {
-    row.publish();
-    return { page };
-  }
-  if (isSignedIn() && isSignInExpired(response)) return stopForSignIn(row);
-  row.refuse(refusalOf(response));
-  return 'refused';
+async function obstacleOf({ file }) {
+  if (!(await isReadable(file))) return new Unreadable();
+  return hasLostSession() || (await isSessionRefused()) ? new SessionLost() : undefined;
 }
 
 /**
  * @param {AbortSignal} signal
- * @returns {Promise<never>} rejects when the person cancels
+ * @returns {Promise<never>}
  */
-function cancelled(signal) {
+function rejectOnAbort(signal) {
   return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Cancelled()), { once: true });
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    if (signal.aborted) reject(signal.reason);
   });
 }
 
 /**
- * @param {import('./file-row.js').FileRow} row
- * @returns {Outcome}
+ * Waits until the browser is online, or for a minute: some browsers are wrong about it.
+ *
+ * @param {AbortSignal} signal
  */
-function stopForSignIn(row) {
-  row.stop(row.mayBePublished ? '' : notUploaded);
-  return 'sign-in expired';
+async function untilOnline(signal) {
+  await new Promise((resolve) => {
+    window.addEventListener('online', resolve, { once: true });
+    signal.addEventListener('abort', resolve, { once: true });
+    setTimeout(resolve, offlineCheckMs);
+  });
+  signal.throwIfAborted();
 }
 
 /**
@@ -201,10 +181,15 @@ function stopForSignIn(row) {
 function failureMessage(error, isInDoubt) {
   if (error instanceof Unreadable)
     return `The file cannot be read: it is a folder, or was changed or moved.${isInDoubt ? '' : ' Remove it and choose it again.'}`;
-  if (error instanceof LongWait) return error.message;
-  if (error instanceof NoResponse)
-    return (
-      error.message || 'No response: the service is unreachable, or the connection was lost. Press Upload to try again.'
-    );
-  return `Upload failed: ${error instanceof Error ? error.message : error}`;
+  if (error instanceof ServiceUnreachable) return `${error.message} Press Upload to try again.`;
+  const refusal = refusalText(error);
+  if (refusal === undefined) return `Upload failed: ${error instanceof Error ? error.message : error}`;
+  const wait = error instanceof RequestRefused ? (error.retryAfterSeconds ?? 0) : 0;
+  return wait * 1000 > maxRetryAfterMs ? `${refusal} Try again in ${formatWait(wait)}.` : refusal;
+}
+
+/** @param {number} seconds */
+function formatWait(seconds) {
+  const minutes = Math.ceil(seconds / 60);
+  return minutes <= 120 ? formatCount(minutes, 'minute') : formatCount(Math.ceil(minutes / 60), 'hour');
 }

@@ -1,4 +1,4 @@
-// @ts-check
+import type { Refusal } from './refused-uploads.ts';
 
 // Proxies often refuse a request above 100 MB.
 const largestBytes = 64 * 2 ** 20;
@@ -7,11 +7,6 @@ const smallestBytes = 2 ** 20;
 
 /** Larger media go in pieces at once. */
 export const resumableBytes = 32 * 2 ** 20;
-/**
- * Larger media go in pieces after a lost connection. For smaller ones, to send all bytes again costs less than two more requests. A form of this
- * size passes where the smallest piece does.
- */
-export const resumableAfterLossBytes = 2 ** 19;
 
 /**
  * The sizes of the pieces of one resumable upload. A piece that a proxy refused for its size, or lost as a whole, is followed by smaller ones, down
@@ -26,13 +21,8 @@ export class PieceSizes {
   /** The offset of a piece that did not pass, or has no response yet. */
   #failedStart = -1;
 
-  /**
-   * The size of the next piece.
-   *
-   * @param {number} start the offset
-   * @param {number} total the size of the media
-   */
-  next(start, total) {
+  /** The size of the next piece: from the offset `start` of media of `total` bytes. */
+  next(start: number, total: number): number {
     const restBytes = total - start;
     if (start === this.#failedStart) this.#bytes = smaller(Math.min(this.#bytes, restBytes));
     this.#failedStart = start;
@@ -41,23 +31,18 @@ export class PieceSizes {
   }
 
   /** Whether the last piece, if it was lost, may have been too large, and no smaller one follows. */
-  get mayExceedLimit() {
+  get mayExceedLimit(): boolean {
     return this.#lastBytes <= smallestBytes && this.#lastBytes > this.#passedBytes;
   }
 
   /** Notes that the last piece arrived. */
-  pass() {
+  pass(): void {
     this.#passedBytes = Math.max(this.#passedBytes, this.#lastBytes);
     this.#failedStart = -1;
   }
 
-  /**
-   * Notes that the last piece was refused.
-   *
-   * @param {import('./refused-uploads.js').Refusal} refusal
-   * @returns {'smaller' | 'blocked' | 'refused'} whether a smaller piece may pass at once, or a proxy blocks all pieces
-   */
-  refuse({ status, reason }) {
+  /** Notes that the last piece was refused. @returns whether a smaller piece may pass at once, or a proxy blocks all pieces */
+  refuse({ status, reason }: Refusal): 'smaller' | 'blocked' | 'refused' {
     const isFromProxy = reason === undefined;
     // A proxy that lost the piece, or waited too long for its end: the next attempt sends a smaller one.
     if (!(isFromProxy && (status >= 500 || [408, 499].includes(status)))) this.#failedStart = -1;
@@ -72,7 +57,6 @@ export class PieceSizes {
   }
 }
 
-/** @param {number} bytes */
-function smaller(bytes) {
+function smaller(bytes: number): number {
   return Math.max(smallestBytes, Math.ceil(bytes / 4));
 }

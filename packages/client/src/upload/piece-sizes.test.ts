@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PieceSizes } from './piece-sizes.js';
+import { PieceSizes } from './piece-sizes.ts';
 
 const MiB = 2 ** 20;
 const total = 100 * MiB;

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { RetryPolicy, retryAfterSeconds } from './retry-policy.js';
+import { expect, test, vi } from 'vitest';
+import { RetryPolicy, retryAfterSeconds } from './retry-policy.ts';
 
 function pausesOf(policy: RetryPolicy, retryAfterMs = 0): number[] {
   const pauses: number[] = [];
@@ -40,11 +40,13 @@ test('progress restarts the count and the total', () => {
 
 test.each([
   ['7', 7],
-  ['Sat, 21 Nov 2015 12:00:00 GMT', 0],
+  ['Sat, 21 Nov 2026 12:01:00 GMT', 60],
+  ['Sat, 21 Nov 2026 11:59:00 GMT', 0],
   ['', undefined],
   ['-1', undefined],
   ['1e3', undefined],
   ['tomorrow GMT', undefined],
 ])('the header "%s" asks to wait for %s seconds', (header, seconds) => {
+  vi.setSystemTime(Date.parse('2026-11-21T12:00:00Z'));
   expect(retryAfterSeconds(header)).toBe(seconds);
 });

@@ -1,5 +1,3 @@
-// @ts-check
-
 const firstPauseMs = 250;
 const maxPauseMs = 30_000;
 const maxTotalMs = 600_000;
@@ -8,32 +6,27 @@ const maxTotalMs = 600_000;
 export const maxRetryAfterMs = 120_000;
 
 /**
- * When an upload client repeats a request: after pauses that double, with jitter, up to 30 seconds each. `Retry-After` makes a pause longer, up to
- * two minutes. All pauses together take at most ten minutes.
+ * When a request is repeated: after pauses that double, with jitter, up to 30 seconds each. `Retry-After` makes a pause longer, up to two minutes.
+ * All pauses together take at most ten minutes.
  */
 export class RetryPolicy {
-  #retries;
+  readonly #retries: number;
   #tried = 0;
   #pausedMs = 0;
 
-  /** @param {number} retries attempts after the first */
-  constructor(retries) {
+  /** `retries`: attempts after the first. */
+  constructor(retries: number) {
     this.#retries = retries;
   }
 
   /** The last attempt came further than those before, so that these no longer count. */
-  restart() {
+  restart(): void {
     this.#tried = 0;
     this.#pausedMs = 0;
   }
 
-  /**
-   * Counts an attempt that failed.
-   *
-   * @param {number} [retryAfterMs] the wait that the response requires
-   * @returns {number | undefined} the pause before the next attempt; undefined if there is none
-   */
-  nextPauseMs(retryAfterMs = 0) {
+  /** Counts an attempt that failed. @returns the pause before the next attempt, at least `retryAfterMs`; undefined if there is none */
+  nextPauseMs(retryAfterMs = 0): number | undefined {
     if (this.#tried >= this.#retries || retryAfterMs > maxRetryAfterMs) return undefined;
     const growingMs = Math.min(maxPauseMs, firstPauseMs * 2 ** this.#tried) * (0.5 + Math.random() / 2);
     const pauseMs = Math.max(retryAfterMs, growingMs);
@@ -43,13 +36,8 @@ export class RetryPolicy {
   }
 }
 
-/**
- * The seconds in a Retry-After header, which is a number or a date (RFC 9110 section 10.2.3).
- *
- * @param {string} text
- * @returns {number | undefined} undefined if it has none
- */
-export function retryAfterSeconds(text) {
+/** The seconds in a Retry-After header, which is a number or a date (RFC 9110 section 10.2.3); undefined if it has none. */
+export function retryAfterSeconds(text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const at = text.endsWith(' GMT') ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));

@@ -1,6 +1,10 @@
+import {
+  isTemporary as isTemporaryReason,
+  type Reason,
+  refusals,
+} from '@echodrop/contracts/refusal-statuses-and-messages';
 import { expect, test } from 'vitest';
-import { isTemporary as isTemporaryReason, type Reason, refusals } from '../refusal-statuses-and-messages.ts';
-import { describeProxyResponse, isTemporary, mayBePublished } from './refused-uploads.js';
+import { describeProxyResponse, isTemporary, mayBePublished } from './refused-uploads.ts';
 
 test.each(Object.entries(refusals))('a client repeats a request after %s if the table says so', (reason, [status]) => {
   expect(isTemporary({ status, reason })).toBe(isTemporaryReason(reason as Reason));
