@@ -33,7 +33,7 @@ Measures processor time and memory of uploads, for Echodrop and its peers (docs/
   --root DIR          checkout to measure; repeat to compare several. Only the first one's figures are checked against the goals
   --profile DIR       write CPU profiles of the services to DIR
   --json FILE         write every figure to FILE
-  --write-docs        write the tables and the plot of docs/why/performance*.md for the scenarios that ran, of all sizes`;
+  --write-docs        write the tables and the plot of docs/why/performance.md for the scenarios that ran, of all sizes`;
 
 /** @throws TypeError for an invalid option */
 export function readOptions(args: readonly string[], scenarioNames: readonly string[]): Options {

@@ -8,38 +8,28 @@ import { plotOf } from './plot.ts';
 import { medianText, spreadText } from './report.ts';
 
 const docs = join(import.meta.dirname, '../../../docs/why');
-const pages = ['performance.md', 'performance-in-use.md'];
-/** The tables of one scenario. */
+/** The figures of one scenario. */
 const generated = /(<!-- bench (\S+): begin -->\n).*?(<!-- bench \2: end -->)/gs;
 
 const peers = ['naive', 'pass-through'];
 const bySize = [
-  'CPU of gateway',
-  'CPU of auth-verifier',
-  'CPU of probe-worker',
   'CPU of the upload path',
   'CPU of naive',
-  'CPU of pass-through',
   'upload path / naive',
   'gateway / naive',
   'pass-through / gateway',
-  'S3 calls per upload',
-  'List calls per upload',
-  'BullMQ scripts per upload',
-  'Redis commands outside scripts per upload',
   'aged gateway / young',
 ];
 
-/** Replaces the tables of the scenarios that ran in the pages on performance, and with the uploads' their plot. */
+/** Replaces the tables of the scenarios that ran in performance.md, and with the uploads' their plot. */
 export async function writeDocs(figures: Figures): Promise<void> {
-  for (const page of pages) {
-    const text = await readFile(join(docs, page), 'utf8');
-    const changed = text.replace(generated, (block: string, begin: string, scenario: string, end: string) => {
-      const measured = figures.all.filter((figure) => figure.scenario === scenario);
-      return measured.length > 0 ? `${begin}${tablesOf(figures, measured)}\n${end}` : block;
-    });
-    await writeFile(join(docs, page), changed);
-  }
+  const page = join(docs, 'performance.md');
+  const text = await readFile(page, 'utf8');
+  const changed = text.replace(generated, (block: string, begin: string, scenario: string, end: string) => {
+    const measured = figures.all.filter((figure) => figure.scenario === scenario);
+    return measured.length > 0 ? `${begin}${tablesOf(figures, measured)}\n${end}` : block;
+  });
+  await writeFile(page, changed);
   if (figures.find('CPU of naive', 'naive', sizeNames[0]))
     await writeFile(join(docs, 'performance.svg'), plotOf(figures));
 }
@@ -51,12 +41,12 @@ function tablesOf(figures: Figures, measured: readonly Figure[]): string {
   const others = measured.filter((figure) => !bySize.includes(figure.name) && goalOf(figure));
   const tables = [
     [
-      `Node ${process.versions.node} on ${cpus().length} cores of ${cpus()[0]?.model.trim()}, ${new Date().toISOString().slice(0, 10)}. Medians; in brackets the smallest and the largest round.`,
+      `Node ${process.versions.node} on ${cpus().length} cores of ${cpus()[0]?.model.trim()}, ${new Date().toISOString().slice(0, 10)}:`,
     ],
     sized.length > 0
       ? [`| | ${sizeNames.join(' | ')} |`, `|---|${sizeNames.map(() => '---:|').join('')}`, ...sized]
       : [],
-    others.length > 0 ? ['| | of | median | minimum, aim |', '|---|---|---:|---|', ...others.map(otherRow)] : [],
+    others.map(otherLine),
     capacityOf(figures, measured),
   ];
   return tables
@@ -75,19 +65,17 @@ function sizeRow(name: string, figures: readonly Figure[]): string[] {
 
 function sizeCell(figure: Figure | undefined): string {
   if (!figure) return '';
-  const goal = goalText(figure);
-  return `${medianText(figure)}${spread(figure)}${goal && `; ${goal}`}`;
+  return `${medianText(figure)}${spread(figure)}${missedText(figure)}`;
 }
 
-function otherRow(figure: Figure): string {
+function otherLine(figure: Figure): string {
   const { name, variant, unit } = figure;
-  const value = `${medianText(figure)}${unit ? ` ${unit}` : ''}${spread(figure)}`;
-  return `| ${name} | ${variant} | ${value} | ${goalText(figure)} |`;
+  const value = `${medianText(figure)}${unit ? ` ${unit}` : ''}${spread(figure)}${missedText(figure)}`;
+  return `- ${[name, variant].filter(Boolean).join(', ')}: ${value}`;
 }
 
-function goalText(figure: Figure): string {
-  const goal = goalOf(figure);
-  return goal ? `${verdictOf(figure)}: ${goal.minimum}, ${goal.aim}` : '';
+function missedText(figure: Figure): string {
+  return verdictOf(figure) === 'missed' ? `; missed: ${goalOf(figure)?.minimum}` : '';
 }
 
 function spread(figure: Figure): string {

@@ -1,4 +1,4 @@
-/** How to query a kind of identity provider, and which fields of its response we read; docs/reference/identity-providers.md has the source of each field. */
+/** How to query a kind of identity provider, and which fields of its response we read. */
 export interface ProviderProfile {
   /** Supported schemes of the Authorization header. */
   readonly schemes: readonly string[];
@@ -13,13 +13,16 @@ const signed = { schemes: ['OAuth'], signsRequests: true } as const;
 const bearer = { schemes: ['Bearer'], signsRequests: false } as const;
 
 export const providerProfiles = {
-  // GET account/verify_credentials of X (API 1.1) and of its copies; GNU social sends no id_str.
+  // GET account/verify_credentials of X (developer.x.com, API 1.1) and of its copies. GNU social sends no id_str
+  // (`actions/apiaccountverifycredentials.php`, `twitterUserArray` in `lib/apiaction.php`, `lib/apiauth.php`).
   oauth1: { ...signed, subject: ['id_str', 'id'], screenName: 'screen_name' },
-  // GET /api/v1/accounts/verify_credentials.
+  // GET /api/v1/accounts/verify_credentials (docs.joinmastodon.org, "accounts API methods" and "OAuth Scopes").
+  // Friendica: `src/Object/Api/Mastodon/Account.php`, `src/Security/OAuth.php`. Pleroma, Akkoma: `account_view.ex` and `account_controller.ex`
+  // in `lib/pleroma/web/mastodon_api`; `docs/development/API/differences_in_mastoapi_responses.md`, "Flake IDs".
   mastodon: { ...bearer, subject: ['id'], screenName: 'username' },
-  // The UserInfo endpoint (OpenID Connect Core 1.0, sections 5.1 and 5.3).
+  // The UserInfo endpoint (OpenID Connect Core 1.0, sections 5.1, 5.3, 5.4 and 8).
   oidc: { ...bearer, subject: ['sub'], screenName: 'preferred_username' },
-  // GET /wp-json/wp/v2/users/me, with the OAuth 1.0a server plugin.
+  // GET /wp-json/wp/v2/users/me (REST API handbook, "Users"), with the OAuth 1.0a server plugin (`lib/class-wp-rest-oauth1.php`).
   wordpress: { ...signed, subject: ['id'], screenName: 'slug' },
   // GET /_matrix/client/v3/account/whoami, which returns no other name.
   matrix: { ...bearer, subject: ['user_id'], screenName: 'user_id' },

@@ -16,17 +16,16 @@ export const uploadSettings = {
 export const mediaSettings = {
   MAX_PIXELS: wholeNumber({ default: 100_000_000, min: 1 }).describe('largest width x height of a canvas'),
   MEDIA_TYPES_OFF: someOf(mediaTypes).describe(
-    'comma-separated types to refuse, such as `avif,heic`, while a decoder is vulnerable ([more](media.md#turning-types-off))',
+    'comma-separated [types to refuse](media.md#turning-types-off), such as `avif,heic`',
   ),
 };
 
 /** Settings of the services that start media tools. */
 export const toolSettings = {
   SCRATCH_DIR: text(tmpdir()).describe(
-    'temporary files: a few MiB for each video in the probe-worker; twice the size of the largest media for each job in the rendition-worker. ' +
-      'Each worker has one folder there; folders of dead workers are removed after a minute',
+    'temporary files ([size](../host/requirements.md#memory-disk-and-network)). Folders of dead workers are removed after a minute',
   ),
   MEDIA_SANDBOX: choice(sandboxModes, 'full').describe(
-    '`full`: Landlock and seccomp; a worker that cannot use them does not start. `limits-only`: resource limits only ([more](../host/isolation.md))',
+    '`full` (Landlock and seccomp) or `limits-only`: [isolation of media tools](../host/isolation.md)',
   ),
 };

@@ -7,8 +7,7 @@ export const trustedProxySettings = {
   TRUSTED_PROXIES: commaSeparated('')
     .refine((proxies) => proxies.every(isNetwork), 'must be addresses or networks (10.0.0.0/8)')
     .describe(
-      'comma-separated IP addresses and networks whose `X-Forwarded-For` is trusted. Behind a proxy that is missing here, ' +
-        'all clients share the limits of one IP address',
+      'comma-separated IP addresses and networks whose `X-Forwarded-For` is trusted: [your proxies](../host/tls.md#requirements)',
     ),
 };
 

@@ -23,8 +23,7 @@ export const settings = {
   IDENTITY_PROVIDERS: identityProviders()
     .refine((providers) => providers.length > 0, 'must not be empty')
     .describe(
-      'comma-separated `[profile ]advertised[=upstream]`: the URL that clients sign for and, if different, the one to query ' +
-        '([more](identity-providers.md#identity_providers); `npm start`: the sandbox)',
+      'comma-separated [entries](identity-providers.md#identity_providers) `[profile ]advertised[=upstream]` (`npm start`: the sandbox)',
     ),
   VERDICT_TTL_SECONDS: wholeNumber({ default: 60, max: 3600 }).describe('how long a verified caller is cached'),
   PROVIDER_TIMEOUT_MS: wholeNumber({ default: 5000, min: 1, max: maxProviderMs }).describe(

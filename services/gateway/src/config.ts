@@ -48,7 +48,7 @@ export const settings = {
   API_KEYS: secret().describe('comma-separated `key` or `name=key` (`npm start`: `sandbox-key`)'),
   WEB_UPLOAD_API_KEY: apiKey()
     .optional()
-    .describe("API key that the site's pages use; its name is `web-upload`. Public (`npm start`: `sandbox-web-key`)"),
+    .describe("public API key of the site's pages, named `web-upload` (`npm start`: `sandbox-web-key`)"),
   BASE_PATHS: commaSeparated('/')
     .refine(
       (paths) => paths.length > 0 && paths.every(isPath),
@@ -61,8 +61,7 @@ export const settings = {
     'uploads at once per user in one gateway, then 429. Also 429 if the user has more than there are slots free',
   ),
   MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: wholeNumber({ default: 100, min: 1 }).describe(
-    'version 1 uploads at once before verification, per client IP address (IPv6: per /56) in one gateway, then 429 ' +
-      '([admission and idempotency](../decisions/admission-and-idempotency.md))',
+    'version 1 uploads at once before verification, per client IP address (IPv6: per /56) in one gateway, then 429',
   ),
   UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: wholeNumber({ default: 1000 }).describe(
     'uploads that end without a verified caller, per client IP address in one gateway, then 429; 0: no limit',

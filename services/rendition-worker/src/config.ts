@@ -16,10 +16,10 @@ export const settings = {
     'picture sets at once (Compose: 1). A job of 100 million pixels takes 1 GB of memory, at most 4',
   ),
   FILM_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }).describe(
-    'videos at once in the quick lane ([fair renditions](../decisions/fair-renditions.md))',
+    'videos at once in the quick [lane](media.md#limits)',
   ),
   SLOW_CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }).describe(
-    'jobs at once in the slow lane, in addition ([limits](media.md#limits)); each may take 4 GiB of memory',
+    'jobs at once in the slow lane, in addition; each may take 4 GiB of memory',
   ),
 };
 

@@ -35,20 +35,16 @@ export const settings = {
     '1: pages link their oEmbed address. Mastodon then reads nothing else of the page',
   ),
   WEB_UPLOAD: choice(['0', '1'], '0').describe(
-    '1: upload page at `/upload`; with `WEB_SIGN_IN` also own uploads at `/mine`, and files for other programs at `/mine/apps` ' +
-      '(`npm start`, `.env.example`: 1)',
+    '1: upload page at `/upload`; with `WEB_SIGN_IN` also `/mine` and `/mine/apps` (`npm start`, `.env.example`: 1)',
   ),
   UPLOAD_URL: requiredWhen('WEB_UPLOAD', '1', uploadAddress()).describe(
     "the gateway's public address with its base path. The gateway's `CORS_ORIGINS` must include the site (`npm start`: the gateway)",
   ),
   WEB_UPLOAD_API_KEY: apiKey()
     .optional()
-    .describe(
-      "API key of the pages, the same as the gateway's; visible to everyone. Without it people type one (`npm start`: `sandbox-web-key`)",
-    ),
+    .describe("the same as the gateway's. Without it people type a key (`npm start`: `sandbox-web-key`)"),
   WEB_SIGN_IN: signInProviders.describe(
-    'JSON array of providers at which people sign in on the upload page ' +
-      '([more](sign-in.md); `npm start`, `.env.example`: the sandbox)',
+    'JSON array of [providers at which people sign in](sign-in.md) (`npm start`, `.env.example`: the sandbox)',
   ),
   WEB_UPLOAD_FILL: text('{}')
     .transform(parsePrefill)

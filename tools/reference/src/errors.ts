@@ -1,18 +1,16 @@
 import { isTemporary, messagesOf, type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { table } from './table.ts';
 
-/** Every error response, one row for each message. */
+/** Every reason of an error response, with its first message. The OpenAPI document has all messages. */
 export function errorTable(): string {
   const reasons = Object.keys(refusals) as Reason[];
   return table(
     ['Status', 'Reason', 'Message', 'Retry'],
-    reasons.flatMap((reason) =>
-      messagesOf(reason).map((sentence) => [
-        String(refusals[reason][0]),
-        `\`${reason}\``,
-        sentence,
-        isTemporary(reason) ? 'yes' : 'no',
-      ]),
-    ),
+    reasons.map((reason) => [
+      String(refusals[reason][0]),
+      `\`${reason}\``,
+      messagesOf(reason)[0] ?? '',
+      isTemporary(reason) ? 'yes' : 'no',
+    ]),
   );
 }

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commandTables, echodropStatuses } from './commands.ts';
 import { errorTable } from './errors.ts';
 import { settingTables } from './settings.ts';
 
@@ -12,8 +11,6 @@ const docs = join(import.meta.dirname, '../../../docs');
 const blocksOfPages: Readonly<Record<string, Blocks>> = {
   'reference/settings.md': settingTables(),
   'reference/errors.md': { errors: errorTable() },
-  'reference/commands.md': commandTables(),
-  'integrate/command-line.md': { 'exit statuses': echodropStatuses() },
 };
 
 /** Reads each page with generated blocks: its content now, and with current blocks. */

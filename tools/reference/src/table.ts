@@ -4,11 +4,6 @@ export function table(columns: readonly string[], rows: readonly (readonly strin
   return [line(columns), `|${'---|'.repeat(columns.length)}`, ...rows.map(line)].join('\n');
 }
 
-/** `a`, `b`: each name as code. */
-export function codeList(names: readonly string[]): string {
-  return names.map((name) => `\`${name}\``).join(', ');
-}
-
 function escapeCell(cell: string): string {
   // A forge reads a placeholder such as <hours> as an element, and hides it.
   return cell.replaceAll('|', '\\|').replace(/`[^`]*`|</g, (found) => (found === '<' ? '&lt;' : found));

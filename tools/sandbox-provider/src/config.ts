@@ -15,9 +15,7 @@ export const settings = {
       return z.NEVER;
     })
     .default(builtInAccounts)
-    .describe(
-      'JSON file with users and consumers; without it there is one of each. The page of the sandbox shows all of them',
-    ),
+    .describe('JSON file with users and consumers; without it there is one of each'),
   SITE_NAME: text('Echodrop').describe("the same as the site's: the consent page shows it"),
   SANDBOX_BEHAVIOUR: choice(behaviourNames, 'normal').describe(
     `initial behaviour, until changed on its page: ${behaviourNames.map((name) => `\`${name}\``).join(', ')}`,

@@ -19,7 +19,7 @@ const eitherRedisUrl = redisUrl()
 export const queueRedisSettings = {
   REDIS_URL: eitherRedisUrl,
   QUEUE_REDIS_URL: requiredWithout('REDIS_URL', redisUrl()).describe(
-    'Redis of jobs and idempotency keys. It must not evict. Without it, only [some JPEGs](../host/runbooks.md#what-fails-with-which-component) can be uploaded',
+    'Redis of jobs and idempotency keys. It must not evict ([effects of its loss](../host/runbooks.md#what-fails-with-which-component))',
   ),
   ...redisPrefixSetting,
 };
@@ -28,7 +28,7 @@ export const queueRedisSettings = {
 export const cacheRedisSettings = {
   REDIS_URL: eitherRedisUrl,
   CACHE_REDIS_URL: requiredWithout('REDIS_URL', redisUrl()).describe(
-    'Redis of verdicts and rate limits. It should evict. Without it, every upload is verified again and rates are unlimited',
+    'Redis of verdicts and rate limits. It should evict',
   ),
   ...redisPrefixSetting,
 };

@@ -1,6 +1,5 @@
 import { isProfileName, type ProfileName, profileNames } from '@echodrop/identity-provider/provider-profiles';
 
-const heading = '## All responses';
 const columns = ['Profile', 'Status', 'Headers', 'Body', 'Delay', 'Verdict', 'Counts'];
 
 export const delays = [
@@ -17,7 +16,7 @@ export const delays = [
 
 export type Delay = (typeof delays)[number];
 
-/** A row of the table in docs/reference/provider-responses.md. */
+/** A response in the table of all-responses.md. */
 export interface BehaviourRow {
   /** The cells of status, headers, body and delay. */
   readonly text: string;
@@ -34,13 +33,12 @@ export interface BehaviourRow {
   readonly counts: boolean;
 }
 
-/** Reads the rows of the table below its heading. @throws Error if the table is missing or a row is invalid */
+/** Reads the table. Cells separate alternatives by "; ". @throws Error if the table is missing or a row is invalid */
 export function behaviourRows(markdown: string): readonly BehaviourRow[] {
-  const section = markdown.split(`\n${heading}\n`)[1]?.split('\n## ')[0] ?? '';
-  const [head, rule, ...rows] = section.split('\n').filter((line) => line.startsWith('|'));
+  const [head, rule, ...rows] = markdown.split('\n').filter((line) => line.startsWith('|'));
   if (!head || !rule || rows.length === 0) throw new Error('table not found');
   if (cellsOf(head).join() !== columns.join()) throw new Error(`unknown columns: ${head}`);
-  return rows.map(rowOf);
+  return rows.flatMap((line) => combinationsOf(cellsOf(line)).map(rowOf));
 }
 
 function cellsOf(line: string): string[] {
@@ -50,12 +48,20 @@ function cellsOf(line: string): string[] {
   return cells.slice(1, -1).map((cell) => cell.trim());
 }
 
-function rowOf(line: string): BehaviourRow {
-  const [profile = '', status = '', headers = '', body = '', delay, verdict = '', counts = ''] = cellsOf(line);
+/** Every combination of the cells' alternatives. */
+function combinationsOf(cells: readonly string[]): string[][] {
+  return cells.reduce<string[][]>(
+    (rows, cell) => rows.flatMap((row) => cell.split('; ').map((alternative) => [...row, alternative])),
+    [[]],
+  );
+}
+
+function rowOf(cells: readonly string[]): BehaviourRow {
+  const [profile = '', status = '', headers = '', body = '', delay, verdict = '', counts = ''] = cells;
   const expected = verdictIn(verdict);
   const known = delays.find((each) => each === delay);
   const isWhole = /^([1-5]\d\d|none)$/.test(status) && /^(yes|no)$/.test(counts) && headers !== '' && body !== '';
-  if (!expected || !known || !isWhole) throw new Error(`invalid row: ${line}`);
+  if (!expected || !known || !isWhole) throw new Error(`invalid row: ${cells.join(' | ')}`);
   return {
     text: [status, headers, body, delay].join(' | '),
     profiles: profilesIn(profile),

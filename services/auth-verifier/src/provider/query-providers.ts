@@ -66,7 +66,7 @@ export class IdentityProviders implements AsyncDisposable {
 
   /**
    * Queries `provider` at most once. 200 with id and name is `verified`, 401 and 403 are `refused`, all else is
-   * `provider_unavailable` (table in docs/reference/provider-responses.md).
+   * `provider_unavailable` (table in all-responses.md).
    */
   async query(provider: Provider, authorization: string, clientAddress: string): Promise<QueryResult> {
     const token = digestOf(provider, tokenIn(authorization));
