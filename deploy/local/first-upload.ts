@@ -7,7 +7,7 @@ import {
   sandboxProvider,
 } from '@echodrop/client/local-system';
 import { EchodropClient, RequestRefused } from '@echodrop/client/node';
-import { shellWord } from '@echodrop/client/shell-word';
+import { shellWord } from '@echodrop/contracts/client-rules/shell-word';
 import { recordToJson } from '@echodrop/record';
 
 export const sample = 'deploy/sample.jpg';

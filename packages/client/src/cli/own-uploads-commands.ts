@@ -1,6 +1,6 @@
+import { shellWord } from '@echodrop/contracts/client-rules/shell-word';
 import type { Command } from 'commander';
 import { toExactJson } from '../exact-json.ts';
-import { shellWord } from '../shell-word.ts';
 import { quotedName, visible, visibleName } from '../visible-text.ts';
 import {
   type CommandContext,

@@ -1,4 +1,5 @@
 // @ts-check
+import { shellWord } from '/scripts/shell-word.js';
 
 /**
  * What a program needs to upload as the person who has signed in.
@@ -42,10 +43,10 @@ export function shareXFile({ address, provider, authorization, key }, name) {
  * @param {Access} access
  */
 export function curlCommand({ address, provider, authorization, key }) {
-  return `curl ${quote(address)} \\
-  -H ${quote(`X-Auth-Service-Provider: ${provider}`)} \\
-  -H ${quote(`X-Verify-Credentials-Authorization: ${authorization}`)} \\
-  --form-string ${quote(`key=${key}`)} \\
+  return `curl ${shellWord(address)} \\
+  -H ${shellWord(`X-Auth-Service-Provider: ${provider}`)} \\
+  -H ${shellWord(`X-Verify-Credentials-Authorization: ${authorization}`)} \\
+  --form-string ${shellWord(`key=${key}`)} \\
   --form-string 'message=At the sea' \\
   -F media=@photo.jpg`;
 }
@@ -60,15 +61,6 @@ export function windowsCurlCommand(access) {
   if (!Object.values(access).every((value) => /^[\w .:/?=&@+~,;-]*$/.test(value))) return undefined;
   const { address, provider, authorization, key } = access;
   return `curl.exe "${address}" -H "X-Auth-Service-Provider: ${provider}" -H "X-Verify-Credentials-Authorization: ${authorization}" --form-string "key=${key}" --form-string "message=At the sea" -F "media=@photo.jpg"`;
-}
-
-/**
- * A word of the POSIX shell.
- *
- * @param {string} text
- */
-export function quote(text) {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /**

@@ -1,5 +1,5 @@
 // @ts-check
-import { quote } from './app-files.js';
+import { shellWord } from '/scripts/shell-word.js';
 
 /**
  * A shell script that uploads a file, or a screenshot that it takes, and copies the link. The token is in no argument of a process.
@@ -17,10 +17,10 @@ export function uploadScript({ address, provider, authorization, key }) {
 set -eu
 umask 077
 
-address=${quote(address)}
-provider=${quote(provider)}
-authorization=${quote(authorization)}
-key=${quote(key)}
+address=${shellWord(address)}
+provider=${shellWord(provider)}
+authorization=${shellWord(authorization)}
+key=${shellWord(key)}
 
 if [ $# -eq 0 ] || [ "\${1#-}" != "$1" ]; then
   echo "Usage: \${0##*/} FILE|flameshot|spectacle|grim [CAPTION]" >&2
