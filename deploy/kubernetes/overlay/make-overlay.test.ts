@@ -8,7 +8,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildOverlay } from '../checks/check-manifests.ts';
 import { type Manifest, workloadsOf } from '../checks/manifests.ts';
-import { connectionsIn, connectionsOut } from '../checks/network.ts';
+import { connectionsIn, connectionsOut } from '../connections.fixture.ts';
 import { makeOverlay } from './make-overlay.ts';
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
@@ -30,6 +30,11 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     await execa('kubeconform', ['-strict', '-summary', '-skip', 'Middleware', '-'], { input: yaml });
     const images = workloadsOf(manifests).flatMap(({ pod }) => pod.containers.map(({ image }) => image));
     expect(images).toContain(`registry.example/echodrop/gateway:${version}`);
+    const middlewares = manifests.filter(({ kind }) => kind === 'Middleware').map(({ metadata }) => metadata.name);
+    const used = manifests.flatMap(
+      ({ metadata }) => metadata.annotations?.['traefik.ingress.kubernetes.io/router.middlewares']?.split(',') ?? [],
+    );
+    expect([...new Set(used)].sort()).toEqual(middlewares.map((name) => `echodrop-${name}@kubernetescrd`).sort());
     const first = await overlay.kustomization();
     await makeOverlay(overlay.path);
     expect(await overlay.kustomization()).toBe(first);
