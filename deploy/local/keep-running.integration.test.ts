@@ -46,14 +46,6 @@ test('restarts a failing program after a pause', async () => {
   expect(pauses[0]).toBe('1');
 });
 
-test('restarts a killed program', async () => {
-  const { kept, lines } = keep('killed', 'echo $$; exec sleep 60');
-  await using _ = kept;
-  await waitUntil('the first run', async () => (await lines()).length === 1);
-  process.kill(Number((await lines())[0]), 'SIGKILL');
-  await waitUntil('the second run', async () => (await lines()).length === 2);
-});
-
 test('shows the last five lines of a failing program that the terminal has not shown, escaped, and names its log', async () => {
   const said = vi.spyOn(process.stdout, 'write');
   const { kept } = keep('telling', 'seq 9; echo shown >&2; sleep 0.1; echo "bad \\033[2J"; exit 1', { pauseMs: 10 });
@@ -91,14 +83,22 @@ test('disposing ends a pause', async () => {
   expect(await lines()).toEqual(['run']);
 });
 
-test('kills a program that does not end in time', async () => {
-  const { kept, lines } = keep('stubborn', 'trap "" TERM; echo $$; while :; do sleep 0.05; done', {
+test('kills a program that does not end in time, and processes that it has started', async () => {
+  const { kept, lines } = keep('stubborn', 'trap "" TERM; sleep 60 & echo $!; echo $$; wait; wait', {
     stopWithinMs: 300,
   });
-  await waitUntil('the start', async () => (await lines()).length === 1);
-  const [pid = ''] = await lines();
+  await waitUntil('both processes', async () => (await lines()).length === 2);
+  const pids = await lines();
   await kept[Symbol.asyncDispose]();
-  await waitUntil('its end', async () => !isRunning(Number(pid)));
+  await waitUntil('the end of both processes', async () => !pids.some((pid) => isRunning(Number(pid))));
+});
+
+test('restarts a program whose processes outlive it', async () => {
+  const { kept, lines } = keep('outlived', 'sleep 60 & echo $$; wait');
+  await using _ = kept;
+  await waitUntil('the first run', async () => (await lines()).length === 1);
+  process.kill(Number((await lines())[0]), 'SIGKILL');
+  await waitUntil('the second run', async () => (await lines()).length === 2);
 });
 
 test('retries a program that fails to start', async () => {

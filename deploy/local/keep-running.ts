@@ -87,6 +87,8 @@ function start(
     killSignal: stopSignal,
     forceKillAfterDelay: stopWithinMs,
   });
+  // The workers of nginx outlive it, and keep its port and its output.
+  child.nodeChildProcess.once('exit', () => killGroup(child.pid));
   const keepOutput = async (from: 'stdout' | 'stderr') => {
     for await (const line of child.iterable({ from })) log.write(line, from);
   };
@@ -100,6 +102,15 @@ function start(
       if (isForcefullyTerminated) say('did not stop in time; killed');
     },
   };
+}
+
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 function describeEnd({ exitCode, signal, originalMessage }: Result): string {
