@@ -17,7 +17,7 @@ import {
 
 /** The address of Redis is a secret, as it contains a password. */
 const redisUrl = 'redis://user:password@redis:6379';
-const anySecret = 'a secret that only the checks have';
+const anySecret = 'a-secret-that-only-the-checks-have';
 
 /** The settings of a container; if there are faults, `config` is what could be read. */
 export interface ContainerSettings {
