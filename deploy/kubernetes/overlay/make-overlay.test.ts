@@ -49,8 +49,8 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
   });
 
   describe('with many settings', () => {
-    // Several services read S3_REGION, which may be any text.
-    const regions = {
+    // Every service reads BUILD_REVISION, which may be any text.
+    const revisions = {
       gateway: [`'Rock # Pop $1'`, 'Rock # Pop $1'],
       'probe-worker': [`"Bob's" # of Bob`, "Bob's"],
       'rendition-worker': ['0x1F', '0x1F'],
@@ -65,8 +65,11 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
         ...{ MEDIA_TYPES_OFF: 'avif', LOG_LEVEL: 'warn', MAX_MEDIA_BYTES: '1048576', SITE_NAME: `"'quoted'"` },
       });
       const more: Record<string, string> = { 'probe-worker': 'CONCURRENCY=4\nLOG_LEVEL=debug\n' };
-      for (const [service, [written]] of Object.entries(regions))
-        await writeFile(join(overlay.path, `${service}.env`), `\uFEFFS3_REGION=${written}\n${more[service] ?? ''}`);
+      for (const [service, [written]] of Object.entries(revisions))
+        await writeFile(
+          join(overlay.path, `${service}.env`),
+          `\uFEFFBUILD_REVISION=${written}\n${more[service] ?? ''}`,
+        );
       const patch = JSON.stringify([{ op: 'replace', path: '/spec/schedule', value: '5 5 * * *' }]);
       const component = {
         ...{ apiVersion: 'kustomize.config.k8s.io/v1alpha1', kind: 'Component' },
@@ -105,8 +108,8 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     });
 
     test('values arrive as Compose reads them, also after the byte order mark of an editor', () => {
-      const read = Object.entries(regions).map(([service, [, value]]) => [service, value]);
-      expect(mapsWith(manifests, 'S3_REGION')).toMatchObject(Object.fromEntries(read));
+      const read = Object.entries(revisions).map(([service, [, value]]) => [service, value]);
+      expect(mapsWith(manifests, 'BUILD_REVISION')).toMatchObject(Object.fromEntries(read));
       expect(mapsWith(manifests, 'SITE_NAME')).toEqual({ site: "'quoted'" });
     });
 
