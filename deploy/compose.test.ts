@@ -253,7 +253,7 @@ function environmentOf(service: ComposeService | undefined): NodeJS.ProcessEnv {
   const entries = Object.entries(service?.environment ?? {}).map(([name, value]): [string, string] => {
     const [, secret] = /^\/run\/secrets\/(.*)$/.exec(value) ?? [];
     if (secret)
-      return [secret, secret.endsWith('_REDIS_URL') ? 'redis://user:password@redis:6379' : `a secret: ${secret}`];
+      return [secret, secret.endsWith('_REDIS_URL') ? 'redis://user:password@redis:6379' : `the-secret-${secret}`];
     const filledIn = value.replace(/\$\{([A-Z\d_]+)(?::([-?+])([^}]*))?\}/g, (_all, of, how, or = '') =>
       how === '+' ? (settings[of] ? or : '') : (settings[of] ?? or),
     );

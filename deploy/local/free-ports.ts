@@ -1,21 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import pRetry from 'p-retry';
 import { settingName } from './default-settings.ts';
 import type { portsOf } from './read-all-settings.ts';
 
 type Port = ReturnType<typeof portsOf>[number];
 
-/**
- * Resolves if all ports are free. Waits five seconds, as a killed process may hold its ports for a moment.
- * @throws an Error that names each port in use and the variable that sets it; or the signal's reason
- */
-export async function requireFree(ports: readonly Port[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
-  const tryAll = async () => {
-    const faults = await Promise.all(ports.map((port) => tryPort(port, env)));
-    if (faults.some(Boolean)) throw new Error(faults.filter(Boolean).join('\n'));
-  };
-  await pRetry(tryAll, { retries: 10, minTimeout: 500, factor: 1, signal });
+/** Resolves if all ports are free. @throws an Error that names each port in use and the variable that sets it */
+export async function requireFree(ports: readonly Port[], env: NodeJS.ProcessEnv): Promise<void> {
+  const faults = await Promise.all(ports.map((port) => tryPort(port, env)));
+  if (faults.some(Boolean)) throw new Error(faults.filter(Boolean).join('\n'));
 }
 
 async function tryPort({ service, name, host, port }: Port, env: NodeJS.ProcessEnv): Promise<string | undefined> {

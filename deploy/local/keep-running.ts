@@ -1,8 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
 import { execa, type Result } from 'execa';
-import pRetry, { AbortError } from 'p-retry';
-import { killSession } from './kill-session.ts';
 import type { Output, ProgramLog } from './output.ts';
 
 /** A process of the system. */
@@ -27,37 +26,25 @@ export interface Kept extends AsyncDisposable {
   readonly failed: Promise<never>;
 }
 
-// After a run this long the next pause is the shortest again.
-const steadyMs = 30_000;
-const usualPauses = { minTimeout: 500, factor: 2, maxTimeout: 30_000 };
-
-/**
- * Starts `program`, and restarts it if it ends, with growing pauses if it ends soon. What it prints goes to `output`.
- */
-export function keepRunning(program: Program, output: Output, pauses = usualPauses): Kept {
+/** Starts `program`, and again after a pause if it ends. What it prints goes to `output`. */
+export function keepRunning(program: Program, output: Output, pauseMs = 1000): Kept {
   const { name } = program;
   const log = output.openLog(name, program.showAll);
   const say = (text: string) => output.say(name, text);
   const stop = new AbortController();
   let running: Running | undefined;
 
-  const runOnce = async () => {
-    const startedAt = performance.now();
-    running = start(program, log, say);
-    const result = await running.ended;
-    if (stop.signal.aborted) return;
-    if (result.exitCode === invalidSettingsStatus)
-      throw new AbortError(new InvalidSettings([`${name} exited: invalid settings (listed above)`]));
-    log.showLast();
-    if (performance.now() - startedAt < steadyMs) throw new Error(describeEnd(result));
-    say(`${describeEnd(result)}; restarting`);
-  };
-  const onFailedAttempt = ({ error, retryDelay }: { error: Error; retryDelay: number }) => {
-    say(`${error.message}; restarting in ${retryDelay / 1000} s`);
-  };
-  const options = { ...pauses, retries: Number.POSITIVE_INFINITY, onFailedAttempt, signal: stop.signal };
   const keep = async () => {
-    while (!stop.signal.aborted) await pRetry(runOnce, options);
+    for (;;) {
+      running = start(program, log, say);
+      const result = await running.ended;
+      if (stop.signal.aborted) return;
+      if (result.exitCode === invalidSettingsStatus)
+        throw new InvalidSettings([`${name} exited: invalid settings (listed above)`]);
+      log.showLast();
+      say(`${describeEnd(result)}; restarting in ${pauseMs / 1000} s`);
+      await sleep(pauseMs, undefined, { signal: stop.signal });
+    }
   };
 
   const { promise: failed, reject } = Promise.withResolvers<never>();
@@ -79,15 +66,15 @@ export function keepRunning(program: Program, output: Output, pauses = usualPaus
 type Running = ReturnType<typeof start>;
 
 /**
- * One run, in a new session: Ctrl-C in the terminal reaches only the supervisor, which stops its programs in order. If the program or this
- * process ends, all processes of the session are killed.
+ * One run, in a new session: Ctrl-C in the terminal reaches only the supervisor, which stops its programs in order. If the supervisor ends, the
+ * kernel kills the program, as it kills media tools whose worker ends (packages/media/src/sandbox).
  */
 function start(
-  { command: [file = '', ...args], env, stopSignal = 'SIGTERM', stopWithinMs, sharesStdout = false }: Program,
+  { command, env, stopSignal = 'SIGTERM', stopWithinMs, sharesStdout = false }: Program,
   log: ProgramLog,
   say: (text: string) => void,
 ) {
-  const child = execa(file, args, {
+  const child = execa('setpriv', ['--pdeathsig', 'KILL', '--', ...command], {
     env,
     extendEnv: false,
     detached: true,
@@ -100,12 +87,8 @@ function start(
     killSignal: stopSignal,
     forceKillAfterDelay: stopWithinMs,
   });
-  const killAll = () => child.pid !== undefined && killSession(child.pid);
-  process.once('exit', killAll);
-  child.nodeChildProcess.once('exit', () => {
-    process.off('exit', killAll);
-    killAll();
-  });
+  // The workers of nginx outlive it, and keep its port and its output.
+  child.nodeChildProcess.once('exit', () => killGroup(child.pid));
   const keepOutput = async (from: 'stdout' | 'stderr') => {
     for await (const line of child.iterable({ from })) log.write(line, from);
   };
@@ -119,6 +102,15 @@ function start(
       if (isForcefullyTerminated) say('did not stop in time; killed');
     },
   };
+}
+
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 function describeEnd({ exitCode, signal, originalMessage }: Result): string {

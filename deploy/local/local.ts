@@ -41,11 +41,11 @@ async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void>
 
 async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
   const dataDir = resolve(env['DATA_DIR'] || 'data');
-  using _held = await holdDataDir(dataDir, stopping);
+  await using _held = await holdDataDir(dataDir);
   const planned = await planSystem(env, dataDir);
   await requireSystemTools(planned.redis !== undefined, stopping, env);
   const plan = { ...planned, environments: await withSandboxMode(planned.environments) };
-  await requireFree(portsOf(plan.configs), env, stopping);
+  await requireFree(portsOf(plan.configs), env);
 
   // From here on, only the user can read what the system writes, including logs and media.
   process.umask(0o077);

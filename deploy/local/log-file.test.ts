@@ -35,11 +35,3 @@ test('goes on with the log of an earlier start, and counts its bytes', () => {
   log.write(line(3));
   expect([read(`${file}.1`).length, read(file)]).toEqual([10, [line(3)]]);
 });
-
-test('cuts a line that is longer than a file', () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'log-file-'));
-  const file = join(folder.path, 'site.log');
-  using log = new LogFile(file, 1000);
-  log.write('x'.repeat(5000));
-  expect(statSync(file).size).toBe(1000);
-});

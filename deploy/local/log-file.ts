@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 const usualMaxBytes = 10 * 2 ** 20;
 
 /**
- * A log of at most `maxBytes`, to which lines are added. A full one is renamed to `<file>.1`, in place of the one before, so the newest lines
+ * A log to which lines are added until it has `maxBytes`. A full one is renamed to `<file>.1`, in place of the one before, so the newest lines
  * are always in these two files. Who reads it while it grows needs `tail -F`.
  */
 export class LogFile implements Disposable {
@@ -19,12 +19,11 @@ export class LogFile implements Disposable {
     this.#bytes = fstatSync(this.#descriptor).size;
   }
 
-  /** Cuts a line that is longer than a file may be. @throws the disk's error */
+  /** @throws the disk's error */
   write(line: string): void {
     const bytes = Buffer.from(`${line}\n`);
-    const kept = bytes.length > this.#maxBytes ? bytes.subarray(0, this.#maxBytes) : bytes;
-    if (this.#bytes + kept.length > this.#maxBytes) this.#rotate();
-    this.#bytes += writeSync(this.#descriptor, kept);
+    if (this.#bytes + bytes.length > this.#maxBytes) this.#rotate();
+    this.#bytes += writeSync(this.#descriptor, bytes);
   }
 
   [Symbol.dispose](): void {

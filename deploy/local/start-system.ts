@@ -1,6 +1,5 @@
 import { availableAllocator } from '@echodrop/build/allocator';
 import { nodeFlagsOf } from '@echodrop/build/entry-of';
-import { execa } from 'execa';
 import { type Kept, keepRunning, type Program } from './keep-running.ts';
 import { awaitListening, type RedisLogin, writeRedisConfig } from './local-redis.ts';
 import type { Output } from './output.ts';
@@ -31,10 +30,9 @@ export async function startSystem(
   { built, output, before = [], beside = [] }: SystemParts,
   stopping: AbortSignal,
 ): Promise<Kept> {
-  const prefix = await deathSignalPrefix();
   await using starting = new AsyncDisposableStack();
   const keep = (programs: readonly Program[]): Promise<never> => {
-    const kept = programs.map((each) => keepRunning({ ...each, command: [...prefix, ...each.command] }, output));
+    const kept = programs.map((each) => keepRunning(each, output));
     starting.defer(async () => void (await Promise.all(kept.map((each) => each[Symbol.asyncDispose]()))));
     return Promise.race(kept.map(({ failed }) => failed));
   };
@@ -64,16 +62,6 @@ export function stopWithinSeconds(configs: SystemPlan['configs']): number {
       ...[...configs].filter(([name]) => frontServices.has(name) === isFront).map(([, config]) => graceOf(config)),
     );
   return longest(true) + longest(false);
-}
-
-/**
- * A command prefix that makes the kernel send SIGTERM to the command if its parent dies, even by SIGKILL. It needs no support by the program,
- * which Redis lacks. Empty without a setpriv that has this option (outside Linux).
- */
-async function deathSignalPrefix(): Promise<readonly string[]> {
-  const [command, ...options] = ['setpriv', '--pdeathsig', 'TERM', '--'] as const;
-  const { failed } = await execa(command, [...options, 'true'], { reject: false, timeout: 5000 });
-  return failed ? [] : [command, ...options];
 }
 
 async function redisProgram(dataDir: string, login: RedisLogin): Promise<Program> {

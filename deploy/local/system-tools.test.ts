@@ -19,10 +19,10 @@ afterAll(async () => {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Restricts PATH to these programs: no other tools, and no package manager. */
+/** Restricts PATH to these programs: no other tools, and no package manager. `setpriv` is there. */
 async function onlyInPath(...programs: readonly string[]): Promise<void> {
   const directory = await mkdtemp(join(folder, 'path-'));
-  for (const name of programs) await writeFile(join(directory, name), '#!/bin/sh\n', { mode: 0o755 });
+  for (const name of ['setpriv', ...programs]) await writeFile(join(directory, name), '#!/bin/sh\n', { mode: 0o755 });
   vi.stubEnv('PATH', directory);
 }
 
@@ -42,7 +42,9 @@ test('reports what is missing and cannot be installed, and what to do', async ()
   const missing = await check(true).catch((error: unknown) => error);
   expect(missing).toBeInstanceOf(ToolsMissing);
   expect(String(missing)).toContain('not found in PATH: redis-server or valkey-server, ffprobe, ffmpeg\n');
-  expect(String(missing)).toMatch(/^On .*ffmpeg/m);
+  expect(String(missing)).toMatch(
+    /^On Debian or Ubuntu: sudo apt-get install redis-server ffmpeg\. On other systems: docs\/start\/npm-start\.md$/m,
+  );
   expect(String(missing)).toContain('REDIS_URL');
 });
 

@@ -1,23 +1,23 @@
-import { readFile } from 'node:fs/promises';
 import { allocatorPackage, availableAllocator } from '@echodrop/build/allocator';
 import { choice, readSettings } from '@echodrop/service/env';
 import { stopSignal } from '@echodrop/service/stop-signals';
 import { execa } from 'execa';
 import { aptInstall } from './apt-install.ts';
-import { adviceFor, debianPackages, type ToolName } from './install-advice.ts';
 
 /** A program in PATH, or at an absolute path, under any of its names. */
 interface Tool {
   readonly names: readonly [string, ...string[]];
-  readonly of: ToolName;
+  readonly debianPackage: string;
 }
 
-const redis: Tool = { names: ['redis-server', 'valkey-server'], of: 'redis' };
-const media: readonly Tool[] = [
+const redis: Tool = { names: ['redis-server', 'valkey-server'], debianPackage: 'redis-server' };
+const others: readonly Tool[] = [
   // Starts the media tools (packages/media/src/sandbox/landlock-and-seccomp.pl).
-  { names: ['/usr/bin/perl'], of: 'perl' },
-  { names: ['ffprobe'], of: 'ffmpeg' },
-  { names: ['ffmpeg'], of: 'ffmpeg' },
+  { names: ['/usr/bin/perl'], debianPackage: 'perl-base' },
+  { names: ['ffprobe'], debianPackage: 'ffmpeg' },
+  { names: ['ffmpeg'], debianPackage: 'ffmpeg' },
+  // Ends a service if `npm start` is killed; flock is in the same package.
+  { names: ['setpriv'], debianPackage: 'util-linux' },
 ];
 
 const installSettings = {
@@ -26,7 +26,6 @@ const installSettings = {
 };
 
 const installWithinMs = 10 * 60_000;
-const osReleaseFiles = ['/etc/os-release', '/usr/lib/os-release'];
 
 /** A program is missing and cannot be installed from here; the message says what to do. */
 export class ToolsMissing extends Error {
@@ -34,7 +33,7 @@ export class ToolsMissing extends Error {
 }
 
 /**
- * Requires perl, ffprobe, ffmpeg and, if `withRedis`, a Redis server. As root on Debian and its derivatives, unless INSTALL_PACKAGES is 0, says
+ * Requires perl, ffprobe, ffmpeg, setpriv and, if `withRedis`, a Redis server. As root on Debian and its derivatives, unless INSTALL_PACKAGES is 0, says
  * what it installs and does: what is missing, and the allocator of images, without which services need more memory.
  * @throws ToolsMissing, InvalidSettings
  */
@@ -44,11 +43,11 @@ export async function requireSystemTools(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
   const { INSTALL_PACKAGES: mayInstall } = readSettings(installSettings, env);
-  const wanted = withRedis ? [redis, ...media] : media;
+  const wanted = withRedis ? [redis, ...others] : others;
   const missing = await findMissing(wanted);
   const canInstall = mayInstall === '1' && process.getuid?.() === 0 && (await isInstalled('apt-get'));
-  if (missing.length > 0 && !canInstall) throw new ToolsMissing(await advice(missing));
-  const packages = debianPackages(missing.map((tool) => tool.of));
+  if (missing.length > 0 && !canInstall) throw new ToolsMissing(advice(missing));
+  const packages = packagesOf(missing);
   if (canInstall && !('LD_PRELOAD' in availableAllocator())) packages.push(allocatorPackage);
   if (packages.length === 0) return;
   process.stdout.write(
@@ -59,7 +58,7 @@ export async function requireSystemTools(
   if (failure !== undefined && missing.length > 0)
     throw new ToolsMissing(`apt-get could not install ${packages.join(' ')}:\n${failure}`);
   const remaining = await findMissing(wanted);
-  if (remaining.length > 0) throw new ToolsMissing(await advice(remaining));
+  if (remaining.length > 0) throw new ToolsMissing(advice(remaining));
 }
 
 /** The name of the Redis server in PATH. */
@@ -78,25 +77,16 @@ async function isInstalled(name: string): Promise<boolean> {
   return !failed;
 }
 
-async function advice(missing: readonly Tool[]): Promise<string> {
+function advice(missing: readonly Tool[]): string {
   return [
     `not found in PATH: ${missing.map(({ names }) => names.join(' or ')).join(', ')}`,
-    ...adviceFor(
-      missing.map((tool) => tool.of),
-      process.platform,
-      await readOsRelease(),
-    ),
+    `On Debian or Ubuntu: sudo apt-get install ${packagesOf(missing).join(' ')}. On other systems: docs/start/npm-start.md`,
     ...(missing.includes(redis) ? ['Or, for npm start, set the address of a Redis: REDIS_URL=redis://...'] : []),
   ].join('\n');
 }
 
-/** Empty if the system does not say what it is. */
-async function readOsRelease(): Promise<string> {
-  for (const file of osReleaseFiles) {
-    const text = await readFile(file, 'utf8').catch(() => '');
-    if (text !== '') return text;
-  }
-  return '';
+function packagesOf(tools: readonly Tool[]): string[] {
+  return [...new Set(tools.map(({ debianPackage }) => debianPackage))];
 }
 
 // As a program it prepares a machine for the tests, which start their own Redis servers.

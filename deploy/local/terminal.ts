@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { escapeLine } from '@echodrop/service/terminal-text';
-import { HiddenLines } from './hidden-lines.ts';
 import { LogFile } from './log-file.ts';
 import type { Output, ProgramLog } from './output.ts';
+
+const maxLastLines = 5;
 
 /** Prints one line of `npm start` or one of its processes. */
 export function say(name: string, text: string): void {
@@ -17,7 +18,7 @@ export function terminalOutput(logDir: string): Output {
 /** If a line cannot be written, as on a full disk, the program goes on, and the terminal says so once. */
 function openLog(file: string, name: string, isVerbose: boolean): ProgramLog {
   const log = new LogFile(file);
-  const hidden = new HiddenLines();
+  let lastLines: { readonly text: string; readonly isShown: boolean }[] = [];
   let hasFailed = false;
   const write = (line: string) => {
     try {
@@ -32,13 +33,15 @@ function openLog(file: string, name: string, isVerbose: boolean): ProgramLog {
     write(line, from) {
       write(line);
       const shown = terminalLine(line, from, isVerbose);
-      hidden.add(terminalLine(line, from, true) ?? '', shown !== undefined);
+      const text = terminalLine(line, from, true);
+      if (text) lastLines = [...lastLines, { text, isShown: shown !== undefined }].slice(-maxLastLines);
       if (shown !== undefined) say(name, shown);
     },
     showLast() {
-      const lines = hidden.take();
-      if (lines.length > 0) say(name, `its last lines, more of them in ${file}:`);
-      for (const line of lines) say(name, line);
+      const hidden = lastLines.filter(({ isShown }) => !isShown);
+      lastLines = [];
+      if (hidden.length > 0) say(name, `its last lines, more of them in ${file}:`);
+      for (const { text } of hidden) say(name, text);
     },
     [Symbol.dispose]: () => log[Symbol.dispose](),
   };

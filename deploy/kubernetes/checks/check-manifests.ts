@@ -5,26 +5,10 @@ import { checkClusterSize } from './cluster-size.ts';
 import { checkGracePeriods } from './grace-periods.ts';
 import { checkImages } from './images.ts';
 import type { Manifest } from './manifests.ts';
-import { checkNetwork } from './network.ts';
-import { checkPodSecurity } from './pod-security.ts';
-import { checkPorts } from './ports.ts';
-import { checkPriorities } from './priorities.ts';
 import { checkResources } from './resources.ts';
-import { checkSelectors } from './selectors.ts';
 import { checkSettings } from './settings.ts';
 
-const checks = [
-  checkSettings,
-  checkPorts,
-  checkSelectors,
-  checkNetwork,
-  checkPodSecurity,
-  checkResources,
-  checkPriorities,
-  checkClusterSize,
-  checkGracePeriods,
-  checkImages,
-];
+const checks = [checkSettings, checkResources, checkClusterSize, checkGracePeriods, checkImages];
 
 /** Returns all faults in the manifests of one overlay, a sentence each. */
 export function checkManifests(manifests: readonly Manifest[]): string[] {

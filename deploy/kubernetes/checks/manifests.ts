@@ -24,25 +24,6 @@ export interface ServiceSpec {
   readonly ports: readonly { readonly name: string; readonly port: number; readonly targetPort: string | number }[];
 }
 
-export interface Peer {
-  readonly podSelector?: Selector;
-  readonly namespaceSelector?: Selector;
-  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
-}
-
-export interface PolicyRule {
-  readonly from?: readonly Peer[];
-  readonly to?: readonly Peer[];
-  readonly ports?: readonly { readonly port: number; readonly endPort?: number }[];
-}
-
-export interface NetworkPolicySpec {
-  readonly podSelector: Selector;
-  readonly policyTypes: readonly string[];
-  readonly ingress?: readonly PolicyRule[];
-  readonly egress?: readonly PolicyRule[];
-}
-
 type Probe = Partial<Record<'httpGet' | 'tcpSocket', { readonly path?: string; readonly port: string | number }>> & {
   readonly failureThreshold?: number;
   readonly periodSeconds?: number;
@@ -60,7 +41,7 @@ export interface Container {
   readonly name: string;
   readonly image: string;
   readonly args?: readonly string[];
-  readonly ports?: readonly { readonly name: string; readonly containerPort: number; readonly hostPort?: number }[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly env?: readonly EnvVariable[];
   readonly envFrom?: readonly { readonly configMapRef?: { readonly name: string } }[];
   readonly resources?: { readonly requests?: Quantities; readonly limits?: Quantities };
@@ -86,9 +67,6 @@ export interface PodSpec {
   readonly securityContext?: SecurityContext;
   readonly automountServiceAccountToken?: boolean;
   readonly enableServiceLinks?: boolean;
-  readonly hostNetwork?: boolean;
-  readonly hostPID?: boolean;
-  readonly hostIPC?: boolean;
   readonly terminationGracePeriodSeconds?: number;
   readonly topologySpreadConstraints?: readonly { readonly labelSelector: Selector }[];
   readonly priorityClassName?: string;
@@ -132,13 +110,6 @@ export function workloadsOf(manifests: readonly Manifest[]): Workload[] {
   });
 }
 
-/** Whether a selector matches pods of a workload: all of them, or one of a StatefulSet by its name. */
-export function selectsPods(selector: Selector, { kind, name, labels, replicas = 1 }: Workload): boolean {
-  if (kind !== 'StatefulSet') return selects(selector, labels);
-  const names = Array.from({ length: replicas }, (_, n) => `${name}-${n}`);
-  return names.some((pod) => selects(selector, { ...labels, 'statefulset.kubernetes.io/pod-name': pod }));
-}
-
 /** Applies `check` to every container, and names the container in each fault. */
 export function checkContainers(
   manifests: readonly Manifest[],
@@ -160,17 +131,6 @@ export function faultsIf(conditions: Readonly<Record<string, boolean | undefined
 export function ofKind<Spec>(manifests: readonly Manifest[], kind: string) {
   const found = manifests.filter((manifest) => manifest.kind === kind) as (Manifest & { readonly spec: Spec })[];
   return found.map((manifest) => ({ ...manifest, title: `${kind} ${manifest.metadata.name}` }));
-}
-
-/** Whether a selector matches these labels; an empty one matches all. */
-export function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
-  return (
-    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(({ key, operator, values }) => {
-      if (operator !== 'In') throw new TypeError(`the checks do not support the operator ${operator}`);
-      return values.includes(labels[key] ?? '');
-    })
-  );
 }
 
 const units: Record<string, number> = {

@@ -7,15 +7,17 @@ import {
   type Container,
   checkContainers,
   type EnvVariable,
+  faultsIf,
   type Manifest,
   ofKind,
   type PodSpec,
+  type ServiceSpec,
   workloadsOf,
 } from './manifests.ts';
 
 /** The address of Redis is a secret, as it contains a password. */
 const redisUrl = 'redis://user:password@redis:6379';
-const anySecret = 'a secret that only the checks have';
+const anySecret = 'a-secret-that-only-the-checks-have';
 
 /** The settings of a container; if there are faults, `config` is what could be read. */
 export interface ContainerSettings {
@@ -53,20 +55,43 @@ export function settingsOf(container: Container, pod: PodSpec, manifests: readon
   return { config, faults };
 }
 
-/** Finds settings that are missing, misspelt, set twice, or in ConfigMaps that no container reads. */
+/** Finds settings that are missing, misspelt, set twice, in ConfigMaps that no container reads, or that disagree with ports and addresses. */
 export function checkSettings(manifests: readonly Manifest[]): string[] {
   const used = workloadsOf(manifests).flatMap(({ pod }) => [
     ...pod.containers.flatMap(configMapsOf),
     ...(pod.volumes ?? []).map(({ configMap }) => configMap?.name),
   ]);
   return [
-    ...checkContainers(manifests, (container, { pod }) =>
-      serviceOf(container) ? settingsOf(container, pod, manifests).faults : [],
-    ),
+    ...checkContainers(manifests, (container, { pod }) => {
+      if (!serviceOf(container)) return [];
+      const { config, faults } = settingsOf(container, pod, manifests);
+      return [...faults, ...portFaults(config, container), ...addressFaults(config, manifests)];
+    }),
     ...ofKind(manifests, 'ConfigMap')
       .filter(({ metadata }) => !used.includes(metadata.name))
       .map(({ title }) => `${title}: not used`),
   ];
+}
+
+function portFaults(config: ContainerSettings['config'], { ports = [] }: Container): string[] {
+  const declared = Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort]));
+  return faultsIf({
+    'http is not PORT': 'PORT' in config && declared['http'] !== config['PORT'],
+    'ops is not OPS_PORT': 'OPS_PORT' in config && declared['ops'] !== config['OPS_PORT'],
+    'listens on loopback only': config.HOST?.startsWith('127.'),
+  });
+}
+
+/** An address without a dot must be that of a Service. */
+function addressFaults(config: ContainerSettings['config'], manifests: readonly Manifest[]): string[] {
+  const services = ofKind<ServiceSpec>(manifests, 'Service').flatMap(({ metadata, spec }) =>
+    spec.ports.map(({ port }) => `${metadata.name}:${port}`),
+  );
+  return [config['VERIFIER_URL'], config['S3_ENDPOINT']]
+    .filter((address) => typeof address === 'string')
+    .map((address) => new URL(address))
+    .filter(({ hostname, host }) => !hostname.includes('.') && !services.includes(host))
+    .map(({ origin }) => `no Service is at ${origin}`);
 }
 
 function configMapsOf({ envFrom = [] }: Container): (string | undefined)[] {

@@ -8,7 +8,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildOverlay } from '../checks/check-manifests.ts';
 import { type Manifest, workloadsOf } from '../checks/manifests.ts';
-import { connectionsIn, connectionsOut } from '../checks/network.ts';
+import { connectionsIn, connectionsOut } from '../connections.fixture.ts';
 import { makeOverlay } from './make-overlay.ts';
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
@@ -30,6 +30,11 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     await execa('kubeconform', ['-strict', '-summary', '-skip', 'Middleware', '-'], { input: yaml });
     const images = workloadsOf(manifests).flatMap(({ pod }) => pod.containers.map(({ image }) => image));
     expect(images).toContain(`registry.example/echodrop/gateway:${version}`);
+    const middlewares = manifests.filter(({ kind }) => kind === 'Middleware').map(({ metadata }) => metadata.name);
+    const used = manifests.flatMap(
+      ({ metadata }) => metadata.annotations?.['traefik.ingress.kubernetes.io/router.middlewares']?.split(',') ?? [],
+    );
+    expect([...new Set(used)].sort()).toEqual(middlewares.map((name) => `echodrop-${name}@kubernetescrd`).sort());
     const first = await overlay.kustomization();
     await makeOverlay(overlay.path);
     expect(await overlay.kustomization()).toBe(first);
@@ -44,8 +49,8 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
   });
 
   describe('with many settings', () => {
-    // Several services read S3_REGION, which may be any text.
-    const regions = {
+    // Every service reads BUILD_REVISION, which may be any text.
+    const revisions = {
       gateway: [`'Rock # Pop $1'`, 'Rock # Pop $1'],
       'probe-worker': [`"Bob's" # of Bob`, "Bob's"],
       'rendition-worker': ['0x1F', '0x1F'],
@@ -60,8 +65,11 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
         ...{ MEDIA_TYPES_OFF: 'avif', LOG_LEVEL: 'warn', MAX_MEDIA_BYTES: '1048576', SITE_NAME: `"'quoted'"` },
       });
       const more: Record<string, string> = { 'probe-worker': 'CONCURRENCY=4\nLOG_LEVEL=debug\n' };
-      for (const [service, [written]] of Object.entries(regions))
-        await writeFile(join(overlay.path, `${service}.env`), `\uFEFFS3_REGION=${written}\n${more[service] ?? ''}`);
+      for (const [service, [written]] of Object.entries(revisions))
+        await writeFile(
+          join(overlay.path, `${service}.env`),
+          `\uFEFFBUILD_REVISION=${written}\n${more[service] ?? ''}`,
+        );
       const patch = JSON.stringify([{ op: 'replace', path: '/spec/schedule', value: '5 5 * * *' }]);
       const component = {
         ...{ apiVersion: 'kustomize.config.k8s.io/v1alpha1', kind: 'Component' },
@@ -100,8 +108,8 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     });
 
     test('values arrive as Compose reads them, also after the byte order mark of an editor', () => {
-      const read = Object.entries(regions).map(([service, [, value]]) => [service, value]);
-      expect(mapsWith(manifests, 'S3_REGION')).toMatchObject(Object.fromEntries(read));
+      const read = Object.entries(revisions).map(([service, [, value]]) => [service, value]);
+      expect(mapsWith(manifests, 'BUILD_REVISION')).toMatchObject(Object.fromEntries(read));
       expect(mapsWith(manifests, 'SITE_NAME')).toEqual({ site: "'quoted'" });
     });
 

@@ -2,6 +2,6 @@
 export { EchodropClient, RequestRefused, ServiceUnreachable, UnreadableResponse } from '@echodrop/client/browser';
 export { checkAddress, refusalOf } from '@echodrop/client/client-errors';
 export { maxRetryAfterMs, RetryPolicy } from '@echodrop/client/retry-policy';
-export { shellQuoted } from '@echodrop/client/shell-word';
+export { shellWord } from '@echodrop/client/shell-word';
 export { newIdempotencyKey } from '@echodrop/client/upload/idempotency-key';
 export { mayBePublished } from '@echodrop/client/upload/refused-uploads';

@@ -1,8 +1,6 @@
 import { createdAt, type SandboxProfile } from './profile.ts';
 
-const description = 'A user of the sandbox';
-
-/** GET /api/v1/accounts/verify_credentials of Mastodon, with the fields of its CredentialAccount. */
+/** GET /api/v1/accounts/verify_credentials of Mastodon, with some fields of its CredentialAccount. */
 export const mastodon: SandboxProfile = {
   path: '/api/v1/accounts/verify_credentials',
   proof: 'bearer',
@@ -13,35 +11,11 @@ export const mastodon: SandboxProfile = {
     display_name: name,
     locked: false,
     bot: false,
-    discoverable: null,
-    indexable: false,
-    group: false,
     created_at: createdAt.toISOString(),
-    note: `<p>${description}</p>`,
+    note: '<p>A user of the sandbox</p>',
     url: `${origin}/@${screenName}`,
-    uri: `${origin}/users/${screenName}`,
     avatar: `${origin}/avatars/original.png`,
-    avatar_static: `${origin}/avatars/original.png`,
-    header: `${origin}/headers/original.png`,
-    header_static: `${origin}/headers/original.png`,
-    followers_count: 0,
-    following_count: 0,
-    statuses_count: 0,
-    last_status_at: null,
-    hide_collections: null,
-    noindex: false,
-    source: {
-      privacy: 'public',
-      sensitive: false,
-      language: null,
-      note: description,
-      fields: [],
-      follow_requests_count: 0,
-    },
-    emojis: [],
-    roles: [],
-    fields: [],
-    role: { id: '-99', name: '', color: '', permissions: '65536', highlighted: false },
+    source: { privacy: 'public', sensitive: false, note: 'A user of the sandbox' },
   }),
   refusals: {
     unknown: {

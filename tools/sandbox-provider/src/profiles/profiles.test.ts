@@ -91,7 +91,7 @@ const fields: Record<ProfileName, Record<string, unknown>> = {
   matrix: { user_id: expect.stringMatching(/^@sandbox:127\.0\.0\.1:\d+$/), device_id: 'SANDBOX', is_guest: false },
 };
 
-test.each(profileNames)('%s: the response has the fields of the real provider', async (name) => {
+test.each(profileNames)('%s: the response has fields of the real provider', async (name) => {
   const address = addressOf(name);
   const isBearer = providerProfiles[name].schemes[0] === 'Bearer';
   const { status, body } = await get(name, isBearer ? 'Bearer sandbox-bearer' : header(signedFor(address)));

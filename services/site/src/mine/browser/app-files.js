@@ -1,5 +1,5 @@
 // @ts-check
-import { shellQuoted } from '/scripts/client.js';
+import { shellWord } from '/scripts/client.js';
 
 /**
  * What a program needs to upload as the person who has signed in.
@@ -43,10 +43,10 @@ export function shareXFile({ address, provider, authorization, key }, name) {
  * @param {Access} access
  */
 export function curlCommand({ address, provider, authorization, key }) {
-  return `curl ${shellQuoted(address)} \\
-  -H ${shellQuoted(`X-Auth-Service-Provider: ${provider}`)} \\
-  -H ${shellQuoted(`X-Verify-Credentials-Authorization: ${authorization}`)} \\
-  --form-string ${shellQuoted(`key=${key}`)} \\
+  return `curl ${shellWord(address)} \\
+  -H ${shellWord(`X-Auth-Service-Provider: ${provider}`)} \\
+  -H ${shellWord(`X-Verify-Credentials-Authorization: ${authorization}`)} \\
+  --form-string ${shellWord(`key=${key}`)} \\
   --form-string 'message=At the sea' \\
   -F media=@photo.jpg`;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-import { shellQuoted } from '/scripts/client.js';
+import { shellWord } from '/scripts/client.js';
 
 /**
  * A shell script that uploads a file, or a screenshot that it takes, and copies the link. The token is in no argument of a process.
@@ -17,10 +17,10 @@ export function uploadScript({ address, provider, authorization, key }) {
 set -eu
 umask 077
 
-address=${shellQuoted(address)}
-provider=${shellQuoted(provider)}
-authorization=${shellQuoted(authorization)}
-key=${shellQuoted(key)}
+address=${shellWord(address)}
+provider=${shellWord(provider)}
+authorization=${shellWord(authorization)}
+key=${shellWord(key)}
 
 if [ $# -eq 0 ] || [ "\${1#-}" != "$1" ]; then
   echo "Usage: \${0##*/} FILE|flameshot|spectacle|grim [CAPTION]" >&2
