@@ -1,23 +1,25 @@
+import { readFile } from 'node:fs/promises';
 import { allocatorPackage, availableAllocator } from '@echodrop/build/allocator';
 import { choice, readSettings } from '@echodrop/service/env';
 import { stopSignal } from '@echodrop/service/stop-signals';
 import { execa } from 'execa';
 import { aptInstall } from './apt-install.ts';
+import { adviceFor, debianPackages, type ToolName } from './install-advice.ts';
 
 /** A program in PATH, or at an absolute path, under any of its names. */
 interface Tool {
   readonly names: readonly [string, ...string[]];
-  readonly debianPackage: string;
+  readonly of: ToolName;
 }
 
-const redis: Tool = { names: ['redis-server', 'valkey-server'], debianPackage: 'redis-server' };
+const redis: Tool = { names: ['redis-server', 'valkey-server'], of: 'redis' };
 const others: readonly Tool[] = [
   // Starts the media tools (packages/media/src/sandbox/landlock-and-seccomp.pl).
-  { names: ['/usr/bin/perl'], debianPackage: 'perl-base' },
-  { names: ['ffprobe'], debianPackage: 'ffmpeg' },
-  { names: ['ffmpeg'], debianPackage: 'ffmpeg' },
+  { names: ['/usr/bin/perl'], of: 'perl' },
+  { names: ['ffprobe'], of: 'ffmpeg' },
+  { names: ['ffmpeg'], of: 'ffmpeg' },
   // Ends a service if `npm start` is killed; flock is in the same package.
-  { names: ['setpriv'], debianPackage: 'util-linux' },
+  { names: ['setpriv'], of: 'setpriv' },
 ];
 
 const installSettings = {
@@ -26,6 +28,7 @@ const installSettings = {
 };
 
 const installWithinMs = 10 * 60_000;
+const osReleaseFiles = ['/etc/os-release', '/usr/lib/os-release'];
 
 /** A program is missing and cannot be installed from here; the message says what to do. */
 export class ToolsMissing extends Error {
@@ -46,8 +49,8 @@ export async function requireSystemTools(
   const wanted = withRedis ? [redis, ...others] : others;
   const missing = await findMissing(wanted);
   const canInstall = mayInstall === '1' && process.getuid?.() === 0 && (await isInstalled('apt-get'));
-  if (missing.length > 0 && !canInstall) throw new ToolsMissing(advice(missing));
-  const packages = packagesOf(missing);
+  if (missing.length > 0 && !canInstall) throw new ToolsMissing(await advice(missing));
+  const packages = debianPackages(missing.map((tool) => tool.of));
   if (canInstall && !('LD_PRELOAD' in availableAllocator())) packages.push(allocatorPackage);
   if (packages.length === 0) return;
   process.stdout.write(
@@ -58,7 +61,7 @@ export async function requireSystemTools(
   if (failure !== undefined && missing.length > 0)
     throw new ToolsMissing(`apt-get could not install ${packages.join(' ')}:\n${failure}`);
   const remaining = await findMissing(wanted);
-  if (remaining.length > 0) throw new ToolsMissing(advice(remaining));
+  if (remaining.length > 0) throw new ToolsMissing(await advice(remaining));
 }
 
 /** The name of the Redis server in PATH. */
@@ -77,16 +80,25 @@ async function isInstalled(name: string): Promise<boolean> {
   return !failed;
 }
 
-function advice(missing: readonly Tool[]): string {
+async function advice(missing: readonly Tool[]): Promise<string> {
   return [
     `not found in PATH: ${missing.map(({ names }) => names.join(' or ')).join(', ')}`,
-    `On Debian or Ubuntu: sudo apt-get install ${packagesOf(missing).join(' ')}. On other systems: docs/start/npm-start.md`,
+    ...adviceFor(
+      missing.map((tool) => tool.of),
+      process.platform,
+      await readOsRelease(),
+    ),
     ...(missing.includes(redis) ? ['Or, for npm start, set the address of a Redis: REDIS_URL=redis://...'] : []),
   ].join('\n');
 }
 
-function packagesOf(tools: readonly Tool[]): string[] {
-  return [...new Set(tools.map(({ debianPackage }) => debianPackage))];
+/** Empty if the system does not say what it is. */
+async function readOsRelease(): Promise<string> {
+  for (const file of osReleaseFiles) {
+    const text = await readFile(file, 'utf8').catch(() => '');
+    if (text !== '') return text;
+  }
+  return '';
 }
 
 // As a program it prepares a machine for the tests, which start their own Redis servers.
