@@ -7,7 +7,9 @@ import { expect, test } from 'vitest';
 test('the container that copies objects gets no secrets, also of earlier copies', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-backup-'));
   const inFolder = (name: string) => join(folder.path, name);
-  const [copy, secrets, calls] = [inFolder('copy'), inFolder('secrets'), inFolder('calls')];
+  const copy = inFolder('copy');
+  const secrets = inFolder('secrets');
+  const calls = inFolder('calls');
   await mkdir(secrets);
   await writeFile(join(secrets, 'S3_ROOT_PASSWORD'), 'secret');
   await writeFile(inFolder('docker'), `#!/bin/sh\nprintf '%s\\n' "$@" >>${calls}\n`, { mode: 0o755 });

@@ -57,15 +57,16 @@ function portsOf(name: ServiceName): number[] {
   const redis = 'redis://127.0.0.1';
   const secret = 'a secret of this test';
   const config = serviceConfigs[name].readConfig({
-    ...{ REDIS_URL: redis, OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: '/nowhere', API_KEYS: 'key' },
-    ...{
-      VERIFIER_SECRET: secret,
-      CACHE_KEY_SECRET: secret,
-      PROBE_QUEUE_SECRET: secret,
-      RENDITION_QUEUE_SECRET: secret,
-      USER_ID_SECRET: secret,
-      IDENTITY_PROVIDERS: 'https://a.example/verify',
-    },
+    REDIS_URL: redis,
+    OBJECT_STORE: 'filesystem',
+    OBJECT_STORE_DIR: '/nowhere',
+    API_KEYS: 'key',
+    VERIFIER_SECRET: secret,
+    CACHE_KEY_SECRET: secret,
+    PROBE_QUEUE_SECRET: secret,
+    RENDITION_QUEUE_SECRET: secret,
+    USER_ID_SECRET: secret,
+    IDENTITY_PROVIDERS: 'https://a.example/verify',
   });
   const port = name in localPorts ? [localPorts[name as keyof typeof localPorts]] : [];
   return [...port, config.OPS_PORT];

@@ -140,7 +140,9 @@ describeWithMinio('every service works with the rights from deploy/make-secrets'
   test('resumable uploads are published and terminated, and the sweep keeps one in progress', async () => {
     const photo = Buffer.concat([await samplePhoto('png', { width: 64, height: 48 }), Buffer.alloc(9_000_000)]);
     const created = async () => `${(await createTus(stack, photo.length)).headers.get('location')}`;
-    const [published, terminated, running] = [await created(), await created(), await created()];
+    const published = await created();
+    const terminated = await created();
+    const running = await created();
     const half = photo.length / 2;
     for (const path of [published, terminated, running])
       expect((await patchTus(stack, path, 0, photo.subarray(0, half))).status).toBe(204);

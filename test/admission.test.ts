@@ -54,7 +54,8 @@ const waitForUploads = (stack: Stack, uploads: number) =>
  */
 async function countDecided(stack: Stack): Promise<(uploads: number) => Promise<void>> {
   const count = async () => {
-    const [verifier, gateway] = [await system.metrics('auth-verifier'), await stack.metrics('gateway')];
+    const verifier = await system.metrics('auth-verifier');
+    const gateway = await stack.metrics('gateway');
     const series = `${verifier}${gateway}`.matchAll(/^echodrop_(?:verifications|admission_refused)_total{.*} (\d+)$/gm);
     return [...series].reduce((sum, [, value]) => sum + Number(value), 0);
   };

@@ -31,7 +31,8 @@ const waysIn: [name: string, send: () => Sent][] = [
         'POST',
         '/files/',
         {
-          ...{ 'Upload-Length': `${media.length}`, 'Upload-Metadata': tusMetadata() },
+          'Upload-Length': `${media.length}`,
+          'Upload-Metadata': tusMetadata(),
           'Content-Type': 'application/offset+octet-stream',
         },
         media as RequestInit['body'],

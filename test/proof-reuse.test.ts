@@ -15,7 +15,9 @@ afterAll(() => system?.[Symbol.asyncDispose]());
 test('200 uploads with one proof at four verifiers cause one query to a provider that accepts each nonce once', async () => {
   const CACHE_REDIS_URL = patientCache(system.redis);
   await using stack = await startStack({
-    ...{ beside: system, services: ['auth-verifier', 'gateway'], verifiers: 4 },
+    beside: system,
+    services: ['auth-verifier', 'gateway'],
+    verifiers: 4,
     settings: { MAX_CONCURRENT_UPLOADS_PER_USER: '200', CACHE_REDIS_URL },
   });
   const headers = echoHeaders(stack);

@@ -43,7 +43,8 @@ export async function startProvokedStack(more: Record<string, string>): Promise<
   const held = parts.move();
   return {
     ...front,
-    ...{ strict, narrow },
+    strict,
+    narrow,
     services: { ...system.services, ...front.services },
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };

@@ -40,7 +40,8 @@ test.concurrent.each([
     });
     await waitUntil('a rate limit', async () => (await upload(limited, { media: photo })).status === 429);
     const sendRepeated = () => upload(stack, { media: photo, headers: { 'Idempotency-Key': '"repeated"' } });
-    const [first, second] = [await sendRepeated(), await sendRepeated()];
+    const first = await sendRepeated();
+    const second = await sendRepeated();
     expect(second).toMatchObject({ status: 200, text: first.text });
 
     await uploads.stop();

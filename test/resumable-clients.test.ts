@@ -61,8 +61,12 @@ async function uploadWith(name: string, client: TusClient) {
     if (sent > size / 2) death ??= other.services.gateway.kill();
   });
   await client({
-    ...{ address: `${proxy.origin}/files/`, provider: stack.bearerProvider, key: sandbox.apiKey, file },
-    ...{ authorization: 'Bearer sandbox-bearer', message: name },
+    address: `${proxy.origin}/files/`,
+    provider: stack.bearerProvider,
+    key: sandbox.apiKey,
+    file,
+    authorization: 'Bearer sandbox-bearer',
+    message: name,
   });
   await death;
   return { cuts: proxy.cuts, file };

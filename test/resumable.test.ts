@@ -77,7 +77,9 @@ function sendUnended(path: string, piece: Buffer, signal: AbortSignal, rest?: Pr
   })();
   const headers = {
     ...echoHeaders(stack),
-    ...{ 'Tus-Resumable': '1.0.0', 'Upload-Offset': '0', 'Content-Type': 'application/offset+octet-stream' },
+    'Tus-Resumable': '1.0.0',
+    'Upload-Offset': '0',
+    'Content-Type': 'application/offset+octet-stream',
   };
   const options = { method: 'PATCH', headers, body, duplex: 'half', signal } as const;
   return fetch(new URL(path, stack.gateway), options);
@@ -101,7 +103,8 @@ describe('an upload', () => {
   test('in pieces, through two gateways, has one record: of the last PATCH, and of each GET', async () => {
     const path = await created(photo.length);
     expect(path).toMatch(/^\/files\/[0-9a-f]{32}$/);
-    const [first, rest] = [photo.subarray(0, 1000), photo.subarray(1000)];
+    const first = photo.subarray(0, 1000);
+    const rest = photo.subarray(1000);
     const accepted = await patch(path, 0, first);
     expect(accepted).toMatchObject({ status: 204, text: '' });
     expect(accepted.headers.get('upload-offset')).toBe('1000');
@@ -186,7 +189,8 @@ describe('an upload', () => {
 
   test('is published once with an idempotency key, also beside version 2', async () => {
     const headers = { 'Idempotency-Key': '"one"' };
-    const [a, b] = [await created(photo.length, headers), await created(photo.length, headers)];
+    const a = await created(photo.length, headers);
+    const b = await created(photo.length, headers);
     const first = await patch(a, 0, photo);
     expect((await patch(b, 0, photo)).text).toBe(first.text);
     const repeated = await upload(stack, { media: photo, message: 'in pieces', headers });
@@ -214,7 +218,9 @@ describe('an upload', () => {
   });
 
   test('keeps no caption, file name or key once it is published', async () => {
-    const [caption, name, key] = ['a caption to forget', 'name-to-forget.jpg', 'key-to-forget'];
+    const caption = 'a caption to forget';
+    const name = 'name-to-forget.jpg';
+    const key = 'key-to-forget';
     const metadata = `${tusMetadata({ message: caption, alt: caption })},filename ${base64(name)}`;
     const path = await created(photo.length, { 'Upload-Metadata': metadata, 'Idempotency-Key': key });
     const folder = join(stack.folder, 'store/objects/resumable', path.split('/').at(-1) ?? '');
@@ -329,7 +335,8 @@ describe('bad input is refused, and changes nothing', () => {
 });
 
 describe('what clients write differently, and HTTP allows, is understood', () => {
-  const [key, message] = [base64(sandbox.apiKey), base64('Am Meer ')];
+  const key = base64(sandbox.apiKey);
+  const message = base64('Am Meer ');
 
   test.each([
     ['a space after the comma', `key ${key}, message ${message}`],

@@ -18,7 +18,9 @@ interface MonitorSpec {
 
 const podContext = {
   runAsNonRoot: true,
-  ...{ runAsUser: 10001, runAsGroup: 10001, fsGroup: 10001 },
+  runAsUser: 10001,
+  runAsGroup: 10001,
+  fsGroup: 10001,
   seccompProfile: { type: 'RuntimeDefault' },
 };
 const containerContext = {
@@ -114,11 +116,13 @@ await describeWithOpsCheckers('Kubernetes: pods', ['kustomize'], () => {
   test('large: Prometheus finds the metrics of every service', () => {
     const { manifests } = built.large;
     const pods = workloadsOf(manifests).map(({ name, labels, pod }) => ({
-      ...{ name, labels },
+      name,
+      labels,
       ports: pod.containers.flatMap(({ ports = [] }) => ports),
     }));
     const services = ofKind<{ ports: readonly { name: string }[] }>(manifests, 'Service').map(({ metadata, spec }) => ({
-      ...{ name: metadata.name, labels: metadata.labels ?? {} },
+      name: metadata.name,
+      labels: metadata.labels ?? {},
       ports: spec.ports,
     }));
     const foundBy = (kind: string, targets: typeof pods | typeof services) =>

@@ -64,7 +64,8 @@ export async function addUser(minio: Minio & S3Keys, user: S3Keys, name: string,
  * sio-go's stream, the last.
  */
 export function encrypted(text: string, password: string): Buffer {
-  const [salt, nonce] = [randomBytes(32), randomBytes(8)];
+  const salt = randomBytes(32);
+  const nonce = randomBytes(8);
   const key = pbkdf2Sync(password, salt, 8192, 32, 'sha256');
   const sealed = (fragment: number, plain: string, associated: Buffer) => {
     const counter = Buffer.alloc(4);

@@ -13,7 +13,8 @@ describeWithMinioProgram("the store's root keys", (program) => {
     ['name and password', (folder: string) => replace(join(folder, 'S3_ROOT_USER'), 'another')],
   ])('after a restart, a new %s replaces the old one, and service keys stay valid', async (_, rename) => {
     await using secrets = await makeSecrets();
-    const [user, password] = [join(secrets.folder, 'S3_ROOT_USER'), join(secrets.folder, 'S3_ROOT_PASSWORD')];
+    const user = join(secrets.folder, 'S3_ROOT_USER');
+    const password = join(secrets.folder, 'S3_ROOT_PASSWORD');
     await using minio = await startMinioOfFiles(program, { user, password });
     const keysOf = (name: string, [key, secret]: readonly [string, string]): S3Keys => ({
       accessKey: secrets.read(`${name}_${key}`),

@@ -42,8 +42,10 @@ describe('with mc', unlessMissing({ mc: client !== undefined }), () => {
     async function setUpAt(endpoint: string, ...args: string[]): Promise<string> {
       const env = {
         PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-        ...{ TMPDIR: folder, SECRETS_DIR: secrets.folder },
-        ...{ S3_ENDPOINT: endpoint, S3_BUCKET: minio.bucket },
+        TMPDIR: folder,
+        SECRETS_DIR: secrets.folder,
+        S3_ENDPOINT: endpoint,
+        S3_BUCKET: minio.bucket,
       };
       return (await execa(join(import.meta.dirname, 'set-up'), args, { env })).stdout;
     }

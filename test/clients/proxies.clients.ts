@@ -80,7 +80,8 @@ describe.each([
     ])('curl, %s', async (_, version, options) => {
       const file = await photoOf(2 * MB);
       expect(await curl('sandbox-bearer', file, ...options)).toMatchObject({
-        ...{ status: 200, version },
+        status: 200,
+        version,
         body: { text: 'proxy', size: 2 * MB },
       });
       const refusal = { errors: [{ code: 401, reason: 'credentials_refused' }] };
@@ -91,8 +92,12 @@ describe.each([
     test('httpx, HTTP/2', unlessMissing({ "Python's HTTP clients": hasPython }), async () => {
       const name = 'httpx, HTTP/2 over TLS';
       const upload = {
-        ...{ address: `${running.origin}/2/upload.json`, provider: stack.bearerProvider, key: sandbox.apiKey },
-        ...{ authorization: 'Bearer sandbox-bearer', message: 'proxy', file: await photoOf(2 * MB) },
+        address: `${running.origin}/2/upload.json`,
+        provider: stack.bearerProvider,
+        key: sandbox.apiKey,
+        authorization: 'Bearer sandbox-bearer',
+        message: 'proxy',
+        file: await photoOf(2 * MB),
       };
       expect(await withPython(upload, [name])).toMatchObject({ [name]: { status: 200 } });
     });

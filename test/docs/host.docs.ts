@@ -76,8 +76,10 @@ test('backup: with rsync, and with rclone', async () => {
   await mkdir(join(folder, 'copy/objects'), { recursive: true });
   env = {
     ...env,
-    ...{ RCLONE_CONFIG_LIVE_TYPE: 'alias', RCLONE_CONFIG_LIVE_REMOTE: join(folder, 'live') },
-    ...{ RCLONE_CONFIG_COPY_TYPE: 'alias', RCLONE_CONFIG_COPY_REMOTE: join(folder, 'copy') },
+    RCLONE_CONFIG_LIVE_TYPE: 'alias',
+    RCLONE_CONFIG_LIVE_REMOTE: join(folder, 'live'),
+    RCLONE_CONFIG_COPY_TYPE: 'alias',
+    RCLONE_CONFIG_COPY_REMOTE: join(folder, 'copy'),
   };
   await runPage('backup', folder);
   for (const copy of ['objects', 'bucket'])

@@ -86,8 +86,15 @@ export class Load implements AsyncDisposable {
     const sending = sendUpload(system, wanted, patienceMs, this.#turn).then(async (ended) => {
       const entry: LedgerEntry = {
         ...ended,
-        ...{ scenario, endedIn: this.#scenario, text: wanted.text, sha256, size: bytes.length, kind: made },
-        ...{ version: by, user: wanted.user, isKeyed: wanted.key !== undefined },
+        scenario,
+        endedIn: this.#scenario,
+        text: wanted.text,
+        sha256,
+        size: bytes.length,
+        kind: made,
+        version: by,
+        user: wanted.user,
+        isKeyed: wanted.key !== undefined,
       };
       ledger.record(entry);
       if (wanted.opensConnection && ended.why !== undefined && ended.why !== nothingSent) this.failures.push(ended.why);

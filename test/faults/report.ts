@@ -134,6 +134,14 @@ export class GameDayReport {
 }
 
 const nothing = {
-  ...{ rounds: 0, faults: 0, uploads: 0, acknowledged: 0, refused: 0, unknown: 0, whole: 0, listed: 0 },
-  ...{ removed: 0, recoverySeconds: 0 },
+  rounds: 0,
+  faults: 0,
+  uploads: 0,
+  acknowledged: 0,
+  refused: 0,
+  unknown: 0,
+  whole: 0,
+  listed: 0,
+  removed: 0,
+  recoverySeconds: 0,
 };

@@ -27,7 +27,8 @@ test('--help is not passed to Vitest', () => {
 });
 
 test('the default is the short set with a random seed', () => {
-  const [one, other] = [faultOptions({}), faultOptions({})];
+  const one = faultOptions({});
+  const other = faultOptions({});
   expect(one).toMatchObject({ isLong: false, hasLeastStore: false, only: /(?:)/ });
   expect(one.seed).not.toBe(other.seed);
 });

@@ -38,7 +38,8 @@ export async function coverWithFullDisk(folder: string): Promise<AsyncDisposable
 export async function mountSmallDisk(): Promise<SmallDisk> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-disk-'))).path;
-  const [image, path] = [join(folder, 'image'), join(folder, 'disk')];
+  const image = join(folder, 'image');
+  const path = join(folder, 'disk');
   await writeFile(image, '');
   await truncate(image, diskBytes);
   await execa('mkfs.ext4', ['-q', '-m', '0', image]);

@@ -148,7 +148,13 @@ export async function startSystem(kind: SystemKind, scratch: string, habits: rea
       'cache-redis': cacheRedis,
       ...(minio && { minio: minio.server }),
     },
-    ...{ queueRedis, cacheRedis, redisSet, scratch, storeDisk, store, clock },
+    queueRedis,
+    cacheRedis,
+    redisSet,
+    scratch,
+    storeDisk,
+    store,
+    clock,
     links: { 'queue-redis': toQueue, 'cache-redis': toCache, store: toStore, verifier: toVerifier },
     decide(next) {
       fate = next;

@@ -77,7 +77,8 @@ async function allowProvider(overlay: string, { hostname, port }: URL): Promise<
 
 /** In place of cert-manager. */
 export async function makeCertificates(folder: string, kubectl: Cluster['kubectl']): Promise<void> {
-  const [key, certificate] = [join(folder, 'ca.key'), join(folder, 'ca.crt')];
+  const key = join(folder, 'ca.key');
+  const certificate = join(folder, 'ca.crt');
   const names = `subjectAltName=${hosts.map((host) => `DNS:${host}`).join()}`;
   const subject = ['-subj', '/CN=upload.example', '-addext', names];
   await execa('openssl', [

@@ -54,7 +54,8 @@ interface Values {
 function objects(values: Values): object[] {
   const metadata = { name: 'traefik', namespace, labels };
   const container = {
-    ...{ name: 'traefik', image },
+    name: 'traefik',
+    image,
     args: [
       ...ports.map(({ name, containerPort }) => `--entryPoints.${name}.address=:${containerPort}`),
       '--ping',
@@ -74,11 +75,15 @@ function objects(values: Values): object[] {
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace } },
     {
-      ...{ apiVersion: 'networking.k8s.io/v1', kind: 'IngressClass', metadata: { name: 'traefik' } },
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'IngressClass',
+      metadata: { name: 'traefik' },
       spec: { controller: 'traefik.io/ingress-controller' },
     },
     {
-      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata },
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata,
       spec: {
         replicas: values.deployment.replicas,
         selector: { matchLabels: labels },
@@ -86,7 +91,9 @@ function objects(values: Values): object[] {
       },
     },
     {
-      ...{ apiVersion: 'v1', kind: 'Service', metadata },
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata,
       spec: { selector: labels, ports: ports.map(({ name, port }) => ({ name, port, targetPort: name })) },
     },
   ];

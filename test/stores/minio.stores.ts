@@ -12,8 +12,11 @@ const minio: StoreKind = {
   prepare: async ({ port, folder }) => ({
     args: ['server', folder, '--address', `127.0.0.1:${port}`, '--quiet'],
     env: {
-      ...{ MINIO_ROOT_USER: keys.accessKey, MINIO_ROOT_PASSWORD: keys.secretKey, MINIO_BROWSER: 'off' },
-      ...{ MINIO_CI_CD: '1', _MINIO_SERVER_LOCAL: `127.0.0.1:${port}` },
+      MINIO_ROOT_USER: keys.accessKey,
+      MINIO_ROOT_PASSWORD: keys.secretKey,
+      MINIO_BROWSER: 'off',
+      MINIO_CI_CD: '1',
+      _MINIO_SERVER_LOCAL: `127.0.0.1:${port}`,
     },
   }),
 };
@@ -21,7 +24,8 @@ const minio: StoreKind = {
 await describeStore(minio);
 
 await describeStore({
-  ...{ ...minio, name: 'MinIO with habits of Cloudflare R2' },
+  ...minio,
+  name: 'MinIO with habits of Cloudflare R2',
   habits: ['refuses second writes', 'wants equal parts'],
   findings: [notes.oneWrite, notes.equalParts],
 });

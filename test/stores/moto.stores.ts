@@ -8,5 +8,6 @@ await describeStore({
     (await canRun('python3', '-c', 'import moto.server')) ? ['python3', '-m', 'moto.server'] : undefined,
   prepare: async ({ port }) => ({ args: ['-H', '127.0.0.1', '-p', `${port}`] }),
   findings: [notes.tags, notes.wrongTime],
-  ...{ isInMemory: true, datesUploadsWrongly: true },
+  isInMemory: true,
+  datesUploadsWrongly: true,
 });

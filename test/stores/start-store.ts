@@ -38,8 +38,12 @@ export async function startStore(kind: StoreKind, command: readonly [string, ...
     server,
     bucket,
     settings: {
-      ...{ OBJECT_STORE: 's3', S3_ENDPOINT: endpoint, S3_REGION: region, S3_BUCKET: bucket.bucket },
-      ...{ S3_ACCESS_KEY: keys.accessKey, S3_SECRET_KEY: keys.secretKey },
+      OBJECT_STORE: 's3',
+      S3_ENDPOINT: endpoint,
+      S3_REGION: region,
+      S3_BUCKET: bucket.bucket,
+      S3_ACCESS_KEY: keys.accessKey,
+      S3_SECRET_KEY: keys.secretKey,
     },
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };

@@ -61,7 +61,9 @@ function settingPatches(
     // Not literals of a generator: kustomize removes quotes around their values.
     patch: stringify(
       {
-        ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } },
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name },
         data: Object.fromEntries(entries.map((each) => [each.name, each.value])),
       },
       { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' },

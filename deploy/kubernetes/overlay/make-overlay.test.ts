@@ -16,8 +16,10 @@ const example = readFileSync(join(import.meta.dirname, 'settings.example.env'), 
 const main = join(import.meta.dirname, 'main.ts');
 const kustomizationNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'];
 const large = {
-  ...{ OVERLAY: 'large', S3_ENDPOINT: 'https://s3.town.example' },
-  ...{ REDIS_NETWORKS: '10.1.0.0/24', STORE_NETWORKS: '10.3.0.0/24' },
+  OVERLAY: 'large',
+  S3_ENDPOINT: 'https://s3.town.example',
+  REDIS_NETWORKS: '10.1.0.0/24',
+  STORE_NETWORKS: '10.3.0.0/24',
 };
 
 await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'kubeconform'], () => {
@@ -60,9 +62,15 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     let manifests: Manifest[];
     beforeAll(async () => {
       overlay = await Overlay.create({
-        ...{ PUBLIC_SITE_URL: 'https://photos.town.example', UPLOAD_URL: 'https://up.town.example/media' },
-        ...{ INGRESS_CLASS: 'haproxy', INGRESS_NAMESPACE: 'edge', CLUSTER_ISSUER: 'town' },
-        ...{ MEDIA_TYPES_OFF: 'avif', LOG_LEVEL: 'warn', MAX_MEDIA_BYTES: '1048576', SITE_NAME: `"'quoted'"` },
+        PUBLIC_SITE_URL: 'https://photos.town.example',
+        UPLOAD_URL: 'https://up.town.example/media',
+        INGRESS_CLASS: 'haproxy',
+        INGRESS_NAMESPACE: 'edge',
+        CLUSTER_ISSUER: 'town',
+        MEDIA_TYPES_OFF: 'avif',
+        LOG_LEVEL: 'warn',
+        MAX_MEDIA_BYTES: '1048576',
+        SITE_NAME: `"'quoted'"`,
       });
       const more: Record<string, string> = { 'probe-worker': 'CONCURRENCY=4\nLOG_LEVEL=debug\n' };
       for (const [service, [written]] of Object.entries(revisions))
@@ -72,7 +80,8 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
         );
       const patch = JSON.stringify([{ op: 'replace', path: '/spec/schedule', value: '5 5 * * *' }]);
       const component = {
-        ...{ apiVersion: 'kustomize.config.k8s.io/v1alpha1', kind: 'Component' },
+        apiVersion: 'kustomize.config.k8s.io/v1alpha1',
+        kind: 'Component',
         patches: [{ target: { kind: 'CronJob' }, patch }],
       };
       await mkdir(join(overlay.path, 'own'));
@@ -96,7 +105,9 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     test('a setting reaches every service that reads it, and pages of the site may upload', () => {
       expect(mapsWith(manifests, 'PUBLIC_UPLOAD_URL')).toEqual({ gateway: 'https://up.town.example/media' });
       expect(mapsWith(manifests, 'MEDIA_TYPES_OFF')).toEqual({
-        ...{ gateway: 'avif', 'probe-worker': 'avif', 'rendition-worker': 'avif' },
+        gateway: 'avif',
+        'probe-worker': 'avif',
+        'rendition-worker': 'avif',
       });
       expect(mapsWith(manifests, 'MAX_MEDIA_BYTES')).toEqual({ gateway: '1048576', site: '1048576' });
       expect(mapsWith(manifests, 'CORS_ORIGINS')).toEqual({ gateway: 'https://photos.town.example' });
@@ -152,12 +163,10 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
 
   test('large: may reach only the networks of Redis and the store', async () => {
     await using overlay = await Overlay.create({
-      ...{
-        OVERLAY: 'large',
-        S3_ENDPOINT: 'https://s3.town.example',
-        REDIS_NETWORKS: '10.1.0.0/24, 10.2.0.0/24',
-        STORE_NETWORKS: '10.3.0.1/32',
-      },
+      OVERLAY: 'large',
+      S3_ENDPOINT: 'https://s3.town.example',
+      REDIS_NETWORKS: '10.1.0.0/24, 10.2.0.0/24',
+      STORE_NETWORKS: '10.3.0.1/32',
     });
     expect(connectionsOut(await overlay.make()).filter((connection) => connection.startsWith('site '))).toEqual([
       ...['site -> 10.1.0.0/24:6379,26379', 'site -> 10.2.0.0/24:6379,26379', 'site -> 10.3.0.1/32:443'],

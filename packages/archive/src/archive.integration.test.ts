@@ -72,7 +72,8 @@ test('lists the entries of release 0.1.0 among the others, each upload once', as
   for (const [n, time] of times.entries()) {
     const record = await publish(time);
     ids.push(record.id);
-    const [entry, keys] = [listingEntryOf(record), flatListingKeys(listingEntryOf(record))];
+    const entry = listingEntryOf(record);
+    const keys = flatListingKeys(listingEntryOf(record));
     if (n % 3 === 0) await removeFromListings(store, entry);
     if (n % 3 < 2) for (const key of keys) await store.putIfAbsent(key, Buffer.alloc(0));
   }
@@ -174,7 +175,9 @@ test('skips entries with a missing or different record, and still fills pages', 
 });
 
 test('reports an unreadable record and lists the others', async () => {
-  const [oldest, broken, latest] = [await publish(at(0)), await publish(at(1)), await publish(at(2))];
+  const oldest = await publish(at(0));
+  const broken = await publish(at(1));
+  const latest = await publish(at(2));
   await store.put(recordKey(broken.id), Readable.from([Buffer.from('{"broken')]));
   const unreadable: string[] = [];
   const { records } = await listNewest(store, { limit: 9, unreadable: (id) => unreadable.push(id) });
@@ -197,7 +200,8 @@ test.each(['', '..', '0-0', 'a'.repeat(24), `${'1'.repeat(13)}-aaaaaaaaaa/`])(
 );
 
 test('a removal leaves a tombstone, and no listing entries, media or renditions', async () => {
-  const [record, other] = [await publish(at(0)), await publish(at(1))];
+  const record = await publish(at(0));
+  const other = await publish(at(1));
   for (const { mediaKey } of [record, other])
     await store.put(`renditions/${mediaKey}/large-1.jpg`, Readable.from([Buffer.from('picture')]));
   const removed = { by: 'owner', at: at(9) } as const;

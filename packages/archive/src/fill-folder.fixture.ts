@@ -34,19 +34,18 @@ export function fillFolder(folder: string, owners: Iterable<Uploads>): void {
       const path = media.add(mediaObjectKey(mediaKey));
       const { size, etag } = storedObject('', lstatSync(path, { bigint: true }));
       const record: StoredRecord = {
-        ...{
-          id: newMediaId(),
-          mediaKey,
-          etag,
-          size,
-          type: 'jpg',
-          width: 320,
-          height: 240,
-          text: 'Lunch',
-          provider,
-          subject,
-        },
-        ...{ timestamp: new Date(firstDay + Math.floor((n * periodMs) / count)), application: 'bench' },
+        id: newMediaId(),
+        mediaKey,
+        etag,
+        size,
+        type: 'jpg',
+        width: 320,
+        height: 240,
+        text: 'Lunch',
+        provider,
+        subject,
+        timestamp: new Date(firstDay + Math.floor((n * periodMs) / count)),
+        application: 'bench',
         user: { id: 12345n, screenName: 'ada' },
       };
       for (const name of pictures) media.add(renditionKey(mediaKey, { name, version: 4, extension: 'jpg' }));

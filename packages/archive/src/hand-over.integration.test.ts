@@ -35,9 +35,17 @@ async function newStore(parts: AsyncDisposableStack): Promise<FilesystemObjectSt
 function stateOf(more: Partial<ResumableState> = {}): ResumableState {
   const mediaKey = newMediaKey();
   return {
-    ...{ provider: from, subject, application: 'test', message: 'On the way', metadata: '', head: '', mediaKey },
-    ...{ expires: new Date(Date.now() + 3_600_000), write: newStagedWrite(mediaObjectKey(mediaKey), 'a/b') },
-    ...{ isPublished: false, ...more },
+    provider: from,
+    subject,
+    application: 'test',
+    message: 'On the way',
+    metadata: '',
+    head: '',
+    mediaKey,
+    expires: new Date(Date.now() + 3_600_000),
+    write: newStagedWrite(mediaObjectKey(mediaKey), 'a/b'),
+    isPublished: false,
+    ...more,
   };
 }
 
@@ -69,10 +77,8 @@ test('an interruption at any write leaves work that a second hand-over finishes'
   for (let writes = 0, isInterrupted = true; isInterrupted; writes += 1) {
     await using parts = new AsyncDisposableStack();
     const store = await newStore(parts);
-    const [listed, flat] = [
-      await publishSample(store, { provider: from }),
-      await publishSample(store, { provider: from }),
-    ];
+    const listed = await publishSample(store, { provider: from });
+    const flat = await publishSample(store, { provider: from });
     // As release 0.1.0 listed it.
     for (const [n, key] of listingKeys(listingEntryOf(flat)).entries()) {
       await store.remove(key);

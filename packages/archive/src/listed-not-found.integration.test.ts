@@ -46,7 +46,8 @@ test('a listed record that is not found may belong to any owner', async () => {
 });
 
 test('a listed record that is not found is reported as unreadable', async () => {
-  const [listings, { signal }] = [new ListingIndex(), new AbortController()];
+  const listings = new ListingIndex();
+  const { signal } = new AbortController();
   const checks = { isMoved: false, shouldReadBytes: false, listings, published: listings, signal };
   const faults = await checkRecord(store, store.missing, checks);
   expect(faults).toMatchObject([{ fault: 'record_unreadable', key: store.missing }]);

@@ -64,7 +64,8 @@ class HashSet {
     const all = this.#hashes.subarray(0, this.#count);
     if (!this.#isSorted) all.sort();
     this.#isSorted = true;
-    let [from, to] = [0, all.length];
+    let from = 0;
+    let to = all.length;
     while (from < to) {
       const middle = (from + to) >>> 1;
       const found = all[middle] ?? 0n;

@@ -67,7 +67,8 @@ export async function listNewest(
   assertCursor(after);
   const prefix = listingPrefix(owner);
   const records: StoredRecord[] = [];
-  let [last, characters] = [after, 0];
+  let last = after;
+  let characters = 0;
   const page = () => ({ records, ...(last !== undefined && { next: last }) });
   for (let lists = 0; lists < maxLists; lists += 1) {
     const wanted = limit - records.length;

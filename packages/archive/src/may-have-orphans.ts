@@ -55,8 +55,10 @@ export async function mayHaveOrphans(store: ObjectStore, options: RecentOptions)
 }
 
 async function readRecentRecords(store: ObjectStore, { judgedBefore, visit, signal }: RecentOptions) {
-  const [published, removed] = [new Set<string>(), new Set<string>()];
-  let [records, isUnreadable] = [0, false];
+  const published = new Set<string>();
+  const removed = new Set<string>();
+  let records = 0;
+  let isUnreadable = false;
   async function* recentIds() {
     for await (const { key, writtenAt } of listObjects(store, recordsPrefix)) {
       signal.throwIfAborted();

@@ -68,7 +68,8 @@ export class MediaKeySet {
 
   #find(mediaKey: string): number | undefined {
     const key = Buffer.from(mediaKey, 'hex');
-    let [from, to] = [0, this.#size];
+    let from = 0;
+    let to = this.#size;
     while (from < to) {
       const middle = (from + to) >>> 1;
       const order = this.#compare(middle, key);

@@ -14,10 +14,19 @@ export async function publishSample(
   const { id = newMediaId(), mediaKey = newMediaKey() } = record;
   const { etag, size } = await store.put(mediaObjectKey(mediaKey), Readable.from([media]));
   const stored = {
-    ...{ id, mediaKey, etag, size, type: 'jpg', width: 320, height: 240, text: 'Lunch' },
+    id,
+    mediaKey,
+    etag,
+    size,
+    type: 'jpg',
+    width: 320,
+    height: 240,
+    text: 'Lunch',
     timestamp: new Date('2026-11-21T11:36:34Z'),
     user: { id: 12345n, screenName: 'ada' },
-    ...{ provider: 'https://id.example/verify', subject: '12345', application: 'test' },
+    provider: 'https://id.example/verify',
+    subject: '12345',
+    application: 'test',
     ...record,
   };
   await store.putIfAbsent(recordKey(stored.id), encodeStoredRecord(stored));

@@ -10,14 +10,27 @@ const empty = newStagedWrite(mediaObjectKey(mediaKey), 'image/jpeg');
 const tail = { size: 5, before: '00000000' };
 const write: StagedWrite = {
   ...empty,
-  ...{ size: 8_388_613, crc32: '0a1b2c3d', id: '2~AbC-_.d' },
+  size: 8_388_613,
+  crc32: '0a1b2c3d',
+  id: '2~AbC-_.d',
   parts: [{ etag: '5d41402abc4b2a76b9719d911017c592', crc32: 'AbC+/w==' }],
   tails: [{ key: newTailKey(id), ...tail }],
 };
 const state: ResumableState = {
-  ...{ provider: 'https://id.example/', subject: '1', application: 'app', message: 'hello\u2028', alt: 'Soup' },
-  ...{ metadata: 'key YQ==,naïve YQ==', idempotencyKey: 'a b', length: 9_000_000, mediaKey, isPublished: false },
-  ...{ expires: new Date('2026-12-01T12:00:00Z'), head: '/9j/4AA=', mediaId: newMediaId(), write },
+  provider: 'https://id.example/',
+  subject: '1',
+  application: 'app',
+  message: 'hello\u2028',
+  alt: 'Soup',
+  metadata: 'key YQ==,naïve YQ==',
+  idempotencyKey: 'a b',
+  length: 9_000_000,
+  mediaKey,
+  isPublished: false,
+  expires: new Date('2026-12-01T12:00:00Z'),
+  head: '/9j/4AA=',
+  mediaId: newMediaId(),
+  write,
 };
 
 test('a state is read as it was written', () => {

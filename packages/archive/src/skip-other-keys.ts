@@ -2,7 +2,9 @@ const digits = '0123456789';
 const idCharacters = `${digits}ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz`;
 const end = '\u{10ffff}';
 // Names of entries, and in front of them the folder of a day, as in listing-keys.ts.
-const [dayLength, nameLength, timeLength] = [5, 24, 13];
+const dayLength = 5;
+const nameLength = 24;
+const timeLength = 13;
 
 /**
  * Where a list below `prefix`, of flat entries or of days, goes on after `key`: past all keys that cannot be those of entries. Programs add files

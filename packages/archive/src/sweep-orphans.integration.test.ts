@@ -83,12 +83,10 @@ test('adds missing listing entries, except of removed and young uploads', async 
   await using store = new FilesystemObjectStore(folder.path);
   await store.ready();
   const timestamp = new Date(Date.now() - 3_600_000);
-  const [listed, halfListed, notListed, gone] = [
-    await publishSample(store, { timestamp }),
-    await publishSample(store, { timestamp }),
-    await publishSample(store, { timestamp }),
-    await publishSample(store, { timestamp }),
-  ];
+  const listed = await publishSample(store, { timestamp });
+  const halfListed = await publishSample(store, { timestamp });
+  const notListed = await publishSample(store, { timestamp });
+  const gone = await publishSample(store, { timestamp });
   const young = await publishSample(store, { timestamp: new Date() });
   await removeMedia(store, gone, { by: 'operator', at: new Date() });
   await store.remove(listingKeys(listingEntryOf(halfListed))[0] ?? '');

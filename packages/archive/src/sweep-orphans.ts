@@ -15,7 +15,7 @@ import { type ListingEntry, listingPrefixes } from './listing-keys.ts';
 import { mayHaveOrphans } from './may-have-orphans.ts';
 import { isSuspicious, RecordsMissing } from './records-missing.ts';
 import { isSettling } from './settling.ts';
-import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
+import { emptyCount, isRecent, type Judged, type SweepReport, type SweptKind } from './sweep-report.ts';
 import { ResumableSurvey } from './sweep-resumables.ts';
 
 interface SweepOptions {
@@ -49,8 +49,6 @@ export class SweepStopped extends Error {
   }
 }
 
-type Judged = NonNullable<SweepReport['judged']>;
-
 /** What a sweep lists, in order: to decide whether it must read all records; if so; and if there are orphans. */
 export const listsOfSweep = [
   [recordsPrefix, mediaPrefix],
@@ -59,8 +57,6 @@ export const listsOfSweep = [
 ];
 
 const concurrency = 8;
-// Finds what changed without a trace in the store's times, such as a damaged record.
-const maxUnreadMs = 7 * 24 * 3_600_000;
 
 /**
  * Adds missing listing entries of published uploads. Removes unfinished writes, and media and renditions that no record references, if they
@@ -88,8 +84,10 @@ class Sweep {
   readonly #found: Found;
   readonly #listings = { missing: 0, added: 0 };
   readonly #counts = {
-    ...{ media: emptyCount(), renditions: emptyCount() },
-    ...{ uploads: emptyCount(), resumable: emptyCount() },
+    media: emptyCount(),
+    renditions: emptyCount(),
+    uploads: emptyCount(),
+    resumable: emptyCount(),
   };
   #failure: unknown;
 
@@ -213,13 +211,4 @@ class Sweep {
   get #oldBefore(): number {
     return this.#found.now - this.#options.olderThanMs;
   }
-}
-
-// A report from the future proves nothing.
-function isRecent({ before, read }: Judged, now: number): boolean {
-  return before.getTime() <= now && read.getTime() <= now && read.getTime() > now - maxUnreadMs;
-}
-
-function emptyCount(): SweptCount {
-  return { found: 0, removed: 0, bytes: 0 };
 }

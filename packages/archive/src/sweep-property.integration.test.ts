@@ -172,10 +172,19 @@ class TestArchive {
 
 function recordOf(mediaKey: string): StoredRecord {
   return {
-    ...{ id: newMediaId(), mediaKey, etag: 'any', size: 5, type: 'jpg', width: 3, height: 2, text: 'Lunch' },
+    id: newMediaId(),
+    mediaKey,
+    etag: 'any',
+    size: 5,
+    type: 'jpg',
+    width: 3,
+    height: 2,
+    text: 'Lunch',
     timestamp: new Date(),
     user: { id: 12345n, screenName: 'ada' },
-    ...{ provider: 'https://id.example/verify', subject: '12345', application: 'test' },
+    provider: 'https://id.example/verify',
+    subject: '12345',
+    application: 'test',
   };
 }
 

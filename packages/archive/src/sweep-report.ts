@@ -19,9 +19,11 @@ const reportShape = z.object({
   version: z.literal(schemaVersion),
   completed: storedTime,
   kinds: z.object({
-    ...{ media: countShape, renditions: countShape, uploads: countShape },
+    media: countShape,
+    renditions: countShape,
+    uploads: countShape,
     // Earlier releases had none.
-    resumable: countShape.default({ found: 0, removed: 0, bytes: 0 }),
+    resumable: countShape.default(emptyCount()),
   }),
   // Earlier releases wrote none.
   listings: z.object({ missing: count, added: count }).default({ missing: 0, added: 0 }),
@@ -34,6 +36,21 @@ export type SweptCount = z.infer<typeof countShape>;
 
 /** The report of a completed sweep. */
 export type SweepReport = Omit<z.infer<typeof reportShape>, 'version'>;
+
+/** What sweeps have judged. */
+export type Judged = NonNullable<SweepReport['judged']>;
+
+// Finds what changed without a trace in the store's times, such as a damaged record.
+const maxUnreadMs = 7 * 24 * 3_600_000;
+
+/** Whether a sweep has read all records within a week. A report from the future proves nothing. */
+export function isRecent({ before, read }: Judged, now: number): boolean {
+  return before.getTime() <= now && read.getTime() <= now && read.getTime() > now - maxUnreadMs;
+}
+
+export function emptyCount(): SweptCount {
+  return { found: 0, removed: 0, bytes: 0 };
+}
 
 /** Replaces the last report. @throws StoreUnavailable; the earlier report may then still exist */
 export async function writeSweepReport(store: ObjectStore, report: SweepReport): Promise<void> {

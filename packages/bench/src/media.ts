@@ -29,7 +29,8 @@ export type Samples = Record<SizeName | RenderedName | '4 MiB' | '1 GiB' | '1 MP
 
 /** Writes the samples to `folder`: photos, a short video that is padded to each size, and one of 10 s that is not. */
 export async function makeSamples(folder: string): Promise<Samples> {
-  const [width, height] = [320, 240];
+  const width = 320;
+  const height = 240;
   const path = await writeSample(folder, 'short.mp4', sampleVideo('mp4', { width, height, options: atFront }));
   const padVideo = (name: string, size: number): Media => ({ name, path, size, width, height, type: 'mp4' });
   const small = await photo(folder, '200 KB', { width: 1600, height: 1067, quality: 82, grain: 15 });

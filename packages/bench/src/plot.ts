@@ -8,7 +8,13 @@ interface Bar {
   readonly pieces: readonly { readonly kind: string; readonly ms: number }[];
 }
 
-const [width, left, right, barHeight, gap, groupGap, top] = [760, 200, 110, 22, 6, 34, 84];
+const width = 760;
+const left = 200;
+const right = 110;
+const barHeight = 22;
+const gap = 6;
+const groupGap = 34;
+const top = 84;
 
 const valueWidth = 80;
 

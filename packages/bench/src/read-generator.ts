@@ -10,7 +10,8 @@ process.send?.('ready');
 async function readAll(load: ReadLoad): Promise<number> {
   const { requests, connections } = load;
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  let [sent, wrong] = [0, 0];
+  let sent = 0;
+  let wrong = 0;
   const readSome = async () => {
     while (sent < requests) {
       sent += 1;

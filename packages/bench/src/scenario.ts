@@ -49,7 +49,8 @@ export async function runBatch(
 ): Promise<Batch> {
   const { kind, ports } = system;
   await shared.take(system.bucket);
-  let [before, begin] = [cpuOf(system), performance.now()];
+  let before = cpuOf(system);
+  let begin = performance.now();
   const begun = () => {
     [before, begin] = [cpuOf(system), performance.now()];
   };

@@ -59,7 +59,8 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
   // As deployments run it (deploy/local/local-redis.ts).
   const redis = resources.use(await startRedis({ more: { hz: '2' } }));
   const bucket = shared.newBucket(name);
-  const [verifierPort, sitePort] = [await freePort(), await freePort()];
+  const verifierPort = await freePort();
+  const sitePort = await freePort();
   const env = {
     ...shared.env,
     ...availableAllocator(),
@@ -112,7 +113,12 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
   return {
     kind: 'echodrop',
     name,
-    ...{ ports, sitePort, opsPorts, bucket, processes, redis },
+    ports,
+    sitePort,
+    opsPorts,
+    bucket,
+    processes,
+    redis,
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   };
 }

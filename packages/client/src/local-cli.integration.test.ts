@@ -76,7 +76,9 @@ test('uploads to the system of the same environment each time it runs, and print
   await using folder = await mkdtempDisposable(join(tmpdir(), 'local-cli-'));
   await writeFile(join(folder.path, 'sea.jpg'), await samplePhoto('jpg', { width: 64, height: 48 }));
   const env = {
-    ...{ INIT_CWD: folder.path, XDG_STATE_HOME: folder.path, API_KEYS: sandbox.apiKey },
+    INIT_CWD: folder.path,
+    XDG_STATE_HOME: folder.path,
+    API_KEYS: sandbox.apiKey,
     GATEWAY_PORT: new URL(stack.gateway).port,
     SANDBOX_PROVIDER_PORT: new URL(stack.provider).port,
   };

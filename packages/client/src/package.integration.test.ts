@@ -51,7 +51,9 @@ afterAll(() => parts.disposeAsync());
 const verifyAddress = () => `${provider.origin}/api/v1/accounts/verify_credentials`;
 const clientOptions = () =>
   JSON.stringify({
-    ...{ service: stack.gateway, apiKey: sandbox.apiKey, provider: verifyAddress() },
+    service: stack.gateway,
+    apiKey: sandbox.apiKey,
+    provider: verifyAddress(),
     credentials: { bearer: 'given' },
   });
 

@@ -20,8 +20,11 @@ afterAll(() => service?.[Symbol.asyncDispose]());
 const credentials = { bearer: 'token' };
 const client = (retries: number) =>
   new EchodropClient({
-    ...{ service: service.address, apiKey: 'key', provider: 'http://provider.example/v' },
-    ...{ credentials, retries },
+    service: service.address,
+    apiKey: 'key',
+    provider: 'http://provider.example/v',
+    credentials,
+    retries,
   });
 
 test.each<[string, () => Promise<unknown>]>([

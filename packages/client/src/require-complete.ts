@@ -40,7 +40,12 @@ const { optionsShape, uploadShape, listShape, requestShape } = withoutJit(() => 
   });
   // Strict: with a misspelt name, the upload would be published without its caption.
   const uploadShape = z.strictObject({
-    ...{ message: text, alt: text, filename: text, idempotencyKey: text, onProgress: callback, onRetry: callback },
+    message: text,
+    alt: text,
+    filename: text,
+    idempotencyKey: text,
+    onProgress: callback,
+    onRetry: callback,
     version: z.optional(z.literal([1, 2], { error: 'must be 1 or 2' })),
     format: z.optional(z.literal(['json', 'xml'], { error: "must be 'json' or 'xml'" })),
     resumeId: z.optional(z.string('must be a string').check(z.regex(/^[\w-]+$/, 'must be an id from `onResumable`'))),

@@ -40,7 +40,9 @@ const refuseEarly: RequestListener = (request, response) => {
 
 const client = (options = {}) =>
   new EchodropClient({
-    ...{ service: service.address, apiKey: 'key', provider: 'http://provider.example/v' },
+    service: service.address,
+    apiKey: 'key',
+    provider: 'http://provider.example/v',
     credentials: { consumerKey: 'ck', consumerSecret: 'cs', token: 't', tokenSecret: 'ts' },
     ...options,
   });
@@ -149,7 +151,8 @@ test('after a refused connection, nothing is published, and no timer or stream i
   const failed = client({ service: unreachable.address, retries: 1, stallMs }).upload(new Blob([bytes]));
   await expect(failed).rejects.toMatchObject({ name: 'ServiceUnreachable', mayBePublished: false });
   await waitUntil('no timer', async () => timers() <= before);
-  const [cancelled, readable] = [vi.fn(), Readable.from([bytes])];
+  const cancelled = vi.fn();
+  const readable = Readable.from([bytes]);
   for (const stream of [new ReadableStream<Uint8Array>({ cancel: cancelled }), readable])
     await expect(client({ service: unreachable.address }).upload(stream)).rejects.toThrow(ServiceUnreachable);
   expect(cancelled).toHaveBeenCalledOnce();

@@ -97,7 +97,16 @@ export class UploadClient<Source> {
     const media = await this.#platform.open(source, options.filename, signal);
     const { fetch, stallMs = defaultStallMs } = this.#options;
     return uploadMedia({
-      ...{ format: 'json', ...options, version, idempotencyKey, fields, media, signal, onProgress, fetch, stallMs },
+      format: 'json',
+      ...options,
+      version,
+      idempotencyKey,
+      fields,
+      media,
+      signal,
+      onProgress,
+      fetch,
+      stallMs,
       service: this.#service,
       send: this.#platform.send,
       proof: async () => (version === 2 ? echoHeaders(this.#options) : {}),

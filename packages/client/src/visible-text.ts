@@ -76,7 +76,8 @@ function piecesOf(word: string, columns: number): string[] {
 
 /** The first characters of `text` that fit into this many columns, at least two. */
 function takeColumns(text: string, columns: number, firstWide = wideFrom): string {
-  let [taken, used] = ['', 0];
+  let taken = '';
+  let used = 0;
   for (const character of text) {
     used += columnsOf(character, firstWide);
     if (used > columns) break;

@@ -62,7 +62,10 @@ function worker(render: Render = async () => ({ outcome: 'made' })) {
   const slow: string[] = [];
   const ends: JobEnd[] = [];
   const serving = {
-    ...{ pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 },
+    pictureConcurrency: 1,
+    videoConcurrency: 1,
+    slowConcurrency: 1,
+    graceSeconds: 0,
     render: async (request: RenditionRequest, _: AbortSignal, lane: Lane) => {
       ({ quick, slow })[lane].push(request.mediaKey);
       return render(request, lane);

@@ -66,7 +66,8 @@ test('the whole picture is a separate job', async () => {
 
 test('the share of a video that is transcoded can be read while a worker reports it', async () => {
   const film = { mediaKey: 'a-video', type: 'avi' } as const;
-  const [begun, proceed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const begun = Promise.withResolvers<void>();
+  const proceed = Promise.withResolvers<void>();
   worker(async (request, _, lane, onProgress) => {
     if (request.mediaKey !== 'a-video') return { outcome: 'made' };
     onProgress(lane === 'quick' ? 0.1 : 0.43);

@@ -2,10 +2,11 @@ import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
 import type { Rendered } from '@echodrop/media/outcomes';
 import { type RenditionSet, recipesOf } from '@echodrop/media/rendition-recipes';
 import { isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
-import type { EndReuse, QueueClient } from '@echodrop/queue/queue-client';
+import type { QueueClient } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';
 import { jobVersion, type QueueOptions } from '@echodrop/queue/queue-connection';
 import { QueueWorker } from '@echodrop/queue/queue-worker';
+import type { EndReuse } from '@echodrop/queue/replies';
 import type { SlowQueueOptions } from '@echodrop/queue/slow-queue';
 import { tooCostlyIfDeadly } from './probe.ts';
 

@@ -312,7 +312,8 @@ test('forgets a user, and reports a failure', async () => {
 });
 
 test('during a rotation both secrets are accepted, and a client sends the first', async () => {
-  const [older, newer] = [new Secret('an older secret'), new Secret('a newer secret')];
+  const older = new Secret('an older secret');
+  const newer = new Secret('a newer secret');
   const exchanging = addressOf(await listening(serverThatAccepts([newer, older])));
   for (const knows of [[older], [newer], [newer, older], [older, newer]] as const) {
     await using verifier = new VerificationClient({ address: exchanging, secret: knows, deadlineMs: patienceMs });

@@ -41,7 +41,8 @@ const [largestSide = 0, largestCrop = 0] = [longestSides[0], crops[0]];
  * side that fills a crop.
  */
 export function decodedSize(whole: Size): Size {
-  const [longest, shortest] = [Math.max(whole.width, whole.height), Math.min(whole.width, whole.height)];
+  const longest = Math.max(whole.width, whole.height);
+  const shortest = Math.min(whole.width, whole.height);
   const scale = Math.min(1, Math.max(largestSide / longest, largestCrop / shortest));
   return roundSize({ width: whole.width * scale, height: whole.height * scale });
 }

@@ -9,7 +9,8 @@ test.each([
   ['at once', () => undefined],
   ['later', () => new Promise<void>((resolve) => setImmediate(resolve))],
 ])('frees the memory of each chunk that is taken %s, if its source has no other reader', async (_, take) => {
-  const [taken, kept] = [[chunkOf(9), chunkOf(70_000)], chunkOf(9)];
+  const taken = [chunkOf(9), chunkOf(70_000)];
+  const kept = chunkOf(9);
   const shared = Buffer.from(new ArrayBuffer(20)).subarray(0, 10);
   let size = 0;
   await consumeSource(Readable.from([...taken, shared]), { freesChunks: true }, (chunk) => {

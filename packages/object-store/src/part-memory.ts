@@ -157,8 +157,11 @@ export class PartMemory {
     const grantedTo = (sender: string) => this.#grantedTo(sender);
     const waiting = [...this.#waiting.values()];
     const holder = findUploadToCrowdOut({
-      ...{ parts: this.#parts, waiting, next },
-      ...{ grantedTo, patienceMs: this.#patienceMs },
+      parts: this.#parts,
+      waiting,
+      next,
+      grantedTo,
+      patienceMs: this.#patienceMs,
     });
     const part = holder && this.#parts.get(holder);
     if (part) {
@@ -172,8 +175,12 @@ export class PartMemory {
   #next(holder: PartHolder): boolean {
     if (this.#freeBlocks + this.#freeLanes === 0) return false;
     const part = this.#parts.get(holder) ?? {
-      ...{ since: performance.now(), blocks: 0, hasLane: false },
-      ...{ fillingSince: undefined, isBeingSent: false, isCrowdedOut: false },
+      since: performance.now(),
+      blocks: 0,
+      hasLane: false,
+      fillingSince: undefined,
+      isBeingSent: false,
+      isCrowdedOut: false,
     };
     this.#parts.set(holder, part);
     const before = blocksOf(part);

@@ -130,7 +130,8 @@ describe.concurrent('a queue', () => {
     const data = await dataOf(queue, jobId);
     await add(queue, data, randomUUID());
     await add(other, data, jobId);
-    const [worker, otherWorker] = [recordingWorker(queue), recordingWorker(other)];
+    const worker = recordingWorker(queue);
+    const otherWorker = recordingWorker(other);
     expect(await reply).toBe('Q');
     await waitUntil('both jobs to end', async () => worker.ends.length === 2 && otherWorker.ends.length === 1);
     expect(worker.handled).toEqual(['q']);

@@ -9,7 +9,7 @@ import { JobProducer } from './job-producer.ts';
 import type { SealedReply } from './job-seals.ts';
 import { type JobState, JobWait } from './job-wait.ts';
 import { type JobData, openQueue, requireQueues, waitAtMost } from './queue-connection.ts';
-import type { End, WireEnd } from './replies.ts';
+import type { End, EndReuse, WireEnd } from './replies.ts';
 
 const keptSeconds = 60;
 
@@ -34,12 +34,6 @@ interface RequestOptions extends Partial<JobOptions> {
   readonly signal?: AbortSignal;
   /** Whether the job has the turn of one that no client waits for; default: no. */
   readonly isPatient?: boolean;
-}
-
-/** How long the end of a job is reused for later requests of the same job; then they run it again. Redis keeps the latest 10,000 ends. */
-export interface EndReuse<R> {
-  readonly seconds: (end: End<R>) => number;
-  readonly maxSeconds: number;
 }
 
 /** The jobs of a queue that no worker has begun. */

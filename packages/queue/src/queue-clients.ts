@@ -1,8 +1,9 @@
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { LRUCache } from 'lru-cache';
 import { ClientConnection } from './client-connection.ts';
-import { type Backlog, type EndReuse, QueueClient } from './queue-client.ts';
+import { type Backlog, QueueClient } from './queue-client.ts';
 import { type QueueOptions, requireQueues } from './queue-connection.ts';
+import type { EndReuse } from './replies.ts';
 
 const freshMs = 1000;
 

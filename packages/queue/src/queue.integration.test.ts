@@ -226,7 +226,8 @@ describe.concurrent('a queue', () => {
         return request.toUpperCase();
       },
     });
-    const [first, second] = [await readyClient(queue), await readyClient(queue)];
+    const first = await readyClient(queue);
+    const second = await readyClient(queue);
     const waiting = { deadlineMs: patienceMs, jobId: 'small-c0ffee' };
     const patient = [first.request('small', waiting), second.request('small', waiting)];
     await expect(second.request('small', { ...waiting, waitMs: 200 })).rejects.toThrow(QueueUnavailable);

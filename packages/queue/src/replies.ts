@@ -5,6 +5,12 @@ import { nodesOf, onEachNode, type RedisNode } from '@echodrop/service/redis/red
 /** The end of a job: its reply, or the message of its error. */
 export type End<R> = { readonly reply: R } | { readonly failure: string };
 
+/** How long the end of a job is reused for later requests of the same job; then they run it again. Redis keeps the latest 10,000 ends. */
+export interface EndReuse<R> {
+  readonly seconds: (end: End<R>) => number;
+  readonly maxSeconds: number;
+}
+
 /** An end in Redis, whose key `answer` is wire format. Only its seal proves that a worker wrote it. */
 export type WireEnd<R> = { readonly answer: R; readonly seal?: unknown } | { readonly failure: string };
 

@@ -4,7 +4,14 @@ import type { MediaRecord } from './media-record.ts';
 export function recordFields<UserId>(record: MediaRecord, userId: UserId) {
   const { id, text, url, width, height, size, type, timestamp, user } = record;
   return {
-    ...{ id, text, url, width, height, size, type, timestamp: uploadTimestamp(timestamp) },
+    id,
+    text,
+    url,
+    width,
+    height,
+    size,
+    type,
+    timestamp: uploadTimestamp(timestamp),
     user: { id: userId, screen_name: user.screenName },
   };
 }

@@ -11,10 +11,21 @@ import { xmlParsers } from './xml-parsers.fixture.ts';
 
 const id = '0aZ9bY8cX7';
 const record: StoredRecord = {
-  ...{ id, text: 'Tulips', alt: 'Red flowers', width: 4032, height: 3024, size: 123, type: 'jpg' },
-  ...{ timestamp: new Date('2026-11-21T11:36:34.567Z'), user: { id: 1059182745930317825n, screenName: 'mia' } },
-  ...{ mediaKey: '00112233445566778899aabbccddeeff', etag: '"d41d8cd9"', provider: 'https://a.example/verify' },
-  ...{ subject: '1059182745930317825', application: 'Birdsong', crc32: '0011aaff' },
+  id,
+  text: 'Tulips',
+  alt: 'Red flowers',
+  width: 4032,
+  height: 3024,
+  size: 123,
+  type: 'jpg',
+  timestamp: new Date('2026-11-21T11:36:34.567Z'),
+  user: { id: 1059182745930317825n, screenName: 'mia' },
+  mediaKey: '00112233445566778899aabbccddeeff',
+  etag: '"d41d8cd9"',
+  provider: 'https://a.example/verify',
+  subject: '1059182745930317825',
+  application: 'Birdsong',
+  crc32: '0011aaff',
 };
 const tombstone = { ...record, owner: 'f'.repeat(32), removed: { by: 'owner', at: record.timestamp } } as const;
 

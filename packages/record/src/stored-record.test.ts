@@ -70,22 +70,27 @@ test('reads records and tombstones of every version', async () => {
   const timestamp = new Date('2026-11-21T11:36:34.567Z');
   const mediaKey = '00112233445566778899aabbccddeeff';
   const record = {
-    ...{
-      id: '0aZ9bY8cX7',
-      text: 'Tulips & "größe" \u2028\u{1F337}',
-      width: 4032,
-      height: 3024,
-      size: 123456,
-      type: 'jpg',
-    },
-    ...{ etag: '5d41402abc4b2a76b9719d911017c592', application: 'Birdsong', mediaKey, timestamp },
-    ...{ provider: 'https://identity.example/verify.json', subject: '1059182745930317825' },
+    id: '0aZ9bY8cX7',
+    text: 'Tulips & "größe" \u2028\u{1F337}',
+    width: 4032,
+    height: 3024,
+    size: 123456,
+    type: 'jpg',
+    etag: '5d41402abc4b2a76b9719d911017c592',
+    application: 'Birdsong',
+    mediaKey,
+    timestamp,
+    provider: 'https://identity.example/verify.json',
+    subject: '1059182745930317825',
     user: { id: 1059182745930317825n, screenName: 'mia' },
   };
   expect(await kept('record-1.json')).toEqual(record);
   expect(await kept('record-1-alt.json')).toEqual({ ...record, alt: 'Red flowers' });
   expect(await kept('tombstone-1.json')).toEqual({
-    ...{ id: '0aZ9bY8cX7', mediaKey, owner: '6f5902ac237024bdd0c176cb93063dc4', timestamp },
+    id: '0aZ9bY8cX7',
+    mediaKey,
+    owner: '6f5902ac237024bdd0c176cb93063dc4',
+    timestamp,
     removed: { by: 'operator', at: new Date('2026-11-22T08:00:00Z') },
   });
   const names = ['record-1-alt.json', 'record-1.json', 'tombstone-1.json'];
@@ -158,8 +163,10 @@ test.each(Object.entries(maxTextLengths))('%s has at most %i UTF-16 units', (nam
 });
 
 test('the longest texts of writers are readable', () => {
-  const [text, alt] = ['\u0001'.repeat(64 * 1024), '\u{1F6A4}\r\n'.repeat(750)];
-  const [provider, subject] = [`https://a.example/${'a'.repeat(100_000)}`, '1'.repeat(60_000)];
+  const text = '\u0001'.repeat(64 * 1024);
+  const alt = '\u{1F6A4}\r\n'.repeat(750);
+  const provider = `https://a.example/${'a'.repeat(100_000)}`;
+  const subject = '1'.repeat(60_000);
   const user = { ...stored.user, screenName: 'm'.repeat(255) };
   const longest = { ...stored, text, alt, provider, subject, application: 'a'.repeat(100_000), user };
   const bytes = encodeStoredRecord(longest);

@@ -25,7 +25,8 @@ export const maxTextLengths = {
 } as const;
 
 /** The earliest and the latest time of a record, in milliseconds since 1970. Names of listing entries have 13 digits for it. */
-export const [minRecordTime, maxRecordTime] = [0, 9_999_999_999_999];
+export const minRecordTime = 0;
+export const maxRecordTime = 9_999_999_999_999;
 const time = z.iso
   .datetime()
   .transform((text) => new Date(text))

@@ -114,10 +114,14 @@ test.each([
 ] as const)('a reader that %s: %j, is closed: %s', (_, steps, isClosedEach) => {
   const resetAndDestroy = vi.fn(() => Object.assign(socket, { destroyed: true }));
   const socket = Object.assign(new EventEmitter(), {
-    ...{ bytesWritten: 1, writableLength: 1, destroyed: false, resetAndDestroy },
+    bytesWritten: 1,
+    writableLength: 1,
+    destroyed: false,
+    resetAndDestroy,
   });
   const response = Object.assign(new EventEmitter(), {
-    ...{ writableLength: 1, getMaxListeners: () => 10 },
+    writableLength: 1,
+    getMaxListeners: () => 10,
     setMaxListeners: () => response,
   });
   metrics = new Metrics('site');

@@ -119,7 +119,8 @@ export function limitResponses(app: RequestListener, metrics: Metrics, log: Log)
     connection.unfinished += 1;
     connection.hasRequest = true;
     checks ??= setInterval(check, checkMs).unref();
-    const [now, sent] = [performance.now(), sentBytes(socket)];
+    const now = performance.now();
+    const sent = sentBytes(socket);
     const pace = { pacedUntil: now + minuteMs, sentAtPace: sent };
     running.set(response, { request, response, startedAt: now, sentAtStart: sent, ...pace });
     // Node warns beyond ten listeners, and a streamed response already has ten.

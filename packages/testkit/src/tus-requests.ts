@@ -54,8 +54,11 @@ export function patchTus(
 /** Sends a piece with a larger Content-Length, and closes the connection. */
 export async function patchAndCut({ gateway: origin, provider }: Target, path: string, offset: number, piece: Buffer) {
   const headers = {
-    ...{ ...echoHeaders({ provider }), 'Tus-Resumable': '1.0.0', 'Upload-Offset': `${offset}` },
-    ...{ 'Content-Type': 'application/offset+octet-stream', 'Content-Length': piece.length + 1 },
+    ...echoHeaders({ provider }),
+    'Tus-Resumable': '1.0.0',
+    'Upload-Offset': `${offset}`,
+    'Content-Type': 'application/offset+octet-stream',
+    'Content-Length': piece.length + 1,
   };
   const request = send(new URL(path, origin), { method: 'PATCH', headers, agent: false }).on('error', () => {});
   await new Promise<void>((resolve) => request.write(piece, () => resolve()));

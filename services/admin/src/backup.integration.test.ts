@@ -117,7 +117,8 @@ async function expectBackup(from: Place, to: Place, copy: Copy, ...options: stri
   const { exitCode, stdout } = await repair(to, ...options);
   expect(stdout).toMatch(/Checked \d+ records: \d+ orphans, 0 faults\.$/);
   expect(exitCode).toBe(0);
-  const [after, remaining] = [new Set(await publishedIds(to.store)), new Set(await publishedIds(from.store))];
+  const after = new Set(await publishedIds(to.store));
+  const remaining = new Set(await publishedIds(from.store));
   expect(before.filter((id) => remaining.has(id) && !after.has(id))).toEqual([]);
   expect(after).toContain(large.id);
 }
@@ -134,10 +135,12 @@ function copyLikeRclone(from: ObjectStore, to: ObjectStore): Copy {
 }
 
 test('rsync or cp backs up a folder while uploads run', async () => {
-  const [from, to] = [await folderPlace(), await folderPlace()];
+  const from = await folderPlace();
+  const to = await folderPlace();
   const hasRsync = !(await execa('rsync', ['--version'], { reject: false })).failed;
   await expectBackup(from, to, async (prefix, { onlyExisting } = { onlyExisting: false }) => {
-    const [source, target] = [join(from.folder, 'objects', prefix), join(to.folder, 'objects', prefix)];
+    const source = join(from.folder, 'objects', prefix);
+    const target = join(to.folder, 'objects', prefix);
     const existing = onlyExisting ? ['--existing'] : [];
     // Concurrent removals make rsync exit with 24 and cp with 1.
     const copied = hasRsync
@@ -165,7 +168,9 @@ describeWithMinio('with MinIO', {}, (startMinio) => {
   }
 
   test('backs up a bucket to another, and to a folder and back, while uploads run', async () => {
-    const [from, folder, to] = [await bucketPlace(), await folderPlace(), await bucketPlace()];
+    const from = await bucketPlace();
+    const folder = await folderPlace();
+    const to = await bucketPlace();
     await expectBackup(from, folder, copyLikeRclone(from.store, folder.store), '--moved');
     const tags = await runCommand(['verify-store'], folder.settings);
     expect([tags.exitCode, tags.stdout]).toEqual([1, expect.stringContaining('use --moved')]);

@@ -30,7 +30,8 @@ export async function unblockUploads(store: ObjectStore, target: Blockable, audi
 
 /** Describes each block in a line. @throws StoreUnavailable; CommandFailed at the end if one is unreadable */
 export async function* listBlocks(store: ObjectStore): AsyncGenerator<string> {
-  let [count, unreadable] = [0, 0];
+  let count = 0;
+  let unreadable = 0;
   for await (const { key, found } of readBlocks(store)) {
     count += 1;
     if (!(found instanceof UnreadableBlock)) yield `${found.since.toISOString()}  ${describe(found)}`;

@@ -148,7 +148,9 @@ describe('hand-over asks the verifier', () => {
   const old = 'https://old.example/verify';
   const run = (args: readonly string[], more: Record<string, string> = {}) =>
     runCommand(['hand-over', ...args], {
-      ...{ ...env, OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: join(env['DATA_DIR'] ?? '', 'other-store') },
+      ...env,
+      OBJECT_STORE: 'filesystem',
+      OBJECT_STORE_DIR: join(env['DATA_DIR'] ?? '', 'other-store'),
       ...more,
     });
 

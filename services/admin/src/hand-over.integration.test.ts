@@ -36,8 +36,15 @@ const subject = '12345';
 function beginResumable(store: ObjectStore): Promise<ResumableUpload> {
   const mediaKey = newMediaKey();
   return createResumable(store, newMediaKey(), {
-    ...{ provider: from, subject, application: 'test', message: '', metadata: '', head: '', mediaKey },
-    ...{ expires: new Date(Date.now() + 3_600_000), isPublished: false },
+    provider: from,
+    subject,
+    application: 'test',
+    message: '',
+    metadata: '',
+    head: '',
+    mediaKey,
+    expires: new Date(Date.now() + 3_600_000),
+    isPublished: false,
     write: newStagedWrite(mediaObjectKey(mediaKey), 'a/b'),
   });
 }
@@ -47,10 +54,8 @@ function handsOver(settings: () => Record<string, string>, store: () => ObjectSt
   const run = (...args: string[]) => runCommand(['hand-over', from, to, ...args], settings());
 
   test('counts, and with --yes hands over uploads, unfinished uploads and blocks', async () => {
-    const [first, second] = [
-      await publishSample(store(), { provider: from, user: { id: 2n ** 63n, screenName: 'ada' } }),
-      await publishSample(store(), { provider: from, subject: 'b' }),
-    ];
+    const first = await publishSample(store(), { provider: from, user: { id: 2n ** 63n, screenName: 'ada' } });
+    const second = await publishSample(store(), { provider: from, subject: 'b' });
     const deleted = await publishSample(store(), { provider: from });
     await removeMedia(store(), deleted, { by: 'owner', at: new Date() });
     const other = await publishSample(store(), { provider: 'https://third.example/verify' });

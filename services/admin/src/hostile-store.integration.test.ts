@@ -63,7 +63,12 @@ function survivesHostileStore(
     const mediaKey = newMediaKey();
     await createResumable(store, unfinished, {
       ...owner,
-      ...{ application: 'test', message: 'a', metadata: 'key YQ==', mediaKey, head: '', isPublished: false },
+      application: 'test',
+      message: 'a',
+      metadata: 'key YQ==',
+      mediaKey,
+      head: '',
+      isPublished: false,
       expires: new Date(Date.now() + 3_600_000),
       write: newStagedWrite(mediaObjectKey(mediaKey), 'a/b'),
     });

@@ -43,16 +43,15 @@ test.each(commands)('Ctrl-C, which arrives twice, at %s: "%s"', async (held, lin
     cwd: join(import.meta.dirname, '../../..'),
     env: {
       ...process.env,
-      ...{
-        OBJECT_STORE: 's3',
-        S3_ENDPOINT: peer.origin,
-        S3_BUCKET: 'echodrop',
-        S3_ACCESS_KEY: 'key',
-        S3_SECRET_KEY: 'secret',
-      },
+      OBJECT_STORE: 's3',
+      S3_ENDPOINT: peer.origin,
+      S3_BUCKET: 'echodrop',
+      S3_ACCESS_KEY: 'key',
+      S3_SECRET_KEY: 'secret',
     },
     // A group of its own, like a command of a terminal.
-    ...{ detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = Promise.all([text(command.stdout), text(command.stderr)]);
   const exited = once(command, 'exit');

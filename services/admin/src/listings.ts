@@ -18,7 +18,9 @@ interface Page {
 export async function* listUploads(store: ObjectStore, { owner, after, limit }: Page): AsyncGenerator<string> {
   const unreadable: string[] = [];
   const { records, next } = await listNewest(store, {
-    ...{ owner: owner && ownerHash(owner), after, limit },
+    owner: owner && ownerHash(owner),
+    after,
+    limit,
     unreadable: (id, error) => unreadable.push(`${id}: ${describeUnreadable(id, error)}`),
   });
   yield* records.length === 0 ? ['No uploads.'] : alignColumns([columns, ...records.map(rowOf)]);
@@ -31,7 +33,8 @@ const columns = ['published', 'id', 'type', 'bytes', 'user', 'provider', 'subjec
 
 function rowOf({ id, timestamp, type, size, application, text, user, provider, subject }: StoredRecord): string[] {
   const names = [provider, subject, application].map(quoteName);
-  const [screenName, caption] = [quoteForTerminal(user.screenName), quoteForTerminal(text)];
+  const screenName = quoteForTerminal(user.screenName);
+  const caption = quoteForTerminal(text);
   return [timestamp.toISOString(), id, type, String(size), screenName, ...names, caption];
 }
 

@@ -87,7 +87,8 @@ export function reportProgress(
 /** The part that a list of `prefix` begins; undefined if it is not a part, such as a list that merges with the current one. */
 function begin(stages: Stages, part: Part | undefined, prefix: string, { after, limit }: Page): Part | undefined {
   if (limit < maxListLength) return undefined;
-  const [inStage, next] = [part?.stage ?? -1, (part?.index ?? -1) + 1];
+  const inStage = part?.stage ?? -1;
+  const next = (part?.index ?? -1) + 1;
   const later = stages.findIndex(([first], stage) => stage > inStage && first === prefix);
   const place =
     part && stages[inStage]?.[next] === prefix
@@ -95,9 +96,15 @@ function begin(stages: Stages, part: Part | undefined, prefix: string, { after, 
       : later >= 0 && { stage: later, index: 0 };
   if (!place) return undefined;
   return {
-    ...{ prefix, ...place, number: (part?.number ?? 0) + 1 },
-    ...{ since: performance.now(), start: positionOf(prefix, after ?? prefix) },
-    ...{ keys: 0, last: undefined, isFinished: false, isReported: false },
+    prefix,
+    ...place,
+    number: (part?.number ?? 0) + 1,
+    since: performance.now(),
+    start: positionOf(prefix, after ?? prefix),
+    keys: 0,
+    last: undefined,
+    isFinished: false,
+    isReported: false,
   };
 }
 

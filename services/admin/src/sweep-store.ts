@@ -88,8 +88,10 @@ export async function* sweepPeriodically(
 
 function describeReport({ kinds, listings }: SweepReport, dryRun: boolean, isComplete: boolean): string[] {
   const names = {
-    ...{ media: 'orphaned media', renditions: 'orphaned renditions' },
-    ...{ uploads: 'incomplete multipart uploads', resumable: 'expired resumable uploads' },
+    media: 'orphaned media',
+    renditions: 'orphaned renditions',
+    uploads: 'incomplete multipart uploads',
+    resumable: 'expired resumable uploads',
   };
   const lines = sweptKinds.map((kind) => {
     const { found, removed, bytes } = kinds[kind];

@@ -136,7 +136,8 @@ describeWithMinio('store-test', {}, (start) => {
 });
 
 async function enableVersions({ endpoint, region, bucket, ...keys }: RunningMinio): Promise<void> {
-  const [accessKey, secretKey] = [new Secret(keys.accessKey), new Secret(keys.secretKey)];
+  const accessKey = new Secret(keys.accessKey);
+  const secretKey = new Secret(keys.secretKey);
   const signer = new S3Signer({ host: new URL(endpoint).host, region, accessKey, secretKey });
   const headers = signer.sign('PUT', `/${bucket}`, 'versioning=', {});
   const body = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';

@@ -41,10 +41,8 @@ function auditOf({ stderr }: { stderr: string }) {
 }
 
 async function publishThree() {
-  const [first, second] = [
-    await publishSample(dataDir.store, { timestamp: at(1) }),
-    await publishSample(dataDir.store, { timestamp: at(2), ...bob }),
-  ];
+  const first = await publishSample(dataDir.store, { timestamp: at(1) });
+  const second = await publishSample(dataDir.store, { timestamp: at(2), ...bob });
   return [first, second, await publishSample(dataDir.store, { timestamp: at(3) })] as const;
 }
 
@@ -190,7 +188,8 @@ test('purge deletes unfinished uploads of the user, and the states of published 
   const subject = '77';
   const { id: mediaId } = await publishSample(store, { subject });
   const create = async (more: { subject: string; mediaId?: string }) => {
-    const [id, mediaKey] = [newMediaKey(), newMediaKey()];
+    const id = newMediaKey();
+    const mediaKey = newMediaKey();
     // Complete, but its publication failed.
     await store.put(mediaObjectKey(mediaKey), Readable.from([Buffer.from('media')]));
     const texts = { application: 'app', message: 'unfinished', metadata: '', head: '' };

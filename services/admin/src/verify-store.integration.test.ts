@@ -235,10 +235,8 @@ test('an interrupted check prints a cursor, and the next check reports the rest'
 
 test('--bytes finds changed bytes of the same size and time', async () => {
   const md5 = 'af0f64b5d2cb2bf4bf0f4d7ac1e7f0b0';
-  const [spoiled, whole] = [
-    await publishSample(dataDir.store, { etag: md5 }),
-    await publishSample(dataDir.store, { etag: '?' }),
-  ];
+  const spoiled = await publishSample(dataDir.store, { etag: md5 });
+  const whole = await publishSample(dataDir.store, { etag: '?' });
   await put(recordKey(whole.id), encodeStoredRecord({ ...whole, etag: '62933a2951ef01f4eafd9bdf4d3cd2f0' }));
   expect((await verify('--moved')).exitCode).toBe(0);
   const { lines } = await verify('--moved', '--bytes');

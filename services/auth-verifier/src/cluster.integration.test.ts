@@ -5,7 +5,8 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { echo, Replica } from './replica.fixture.ts';
 
-const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
+const older = new Secret('an older secret!');
+const newer = new Secret('a newer secret!!');
 
 test('verifiers share verdicts and forgotten users on a cluster, even during a key rotation', async () => {
   await using set = await startClusterSet();

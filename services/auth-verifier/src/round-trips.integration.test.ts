@@ -59,7 +59,8 @@ async function watchCommands(): Promise<() => Promise<string[]>> {
   };
 }
 
-const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
+const older = new Secret('an older secret!');
+const newer = new Secret('a newer secret!!');
 
 test.each([
   ['', [newer], 2, 1],
@@ -97,7 +98,8 @@ test('a verified caller does not wait for the cache; a repeat does, without a se
 });
 
 test('shutdown waits for pending cache writes', async () => {
-  const [one, other] = [await replica(), await replica()];
+  const one = await replica();
+  const other = await replica();
   standIn.behaviour = async (socket) => {
     await redis.freeze();
     mia(socket);

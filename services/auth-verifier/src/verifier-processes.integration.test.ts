@@ -44,7 +44,8 @@ test('a user forgotten in one process is queried again by another', async () => 
 });
 
 test('rotates both secrets without extra queries or errors', async () => {
-  const [older, newer] = ['an older secret!', 'a newer secret!!'];
+  const older = 'an older secret!';
+  const newer = 'a newer secret!!';
   const steps = [older, `${older},${newer}`, `${newer},${older}`, newer];
   const processes = await Promise.all(
     steps.map((both, step) => verifier({ CACHE_KEY_SECRET: both, VERIFIER_SECRET: both }, step < 2 ? older : newer)),

@@ -8,7 +8,8 @@ const { commandTimeout = Number.POSITIVE_INFINITY } = failFast;
 // Its four commands to a hanging cache (services/auth-verifier/src/config.test.ts).
 const verifierMs = 2000;
 // The user's rate and the key's; the backlog of the probes, and the job.
-const [rateCommands, queueCommands] = [2, 2];
+const rateCommands = 2;
+const queueCommands = 2;
 
 test.each([
   ['Redis', 8000, verifierMs + rateCommands * limitsTimeoutMs + queueCommands * commandTimeout],

@@ -84,13 +84,16 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
     },
     {
       rates: new UploadRates(limitsRedis, perMinute, events),
-      ...{ probes, probeTimeoutMs },
+      probes,
+      probeTimeoutMs,
       blocks,
       onRefused: events.admissionRefused,
     },
   );
   const uploads = {
-    ...{ admission, verifier, forms },
+    admission,
+    verifier,
+    forms,
     publisher: new OncePublisher(publisher, claims),
     apiKeys: new ApiKeys(config.API_KEYS, config.WEB_UPLOAD_API_KEY),
   };
@@ -98,7 +101,8 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
     uploads,
     resumable: {
       ...uploads,
-      ...{ store, events },
+      store,
+      events,
       records: publisher,
       expiryMs: config.RESUMABLE_EXPIRY_HOURS * hourMs,
       lastStates: new LRUCache({ max: 10_000 }),
@@ -107,7 +111,10 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
       publicUpload: config.PUBLIC_UPLOAD_URL,
     },
     ownUploads: {
-      ...{ admission, verifier, store, compatibility: config.CLIENT_COMPATIBILITY },
+      admission,
+      verifier,
+      store,
+      compatibility: config.CLIENT_COMPATIBILITY,
       events: createOwnUploadEvents(log, metrics),
     },
     events,

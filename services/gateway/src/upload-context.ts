@@ -80,7 +80,9 @@ export function createUploadContext(
   const isWaiting = request.headers.expect !== undefined && request.httpVersion !== '1.0';
   const context: UploadContext = {
     ...createRequestContext(request, response),
-    ...{ request, version, format },
+    request,
+    version,
+    format,
     sendContinue: () => isWaiting && response.writeContinue(),
     log: {},
     startedAt: performance.now(),

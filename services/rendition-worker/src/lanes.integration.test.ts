@@ -272,7 +272,8 @@ test('reports how much of a transcoding is done', async () => {
 });
 
 test('makes media too costly that killed its workers twice', async () => {
-  const [once, twice] = [await uploaded(picture), await uploaded(picture)];
+  const once = await uploaded(picture);
+  const twice = await uploaded(picture);
   const die = (mediaKey: string) => endFailedJob({ mediaKey, ...photo }, true, { store, tools: 'these', events });
   for (const mediaKey of [once, twice, twice]) await die(mediaKey);
   expect(await make(once, photo)).toEqual(made);

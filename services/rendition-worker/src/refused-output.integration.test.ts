@@ -41,8 +41,12 @@ async function renderWith(script: string, present: readonly Recipe[]) {
 
   const metrics = new Metrics('rendition-worker');
   const rendering = {
-    ...{ store, scratchDir: await newFolder(), maxPixels: 1_000_000, typesOff: new Set<never>() },
-    ...{ limits: laneLimits.slow, tools: 'tools' },
+    store,
+    scratchDir: await newFolder(),
+    maxPixels: 1_000_000,
+    typesOff: new Set<never>(),
+    limits: laneLimits.slow,
+    tools: 'tools',
     events: createRenditionEvents(createLog('test', 'silent'), metrics),
   };
   const reply = await render({ mediaKey, type: 'mp4', set: 'film' }, patientSignal(), rendering);

@@ -168,7 +168,8 @@ test('counts media without any picture or without its video, but none that is sh
     );
     return Number(series.exec(metrics)?.[1]);
   };
-  const [pictures, videos] = [await count('picture'), await count('video')];
+  const pictures = await count('picture');
+  const videos = await count('video');
   const cut = (await sampleVideo('avi', { width: 320, height: 240 })).subarray(0, 6000);
   await make(await upload(notAPhoto), 'jpg', 'pictures');
   await make(await upload(notAPhoto), 'jpg', 'whole');

@@ -53,13 +53,16 @@ for (let seed = 7; seed < 7 + uploads; seed += 1) {
   });
 }
 const video = await publish(await pan(await landscape(5, { width: 1920, height: 1200 })), {
-  ...{ type: 'mp4', width: 1280, height: 720 },
+  type: 'mp4',
+  width: 1280,
+  height: 720,
   text: 'Ten seconds of not much happening. That was the idea.',
   timestamp: new Date('2026-11-20T15:48:00Z'),
 });
 const picture = await landscape(2, { width: 1600, height: 1067 });
 const photo = await publish(picture, {
-  ...{ width: 1600, height: 1067 },
+  width: 1600,
+  height: 1067,
   text: 'Up at five, and the mountains were already there.\nThe way up: https://hills.example/routes/12',
 });
 const record = await findRecord(store, photo);
@@ -68,7 +71,10 @@ if (!record || isTombstone(record)) throw new Error('the photo has no record');
 await shown(`${video}.mp4`);
 const session = {
   provider: 'https://id.example/api/v1/accounts/verify_credentials',
-  ...{ providerName: 'Hills', token: 'a token', name: 'Mira', tab: 'signed-in' },
+  providerName: 'Hills',
+  token: 'a token',
+  name: 'Mira',
+  tab: 'signed-in',
 };
 const own = {
   media: [

@@ -21,9 +21,15 @@ export async function serveSite(
   { store, make, videoProgress = async () => undefined, trustedProxies = [] }: Options,
 ): Promise<string> {
   const app = siteApp({
-    ...{ store, memory: new ReadMemory(), renditions: { make, videoProgress }, trustedProxies },
+    store,
+    memory: new ReadMemory(),
+    renditions: { make, videoProgress },
+    trustedProxies,
     events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')),
-    ...{ publicSite: 'https://pics.example', name: 'Pictures', robots: 'noindex', hasOembedDiscovery: false },
+    publicSite: 'https://pics.example',
+    name: 'Pictures',
+    robots: 'noindex',
+    hasOembedDiscovery: false,
   });
   return resources.use(await listen(createServer(app))).origin;
 }

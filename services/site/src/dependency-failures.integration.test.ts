@@ -83,7 +83,9 @@ describeWithMinio('without the store', { stoppable: true }, (startMinio) => {
     stack = resources.use(await startStack({ services: ['site', 'rendition-worker'], settings: minio.settings }));
     const { endpoint, region, bucket, accessKey, secretKey } = minio;
     await using store = s3ObjectStore({
-      ...{ endpoint, region, bucket },
+      endpoint,
+      region,
+      bucket,
       accessKey: new Secret(accessKey),
       secretKey: new Secret(secretKey),
     });

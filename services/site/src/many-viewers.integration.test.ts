@@ -20,7 +20,8 @@ test('500 concurrent viewers of a new photo share a job and do not delay others'
     settings: { OBJECT_STORE_DIR: folder.path },
   });
   const photo = await samplePhoto('jpg', { width: 640, height: 480 });
-  const [seen, fresh] = [await publishSample(store, photo), await publishSample(store, photo)];
+  const seen = await publishSample(store, photo);
+  const fresh = await publishSample(store, photo);
   await expect.poll(() => view(`/${seen}/large.jpg`)).toBe(200);
   await expect.poll(jobs).toBe(1);
   const siteCpu = () => cpuSeconds(stack.services.site.pid);

@@ -45,7 +45,9 @@ await describeWithBrowser('captions and alternative texts that look like scripts
     return publishSample(store, photo, {
       mediaKey,
       text,
-      ...{ alt, subject, provider },
+      alt,
+      subject,
+      provider,
       user: { id: 1n, screenName: screenName ?? '' },
     });
   }

@@ -184,7 +184,8 @@ test('skips and reports a record of an unknown type', async () => {
 
 test('a removed upload is not on the page of its user', async () => {
   const owner = { provider, subject: 'mallory' };
-  const [kept, removed] = [await publishPhoto('jpg', owner), await publishPhoto('jpg', owner)];
+  const kept = await publishPhoto('jpg', owner);
+  const removed = await publishPhoto('jpg', owner);
   const record = await findRecord(store, removed);
   if (!record || isTombstone(record)) expect.fail('no record');
   await removeMedia(store, record, { by: 'owner', at: new Date() });

@@ -113,7 +113,8 @@ test.each(['jpg', 'webp'] as const)(
 test.each(['jpg', 'webp'] as const)(
   'a removed %s is gone at every address once nothing of it is remembered',
   async (type) => {
-    const [{ id }, { id: other }] = [await publish(type), await publish()];
+    const { id } = await publish(type);
+    const { id: other } = await publish();
     const paths = addressesOf(id, type);
     // The last moment before the removal.
     for (const path of [...paths, `/by/${ownerHash(owner)}`]) await statusOf(path);
@@ -257,7 +258,8 @@ test('a picture that was replaced is read again', async () => {
 });
 
 test('a proxy may cache complete pages and small pictures, and nothing else', async () => {
-  const [{ id, mediaKey }, { id: removed }] = [await publish(), await publish()];
+  const { id, mediaKey } = await publish();
+  const { id: removed } = await publish();
   const pending = await publishSample(store, Buffer.from('media'), { ...size, type: 'mp4', timestamp: new Date() });
   make = () => Promise.reject(new QueueUnavailable('timed out waiting for reply'));
   await store.put(renditionKey(mediaKey, fullRecipe('jpg')), Readable.from([Buffer.alloc(maxSmallBytes + 1)]));

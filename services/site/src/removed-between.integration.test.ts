@@ -120,7 +120,8 @@ test.each(addresses)('an upload that is removed while a reader waits is gone: %s
 
 test('the page of a user omits an upload that is removed meanwhile', async () => {
   const owner = { provider: 'https://id.example/verify', subject: 'ada' };
-  const [kept, removed] = [await publish(owner), await publishSample(store, Buffer.from('media'), owner)];
+  const kept = await publish(owner);
+  const removed = await publishSample(store, Buffer.from('media'), owner);
   make = async () => {
     await remove(removed);
     throw new QueueUnavailable('the media was removed');

@@ -145,8 +145,11 @@ test('every site may frame the player, which contains only the video and the abu
   const { elements } = readHtml(await response.text(), stack.site);
   const [video] = elements.filter(({ name }) => name === 'video');
   expect(video?.attributes).toMatchObject({
-    ...{ controls: '', playsinline: '', preload: 'metadata' },
-    ...{ 'aria-label': '"Surf" <b>', poster: `/${id}/large.jpg` },
+    controls: '',
+    playsinline: '',
+    preload: 'metadata',
+    'aria-label': '"Surf" <b>',
+    poster: `/${id}/large.jpg`,
   });
   expect(elements.filter(({ name }) => /^(script|style|b|img)$/.test(name))).toEqual([]);
 

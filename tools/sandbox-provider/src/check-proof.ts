@@ -81,6 +81,7 @@ function readParameters(authorization: string, url: URL): Readonly<Record<string
 }
 
 function isEqual(expected: string, given: string): boolean {
-  const [a, b] = [Buffer.from(expected), Buffer.from(given)];
+  const a = Buffer.from(expected);
+  const b = Buffer.from(given);
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -41,7 +41,8 @@ export async function measureExpensiveVideos({ figures, samples }: Bench): Promi
     ['photo', photo, 'large-'],
     ['short video', short, 'film-'],
   ] as const) {
-    const [alone, beside]: [number[], number[]] = [[], []];
+    const alone = [];
+    const beside = [];
     // The first try compiles code and reads from the disk.
     for (let n = 0; n <= tries; n += 1) {
       await signalTool(crowded, 'SIGSTOP');
@@ -49,7 +50,8 @@ export async function measureExpensiveVideos({ figures, samples }: Bench): Promi
       await signalTool(crowded, 'SIGCONT');
       beside.push(await readyAfter(crowded, media, rendition));
     }
-    const [usual, ms] = [medianOf(alone.slice(1)), medianOf(beside.slice(1))];
+    const usual = medianOf(alone.slice(1));
+    const ms = medianOf(beside.slice(1));
     figures.add('ready with nothing waiting', { system, variant, unit: 'ms' }, usual);
     figures.add(`ready beside ${expensiveVideos} expensive videos`, { system, variant, unit: 'ms' }, ms);
     figures.add('ready beside expensive videos / alone', { system, variant, unit: '' }, ms / usual);

@@ -72,10 +72,8 @@ async function measureKind(
 
 async function measurePages(stored: Stored, rounds: number, add: (ratio: number) => void): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
-    const [large, small] = [
-      await run(stored, { work: 'pages', owner: { provider, subject: 'large' } }),
-      await run(stored, { work: 'pages', owner: { provider, subject: 'small' } }),
-    ];
+    const large = await run(stored, { work: 'pages', owner: { provider, subject: 'large' } });
+    const small = await run(stored, { work: 'pages', owner: { provider, subject: 'small' } });
     add(large.cpuMs / small.cpuMs);
   }
 }
@@ -89,7 +87,8 @@ async function run({ store, cpuMs }: Stored, request: Pick<WorkRequest, 'work' |
 
 /** One owner has a quarter of the uploads, one has 100, and each other has up to 300. */
 function ownersOf(uploads: number): Uploads[] {
-  const [large, small] = [Math.floor(uploads / 4), Math.min(100, uploads)];
+  const large = Math.floor(uploads / 4);
+  const small = Math.min(100, uploads);
   const owners = [
     { provider, subject: 'large', count: large },
     { provider, subject: 'small', count: small },

@@ -36,7 +36,8 @@ export async function sendInTurn(
 /** Adds what an upload costs each system, and the ratios of Echodrop's costs to those of its peers. */
 export function addCosts({ figures }: Bench, variant: string, batches: ReadonlyMap<System, Batch>): void {
   const costs = new Map([...batches].map(([{ name }, batch]) => [name, totalOf(batch)]));
-  const [naive, passThrough] = [costs.get('naive') ?? 0, costs.get('pass-through') ?? 0];
+  const naive = costs.get('naive') ?? 0;
+  const passThrough = costs.get('pass-through') ?? 0;
   for (const [{ kind, name: system }, batch] of batches) {
     const labels = { system, variant };
     for (const [service, ms] of Object.entries(batch.cpuMs))

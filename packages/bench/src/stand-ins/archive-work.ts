@@ -58,7 +58,8 @@ const works = {
 const { folder, minio, work, owner } = JSON.parse(process.argv[2] ?? '') as WorkRequest;
 await using store = folder === undefined ? openMinio(minio) : new FilesystemObjectStore(folder);
 if (work === 'pages') for (let page = 0; page < warmUpPages; page += 1) await readPage(store, owner);
-const [began, used] = [performance.now(), process.cpuUsage()];
+const began = performance.now();
+const used = process.cpuUsage();
 await works[work](store, owner);
 const { user, system } = process.cpuUsage(used);
 const cost: WorkCost = {

@@ -81,7 +81,8 @@ export function getObject({ method, headers: { range } }: IncomingMessage, { buc
   const headers = { ETag: `"${etag}"`, 'Last-Modified': new Date().toUTCString() };
   if (method === 'HEAD') return { status: 200, headers: { ...headers, 'Content-Length': size } };
   const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? [];
-  const [start, end] = [Number(from ?? 0), Math.min(to ? Number(to) + 1 : size, size)];
+  const start = Number(from ?? 0);
+  const end = Math.min(to ? Number(to) + 1 : size, size);
   if (from !== undefined && start >= size) return refusal(416, 'InvalidRange');
   const body = bucket.read(parts, start, end);
   if (!body) return refusal(500, 'NotKept');

@@ -22,7 +22,8 @@ export function refusal(status: number, code: string): Reply {
 export function listBucket(bucket: Bucket, query: URLSearchParams): string {
   if (query.has('uploads'))
     return '<ListMultipartUploadsResult><IsTruncated>false</IsTruncated></ListMultipartUploadsResult>';
-  const [prefix, after] = [query.get('prefix') ?? '', query.get('start-after') ?? ''];
+  const prefix = query.get('prefix') ?? '';
+  const after = query.get('start-after') ?? '';
   const most = Number(query.get('max-keys') ?? 1000);
   const keys = [...bucket.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
   const contents = keys.slice(0, most).map((key) => describe(key, bucket));

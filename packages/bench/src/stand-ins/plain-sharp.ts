@@ -51,7 +51,8 @@ async function makePicture(path: string, { crop, longest, quality, format }: Pic
 
 // Two runs of ffmpeg.
 async function makeVideo(path: string): Promise<void> {
-  const [video, still] = [`${path}.plain.mp4`, `${path}.plain.png`];
+  const video = `${path}.plain.mp4`;
+  const still = `${path}.plain.png`;
   const input = ['-nostdin', '-y', '-v', 'error', '-threads', '4', '-i', path];
   const copied = ['-c:v', 'copy', '-bsf:v', 'filter_units=pass_types=1|5|7|8|13,h264_metadata'];
   const sound = ['-c:a', 'aac', '-b:a', '192k', '-ac', '2'];

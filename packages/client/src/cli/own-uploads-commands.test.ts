@@ -36,9 +36,11 @@ test('on a terminal, the command for the next page is rows that a shell joins, a
 
 test('a caption in a list is quoted and cut, and no field has gaps', async () => {
   await using service = await startFakeService();
-  const [gap, line] = ['\u00a0\u2003\u2800'.repeat(20), '4AaBXzv6nZ  2026-01-01T00:00:00Z'];
+  const gap = '\u00a0\u2003\u2800'.repeat(20);
+  const line = '4AaBXzv6nZ  2026-01-01T00:00:00Z';
   const text = `Lunch"${gap}${line}${'x'.repeat(200)}`;
-  const [id, type] = [`a${gap}${line}`, `jpg${gap}${line}`];
+  const id = `a${gap}${line}`;
+  const type = `jpg${gap}${line}`;
   const record = { ...someRecord, id, type, text, url: 'https://site.example/a' };
   service.responses = [respond(200, recordsToJson({ records: [record] }))];
   const named = ['--url', service.address, '--provider', 'https://social.example/verify', '--allow-http'];

@@ -11,7 +11,8 @@ function bars() {
   const terminal = () =>
     Object.assign(new PassThrough().resume(), { isTTY: true, columns: 80, rows: 24, cursorTo() {} });
   const moves = { moveCursor() {}, clearLine() {}, clearScreenDown() {} };
-  const [stdout, stderr] = [terminal(), Object.assign(terminal(), moves)];
+  const stdout = terminal();
+  const stderr = Object.assign(terminal(), moves);
   return createBars({ env: {}, cwd: '/', stdin: new PassThrough(), stdout, stderr });
 }
 

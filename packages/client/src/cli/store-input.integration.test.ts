@@ -17,7 +17,9 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
       ECHODROP_BEARER: 'token',
     };
     const command = execa(process.execPath, [join(import.meta.dirname, 'main.ts'), 'upload', '-'], {
-      ...{ env, reject: false, timeout: patienceMs },
+      env,
+      reject: false,
+      timeout: patienceMs,
     });
     command.stdin.write('the first bytes');
     await expect.poll(() => readdir(folder.path)).toHaveLength(1);

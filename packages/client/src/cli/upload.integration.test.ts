@@ -120,7 +120,9 @@ test('the library, too, leaves one record after a lost response', async () => {
   const before = await records();
   fates = ['lost'];
   const client = new EchodropClient({
-    ...{ service: proxy.endpoint, apiKey: sandbox.apiKey, provider: stack.provider },
+    service: proxy.endpoint,
+    apiKey: sandbox.apiKey,
+    provider: stack.provider,
     credentials: {
       consumerKey: sandbox.consumer.key,
       consumerSecret: sandbox.consumer.secret,
@@ -175,9 +177,12 @@ test('a rerun sends nothing; with --again, another caption or another account it
     expect((await echodrop(['upload', name, ...more])).stdout).not.toBe(stdout);
   const { ECHODROP_BEARER: _, ...others } = environment();
   const env = {
-    ...{ ...others, ECHODROP_PROVIDER: stack.provider },
-    ...{ ECHODROP_CONSUMER_KEY: sandbox.consumer.key, ECHODROP_CONSUMER_SECRET: sandbox.consumer.secret },
-    ...{ ECHODROP_TOKEN: sandbox.token.key, ECHODROP_TOKEN_SECRET: sandbox.token.secret },
+    ...others,
+    ECHODROP_PROVIDER: stack.provider,
+    ECHODROP_CONSUMER_KEY: sandbox.consumer.key,
+    ECHODROP_CONSUMER_SECRET: sandbox.consumer.secret,
+    ECHODROP_TOKEN: sandbox.token.key,
+    ECHODROP_TOKEN_SECRET: sandbox.token.secret,
   };
   expect((await echodrop(['upload', name], { env })).stdout).not.toBe(stdout);
   expect(await records()).toBe(before + 4);

@@ -2,8 +2,11 @@ import { expect, test, vi } from 'vitest';
 import { EchodropClient } from '../browser.ts';
 
 const options = {
-  ...{ service: 'https://upload.example', apiKey: 'key', retries: 0 },
-  ...{ provider: 'https://social.example/verify', credentials: { bearer: 'token' } },
+  service: 'https://upload.example',
+  apiKey: 'key',
+  retries: 0,
+  provider: 'https://social.example/verify',
+  credentials: { bearer: 'token' },
 };
 
 test.each([

@@ -11,7 +11,9 @@ const created = respond(201, '', { Location: '/files/first' });
 const metadata = 'key a2V5,message,filename bWVkaWE=';
 const offset = (bytes: number, more = {}) =>
   respond(200, '', {
-    ...{ 'Upload-Offset': String(bytes), 'Upload-Length': String(media.size), 'Upload-Metadata': metadata },
+    'Upload-Offset': String(bytes),
+    'Upload-Length': String(media.size),
+    'Upload-Metadata': metadata,
     ...more,
   });
 const last = (size = media.size) => respond(200, recordToJson(someRecord), { 'Upload-Offset': String(size) });

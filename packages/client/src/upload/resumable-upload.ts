@@ -97,7 +97,8 @@ export class ResumableUpload {
   async #create(): Promise<boolean> {
     const { content, metadata, idempotencyKey, onResumable } = this.#upload;
     const headers = {
-      ...{ 'Upload-Length': String(content.size), 'Upload-Metadata': metadata },
+      'Upload-Length': String(content.size),
+      'Upload-Metadata': metadata,
       'Idempotency-Key': idempotencyHeader(idempotencyKey),
     };
     const result = await this.#request('POST', '/files/', headers);
@@ -140,13 +141,17 @@ export class ResumableUpload {
       send(service + this.#path, {
         method: 'PATCH',
         headers: {
-          ...{ ...(await proof()), 'Tus-Resumable': '1.0.0', 'Upload-Offset': String(start) },
+          ...(await proof()),
+          'Tus-Resumable': '1.0.0',
+          'Upload-Offset': String(start),
           'Content-Type': 'application/offset+octet-stream',
           Prefer: 'return=representation',
         },
         media: { filename: '', content: piece },
         onProgress: onProgress && ((sent) => onProgress(start + sent, content.size)),
-        ...{ signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]), fetch, stallMs },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]),
+        fetch,
+        stallMs,
       }),
     );
   }

@@ -82,7 +82,11 @@ async function sendForm(upload: Upload): Promise<MediaRecord> {
     send(`${service}/${version}/upload.${format}`, {
       method: 'POST',
       headers: { ...(await proof()), 'Idempotency-Key': idempotencyHeader(idempotencyKey) },
-      ...{ fields, media, onProgress, fetch: rest.fetch, stallMs: rest.stallMs },
+      fields,
+      media,
+      onProgress,
+      fetch: rest.fetch,
+      stallMs: rest.stallMs,
       signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]),
     }),
   );

@@ -3,7 +3,8 @@ import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
 
 const screenBytes = 13;
-const [extension, frame] = [0x21, 0x2c];
+const extension = 0x21;
+const frame = 0x2c;
 
 /**
  * The logical screen of a GIF (GIF89a section 18), extended to the right and down to fit the first frame, as browsers

@@ -86,7 +86,8 @@ export function itemPlaces(iloc: Buffer): [number, Place][] {
   const numbers = new NumberReader(iloc, fullBoxBytes);
   const version = iloc[0] ?? 0;
   const idBytes = version < 2 ? 2 : 4;
-  const [sizes, moreSizes] = [numbers.next(1), numbers.next(1)];
+  const sizes = numbers.next(1);
+  const moreSizes = numbers.next(1);
   const lengths = { index: version === 0 ? 0 : moreSizes & 15, offset: sizes >> 4, length: sizes & 15 };
   const places: [number, Place][] = [];
   for (let items = numbers.next(idBytes); items > 0 && !numbers.isAtEnd; items--) {

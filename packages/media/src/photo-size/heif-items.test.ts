@@ -7,7 +7,8 @@ const u16 = (...numbers: readonly number[]) =>
 const full = (type: string, ...parts: readonly Buffer[]) => isoBox(type, u32(0), ...parts);
 
 test('the properties of each item are read once, however many lists there are', () => {
-  const [items, lists] = [1000, 100_000];
+  const items = 1000;
+  const lists = 100_000;
   const ispe = full('ispe', u32(64, 48));
   const first = Buffer.concat([u16(1), Buffer.from([1, 0x81])]);
   // Of another item, without a property.

@@ -51,7 +51,9 @@ function isGridComplete(items: HeifItems, item: number): boolean {
   const tiles = items.referencesFrom(item, 'dimg');
   if (!data) return true;
   if (data.length < 8) return false;
-  const [rows, columns, isLong] = [data.readUInt8(2) + 1, data.readUInt8(3) + 1, (data.readUInt8(1) & 1) === 1];
+  const rows = data.readUInt8(2) + 1;
+  const columns = data.readUInt8(3) + 1;
+  const isLong = (data.readUInt8(1) & 1) === 1;
   if (rows * columns !== tiles.length || (isLong && data.length < 12)) return false;
   const [width, height] = isLong
     ? [data.readUInt32BE(4), data.readUInt32BE(8)]

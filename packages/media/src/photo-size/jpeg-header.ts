@@ -114,11 +114,13 @@ function parseFrame(content: Buffer): Frame | undefined {
   const [precision = 0, , , , , count = 0] = content;
   if (!precisions.includes(precision) || ![1, 3, 4].includes(count) || content.length !== 6 + 3 * count)
     return undefined;
-  const [height, width] = [content.readUInt16BE(1), content.readUInt16BE(3)];
+  const height = content.readUInt16BE(1);
+  const width = content.readUInt16BE(3);
   if (Math.min(width, height) < 1 || Math.max(width, height) > maxSide) return undefined;
   const components: number[] = [];
   for (let at = 6; at < content.length; at += 3) {
-    const [across, down] = [content.readUInt8(at + 1) >> 4, content.readUInt8(at + 1) & 15];
+    const across = content.readUInt8(at + 1) >> 4;
+    const down = content.readUInt8(at + 1) & 15;
     if (Math.min(across, down) < 1 || Math.max(across, down) > 4) return undefined;
     components.push(content.readUInt8(at));
   }

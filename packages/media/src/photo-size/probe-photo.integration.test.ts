@@ -205,7 +205,8 @@ test('spends no time on a directory that claims more entries than it has', async
     ),
     isoBox('iref', Buffer.alloc(4), isoBox('cdsc', Buffer.from([0, 9, 0, 1, 0, 2]))),
   ];
-  const [primary, extent] = [Buffer.from([0, 0, 0, 0, 0, 2]), Buffer.from([0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 9])];
+  const primary = Buffer.from([0, 0, 0, 0, 0, 2]);
+  const extent = Buffer.from([0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 9]);
   const associations = Buffer.from([0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 1, 1]);
   const properties = isoBox('iprp', isoBox('ipco', isoBox('ispe', extent)), isoBox('ipma', associations));
   const hostile = [

@@ -107,7 +107,8 @@ function toProfileColours({ red, green, blue, white }: Primaries): Matrix | unde
   const directions = transpose([toXyz(red), toXyz(green), toXyz(blue)]);
   const strengths = solve(directions, toXyz(white));
   const toBradford = (colour: Triple) => multiply(bradford, colour);
-  const [from, to] = [toBradford(toXyz(white)), toBradford(d50)];
+  const from = toBradford(toXyz(white));
+  const to = toBradford(d50);
   const adapt = (colour: Triple) => {
     const cones = toBradford(colour).map((cone, n) => (cone * (to[n] ?? 0)) / (from[n] ?? 0));
     return solve(bradford, cones as unknown as Triple);

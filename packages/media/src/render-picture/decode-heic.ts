@@ -43,7 +43,8 @@ export async function decodeHeic(
 }
 
 function isInside({ left, top, width, height }: Area, size: Size): boolean {
-  const [right, bottom] = [left + width, top + height];
+  const right = left + width;
+  const bottom = top + height;
   return width >= 1 && height >= 1 && left >= 0 && top >= 0 && right <= size.width && bottom <= size.height;
 }
 

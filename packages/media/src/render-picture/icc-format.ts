@@ -75,7 +75,8 @@ export function readTag(profile: Buffer, name: string): Buffer | undefined {
   const count = profile.length < headerBytes + 4 ? 0 : profile.readUInt32BE(headerBytes);
   for (let n = 0, at = headerBytes + 4; n < count && at + tagBytes <= profile.length; n += 1, at += tagBytes) {
     if (profile.toString('latin1', at, at + 4) !== name) continue;
-    const [offset, length] = [profile.readUInt32BE(at + 4), profile.readUInt32BE(at + 8)];
+    const offset = profile.readUInt32BE(at + 4);
+    const length = profile.readUInt32BE(at + 8);
     return offset + length <= profile.length ? profile.subarray(offset, offset + length) : undefined;
   }
   return undefined;

@@ -54,14 +54,17 @@ function direct(bitmap: Buffer, { size }: PictureRecipe): Promise<Buffer> {
 }
 
 // Wang, Bovik, Sheikh and Simoncelli 2004: luminance only, in half-overlapping windows of 8 x 8.
-const [side, step] = [8, 4];
-const [steadyMean, steadySpread] = [(0.01 * 255) ** 2, (0.03 * 255) ** 2];
+const side = 8;
+const step = 4;
+const steadyMean = (0.01 * 255) ** 2;
+const steadySpread = (0.03 * 255) ** 2;
 
 /** The structural similarity (SSIM) of two pictures of the same size; 1 if they are equal. */
 async function similarity(one: Buffer, other: Buffer): Promise<number> {
   const [a, b] = await Promise.all([one, other].map(greyOf));
   expect([a?.width, a?.height]).toEqual([b?.width, b?.height]);
-  let [sum, windows] = [0, 0];
+  let sum = 0;
+  let windows = 0;
   for (let top = 0; a && b && top + side <= a.height; top += step) {
     for (let left = 0; left + side <= a.width; left += step, windows += 1) sum += windowSimilarity(a, b, left, top);
   }
@@ -80,10 +83,15 @@ async function greyOf(picture: Buffer): Promise<Grey> {
 }
 
 function windowSimilarity(a: Grey, b: Grey, left: number, top: number): number {
-  let [sumA, sumB, squaresA, squaresB, products] = [0, 0, 0, 0, 0];
+  let sumA = 0;
+  let sumB = 0;
+  let squaresA = 0;
+  let squaresB = 0;
+  let products = 0;
   for (let y = top; y < top + side; y += 1) {
     for (let x = left; x < left + side; x += 1) {
-      const [p, q] = [a.data[y * a.width + x] ?? 0, b.data[y * b.width + x] ?? 0];
+      const p = a.data[y * a.width + x] ?? 0;
+      const q = b.data[y * b.width + x] ?? 0;
       sumA += p;
       sumB += q;
       squaresA += p * p;
@@ -92,8 +100,10 @@ function windowSimilarity(a: Grey, b: Grey, left: number, top: number): number {
     }
   }
   const count = side * side;
-  const [meanA, meanB] = [sumA / count, sumB / count];
-  const [spreadA, spreadB] = [squaresA / count - meanA ** 2, squaresB / count - meanB ** 2];
+  const meanA = sumA / count;
+  const meanB = sumB / count;
+  const spreadA = squaresA / count - meanA ** 2;
+  const spreadB = squaresB / count - meanB ** 2;
   const common = products / count - meanA * meanB;
   const brightness = (2 * meanA * meanB + steadyMean) / (meanA ** 2 + meanB ** 2 + steadyMean);
   return (brightness * (2 * common + steadySpread)) / (spreadA + spreadB + steadySpread);

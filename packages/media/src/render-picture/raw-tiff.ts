@@ -1,9 +1,12 @@
 import type { Size } from '../size.ts';
 
-const [short, long, bytes] = [3, 4, 7];
+const short = 3;
+const long = 4;
+const bytes = 7;
 const entryBytes = 12;
 const rgb = 2;
-const [associatedAlpha, unassociatedAlpha] = [1, 2];
+const associatedAlpha = 1;
+const unassociatedAlpha = 2;
 
 interface RawPixels extends Size {
   /** RGB, without and with alpha. */

@@ -158,8 +158,10 @@ const withBoxes = ['moov', 'trak', 'edts', 'mdia', 'minf', 'stbl', ...Object.key
 
 function boxesOf(bytes: Buffer, within = ''): { readonly path: string; readonly content: Buffer }[] {
   if (bytes.length === 0) return [];
-  const [size, type] = [bytes.readUInt32BE(0), bytes.toString('latin1', 4, 8)];
-  const [path, content] = [`${within}${type}`, bytes.subarray(8, size)];
+  const size = bytes.readUInt32BE(0);
+  const type = bytes.toString('latin1', 4, 8);
+  const path = `${within}${type}`;
+  const content = bytes.subarray(8, size);
   const inner = withBoxes.includes(type) ? boxesOf(content.subarray(fieldBytes[type] ?? 0), `${path}/`) : [];
   return [{ path, content }, ...inner, ...boxesOf(bytes.subarray(size), within)];
 }

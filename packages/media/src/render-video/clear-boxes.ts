@@ -14,8 +14,16 @@ const sampleTable: Boxes = {
     avc1: { avcC: 'kept', 'colr nclx': 'kept', pasp: 'kept', btrt: 'kept' },
     mp4a: { esds: 'kept', btrt: 'kept' },
   },
-  ...{ stts: 'kept', stss: 'kept', sdtp: 'kept', ctts: 'kept', stsc: 'kept', stsz: 'kept', stco: 'kept', co64: 'kept' },
-  ...{ sgpd: 'kept', sbgp: 'kept' },
+  stts: 'kept',
+  stss: 'kept',
+  sdtp: 'kept',
+  ctts: 'kept',
+  stsc: 'kept',
+  stsz: 'kept',
+  stco: 'kept',
+  co64: 'kept',
+  sgpd: 'kept',
+  sbgp: 'kept',
 };
 const media: Boxes = { vmhd: 'kept', smhd: 'kept', dinf: 'kept', stbl: sampleTable };
 const track: Boxes = { tkhd: 'kept', edts: 'kept', mdia: { mdhd: 'kept', hdlr: 'kept', minf: media } };

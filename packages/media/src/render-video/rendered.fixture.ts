@@ -74,7 +74,8 @@ export async function videoMade(
 ): Promise<{ originalTracks: readonly Track[]; tracks: readonly Track[]; video: Buffer }> {
   if (isPhoto(type)) throw new Error('no video');
   await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));
-  const [media, made] = [join(folder.path, 'media'), join(folder.path, 'video.mp4')];
+  const media = join(folder.path, 'media');
+  const made = join(folder.path, 'video.mp4');
   await writeFile(media, bytes);
   const originalTracks = await tracksOf(media, type, signal);
   const end = await renderVideo({ path: media, type, tracks: originalTracks }, made, { maxPixels, signal, ...bounds });

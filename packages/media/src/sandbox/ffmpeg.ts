@@ -32,7 +32,8 @@ export async function runFfmpeg(
   const options = ['-nostdin', '-y', '-v', 'fatal', '-abort_on', 'empty_output', '-max_pixels', `${limits.maxPixels}`];
   const period = Math.max(1, limits.seconds / maxReports);
   const reports = onProgress ? ['-progress', 'pipe:1', '-stats_period', `${period}`] : [];
-  const [source, target] = [fileIn(input), fileIn(output)];
+  const source = fileIn(input);
+  const target = fileIn(output);
   const folder = target && dirname(target);
   const { end, exitCode } = await runTool(['ffmpeg', ...options, ...reports, ...input, ...output], limits, {
     signal,

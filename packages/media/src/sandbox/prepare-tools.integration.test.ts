@@ -16,7 +16,8 @@ afterEach(() => {
 function prepared(typesOff: readonly MediaType[] = [], mode: SandboxMode = 'full') {
   const log = { info: vi.fn(), warn: vi.fn() };
   const config = { MEDIA_SANDBOX: mode, MEDIA_TYPES_OFF: new Set(typesOff) };
-  const [set, setDetail] = [vi.fn(), vi.fn()];
+  const set = vi.fn();
+  const setDetail = vi.fn();
   const gauge = vi.fn(() => ({ set }));
   const service = { config, log, metrics: { gauge }, health: { setDetail } };
   const preparing = prepareTools(service as unknown as Parameters<typeof prepareTools>[0]);

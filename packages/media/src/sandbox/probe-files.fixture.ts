@@ -24,7 +24,8 @@ export interface ProbeReport {
 async function probeFile(path: string, scratchDir: string): Promise<FileProbe> {
   await using file = await open(path);
   const { size } = await file.stat();
-  let [bytesRead, longestRead] = [0, 0];
+  let bytesRead = 0;
+  let longestRead = 0;
   const read = async (offset: number, length: number) => {
     bytesRead += length;
     longestRead = Math.max(longestRead, length);

@@ -74,10 +74,26 @@ test('a hijacked tool does not inherit open files of its worker', withCompiler, 
 });
 
 const track: Track = {
-  ...{ index: 0, kind: 'video', codec: 'h264', pixelFormat: 'yuv420p', hasAlpha: false, fieldOrder: '' },
-  ...{ rotation: 0, startSeconds: 0, channels: 0 },
-  ...{ matrix: '', primaries: '', transfer: '', range: '' },
-  ...{ width: 64, height: 48, pixelAspect: 1, isDefault: true, isCover: false, frameRate: 25, seconds: 1 },
+  index: 0,
+  kind: 'video',
+  codec: 'h264',
+  pixelFormat: 'yuv420p',
+  hasAlpha: false,
+  fieldOrder: '',
+  rotation: 0,
+  startSeconds: 0,
+  channels: 0,
+  matrix: '',
+  primaries: '',
+  transfer: '',
+  range: '',
+  width: 64,
+  height: 48,
+  pixelAspect: 1,
+  isDefault: true,
+  isCover: false,
+  frameRate: 25,
+  seconds: 1,
 };
 const probing = () => ({ maxPixels: 1e8, signal: patientSignal() });
 

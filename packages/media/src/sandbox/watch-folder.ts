@@ -30,7 +30,8 @@ export function watchFolder(folder: string, maxBytes: number, exceeded: () => vo
 
 /** Whether the files of a folder use more than `maxBytes` of the disk, or are too many. */
 export async function exceedsLimit(folder: string, maxBytes: number): Promise<boolean> {
-  let [bytes, files] = [0, 0];
+  let bytes = 0;
+  let files = 0;
   // A tool may choose names that are not UTF-8: a decoded name would be that of no file.
   for await (const { name } of await opendir(folder, { encoding: 'buffer' as BufferEncoding })) {
     const path = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name)]);

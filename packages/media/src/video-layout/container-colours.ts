@@ -43,8 +43,14 @@ function coloursOfEntry(stsd: Buffer): ContainerColours | undefined {
 }
 
 // RFC 9559 section 5.1.4.1.28.
-const [videoId, colourId, matrixId, rangeId, transferId, primariesId] = [0xe0, 0x55b0, 0x55b1, 0x55b9, 0x55ba, 0x55bb];
-const [unspecified, fullRange] = [2, 2];
+const videoId = 0xe0;
+const colourId = 0x55b0;
+const matrixId = 0x55b1;
+const rangeId = 0x55b9;
+const transferId = 0x55ba;
+const primariesId = 0x55bb;
+const unspecified = 2;
+const fullRange = 2;
 
 async function readMatroskaColours(reader: SourceReader): Promise<readonly (ContainerColours | undefined)[]> {
   const { bytes, tracks } = await readMatroskaTracks(reader);

@@ -79,12 +79,14 @@ const maxSamples = 4_000_000;
 // ISO/IEC 14496-12 sections 8.7.3 to 8.7.5: sizes of samples, runs of chunks with as many samples, and offsets of chunks.
 function* samples(table: Buffer): Generator<Sample> {
   const tableOf = (type: string) => contentsAt(table, type)[0] ?? Buffer.alloc(12);
-  const [sizes, runs] = [tableOf('stsz'), tableOf('stsc')];
+  const sizes = tableOf('stsz');
+  const runs = tableOf('stsc');
   const commonSize = sizes.readUInt32BE(4);
   const count = commonSize ? sizes.readUInt32BE(8) : Math.min(sizes.readUInt32BE(8), (sizes.length - 12) >> 2);
   const isLong = contentsAt(table, 'stco').length === 0;
   const chunks = tableOf(isLong ? 'co64' : 'stco');
-  const [chunkCount, runCount] = [entryCount(chunks, isLong ? 8 : 4), entryCount(runs, 12)];
+  const chunkCount = entryCount(chunks, isLong ? 8 : 4);
+  const runCount = entryCount(runs, 12);
   // A table of a few bytes may state any number.
   if (count > maxSamples) return;
   for (let chunk = 0, run = 0, sample = 0; chunk < chunkCount && sample < count && runCount > 0; chunk += 1) {
@@ -99,7 +101,9 @@ function* samples(table: Buffer): Generator<Sample> {
 }
 
 // ITU-T H.264 table 7-1.
-const [idrSlice, sequenceParameters, pictureParameters] = [5, 7, 8];
+const idrSlice = 5;
+const sequenceParameters = 7;
+const pictureParameters = 8;
 const maxUnits = 1000;
 const maxParameterBytes = 64 * 1024;
 
@@ -107,7 +111,8 @@ async function isEntryPoint(reader: SourceReader, { offset, end }: Sample, { len
   for (let units = 0, at = offset; units < maxUnits && at < end; units += 1) {
     const header = await reader.at(at, lengthBytes + 1);
     if (header.length <= lengthBytes) return false;
-    const [start, length] = [at + lengthBytes, header.readUIntBE(0, lengthBytes)];
+    const start = at + lengthBytes;
+    const length = header.readUIntBE(0, lengthBytes);
     const type = header.readUInt8(lengthBytes) & 31;
     if (type === idrSlice) return true;
     if (type !== sequenceParameters && type !== pictureParameters) return false;

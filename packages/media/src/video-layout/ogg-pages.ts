@@ -3,7 +3,8 @@ import type { SourceReader } from '../input/source-reader.ts';
 const headerBytes = 27;
 const maxSegments = 255;
 // If no packet ends in the page, and if headers do.
-const [noGranule, headerGranule] = [-1n, 0n];
+const noGranule = -1n;
+const headerGranule = 0n;
 
 /** The pages of an Ogg (RFC 3533 section 6), up to the first invalid one. `endsData`: a packet that is no header ends in it. */
 export async function* oggPages(reader: SourceReader) {

@@ -47,7 +47,9 @@ export async function createSparseCopy(reader: SourceReader, type: VideoType, sc
 // video is truncated.
 async function copyMoov(reader: SourceReader, file: FileHandle): Promise<Outcome> {
   await write(file, reader.prefix, 0);
-  let [hasMoov, hasPictures, boxes] = [false, false, 0];
+  let hasMoov = false;
+  let hasPictures = false;
+  let boxes = 0;
   for await (const box of topLevelBoxes(reader, maxBoxes + 1)) {
     if (box.end > reader.size) return 'broken';
     boxes += 1;
@@ -127,7 +129,8 @@ function isH264(unit: number, profile: number, flags: number): boolean {
 // after it, so that no demuxer searches zeros for a tag.
 async function copyTags(reader: SourceReader, file: FileHandle): Promise<Outcome> {
   await copyHead(reader, file);
-  let [end, copied] = [headBytes, headBytes];
+  let end = headBytes;
+  let copied = headBytes;
   const copyUpTo = async (from: number, to: number) => {
     if (to <= end) return;
     const start = Math.max(from, end);

@@ -14,7 +14,8 @@ export function unfinishedWritesContract(stores: () => OpenedStores): void {
     test('reports a running write of any process, until it ends', async () => {
       const before = new Set((await unfinished()).map(({ id }) => id));
       const key = mediaObjectKey(newMediaKey());
-      const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const begun = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<void>();
       const source = Readable.from(
         (async function* () {
           yield Buffer.alloc(partBytes + 1);

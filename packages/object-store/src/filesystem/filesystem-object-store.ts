@@ -1,9 +1,9 @@
-import { access, lstat, opendir, unlink } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { access, lstat, unlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
 import { consumeSource } from '../consume-source.ts';
-import { assertObjectKey, assertPrefix } from '../object-keys.ts';
+import { assertPrefix } from '../object-keys.ts';
 import {
   type KeyPage,
   type ListedObject,
@@ -26,13 +26,11 @@ import { TemporaryFile } from './durable-file.ts';
 import { FolderIdentity } from './folder-identity.ts';
 import { removeEmptyFolders } from './object-folders.ts';
 import { ObjectNames } from './object-names.ts';
-import { StagedFile, temporaryPath } from './staged-file.ts';
+import { pathOf, pathOfListed } from './object-paths.ts';
+import { listTemporaryFiles, removeTemporaryFile, StagedFile } from './staged-file.ts';
 import { openObject, storedObject } from './stored-file.ts';
 
-/**
- * Stores objects as `objects/<key>` in a directory. Finished writes are durable; unfinished ones are in `tmp/`. Only `ready` makes these folders: if a
- * mount is lost, calls fail that need what it had.
- */
+/** Stores objects as `objects/<key>` in a directory. Finished writes are durable; unfinished ones are in `tmp/`. Only `ready` makes these folders. */
 export class FilesystemObjectStore implements ObjectStore {
   readonly rereadMs = 0;
   readonly #root: string;
@@ -57,7 +55,7 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async put(key: string, source: Readable, options: PutOptions = {}): Promise<WrittenObject> {
-    const path = this.#pathOf(key);
+    const path = pathOf(this.#objects, key);
     await this.#openFor(source);
     await using file = new TemporaryFile(this.#temporary);
     const checksum = new Checksum();
@@ -75,7 +73,7 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
-    const path = this.#pathOf(key);
+    const path = pathOf(this.#objects, key);
     if (!this.#isOpen) await this.ready();
     if (await this.exists(key)) {
       await this.#names.sync(path);
@@ -92,7 +90,7 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async read(key: string, { range, signal, crc32 }: ReadOptions = {}): Promise<ObjectReading | undefined> {
-    const path = this.#pathOf(key);
+    const path = pathOf(this.#objects, key);
     signal?.throwIfAborted();
     const opened = await fromStore(openObject(path, range));
     if (!opened) return this.#notFound();
@@ -101,7 +99,7 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async stat(key: string): Promise<StoredObject | undefined> {
-    const stats = await fromStore(lstat(this.#pathOf(key), { bigint: true }), 'ENOENT', 'ENOTDIR');
+    const stats = await fromStore(lstat(pathOf(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
     return stats?.isFile() ? storedObject(key, stats) : this.#notFound();
   }
 
@@ -129,7 +127,7 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async remove(key: string): Promise<void> {
-    const path = this.#pathOfListed(key);
+    const path = pathOfListed(this.#objects, key);
     const removed = await fromStore(
       unlink(path).then(() => true),
       'ENOENT',
@@ -147,7 +145,7 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async completeWrite(write: StagedWrite): Promise<WrittenObject> {
-    const path = this.#pathOf(write.key);
+    const path = pathOf(this.#objects, write.key);
     const { crc32 } = write;
     const finished = await this.stat(write.key);
     if (finished?.size === write.size) {
@@ -164,17 +162,12 @@ export class FilesystemObjectStore implements ObjectStore {
     if (id !== undefined) await this.abortWrite({ id });
   }
 
-  async *listUnfinishedWrites(): AsyncGenerator<UnfinishedWrite> {
-    const directory = await fromStore(opendir(this.#temporary), 'ENOENT');
-    for await (const { name: id } of directory ?? []) {
-      const stats = await fromStore(lstat(join(this.#temporary, id)), 'ENOENT');
-      if (stats?.isFile()) yield { id, writtenAt: stats.mtime, size: stats.size };
-    }
+  listUnfinishedWrites(): AsyncGenerator<UnfinishedWrite> {
+    return listTemporaryFiles(this.#temporary);
   }
 
   async abortWrite({ id }: Pick<UnfinishedWrite, 'id'>): Promise<void> {
-    const path = temporaryPath(this.#temporary, id);
-    if (path !== undefined) await fromStore(unlink(path), 'ENOENT');
+    await removeTemporaryFile(this.#temporary, id);
   }
 
   async clock(): Promise<Date> {
@@ -214,19 +207,6 @@ export class FilesystemObjectStore implements ObjectStore {
   async #try(): Promise<void> {
     await this.#names.try();
     this.#onProbed(this.#capabilities);
-  }
-
-  #pathOf(key: string): string {
-    assertObjectKey(key);
-    return join(this.#objects, key);
-  }
-
-  // Another application may have written the object under any name.
-  #pathOfListed(key: string): string {
-    const path = join(this.#objects, key);
-    if (relative(this.#objects, path) !== key || key.startsWith('../'))
-      throw new TypeError('not a path below the store');
-    return path;
   }
 
   async #add(path: string, bytes: Buffer): Promise<boolean> {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { access, type FileHandle, open, rm } from 'node:fs/promises';
+import { access, type FileHandle, lstat, open, opendir, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
 import { consumeSource } from '../consume-source.ts';
-import { StagedWriteLost, StoreUnavailable } from '../object-store.ts';
+import { StagedWriteLost, StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
 import { partBytes } from '../part-size.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fromStore } from '../store-body.ts';
@@ -43,7 +43,9 @@ export class StagedFile implements AsyncDisposable {
   async append(source: Readable, { save, verify, ...options }: AppendOptions): Promise<void> {
     const write = this.#write;
     const checksum = new Checksum(write.crc32);
-    let [size, saved, isNamed] = [write.size, write.size, write.size > 0];
+    let size = write.size;
+    let saved = write.size;
+    let isNamed = write.size > 0;
     const keep = async () => {
       if (size === saved) return;
       await fromStore(syncFile(this.#handle));
@@ -92,8 +94,22 @@ export class StagedFile implements AsyncDisposable {
   }
 }
 
+/** The files of unfinished writes. */
+export async function* listTemporaryFiles(directory: string): AsyncGenerator<UnfinishedWrite> {
+  for await (const { name: id } of (await fromStore(opendir(directory), 'ENOENT')) ?? []) {
+    const stats = await fromStore(lstat(join(directory, id)), 'ENOENT');
+    if (stats?.isFile()) yield { id, writtenAt: stats.mtime, size: stats.size };
+  }
+}
+
+/** Removes the file of an unfinished write, if there is one. */
+export async function removeTemporaryFile(directory: string, id: string): Promise<void> {
+  const path = temporaryPath(directory, id);
+  if (path !== undefined) await fromStore(unlink(path), 'ENOENT');
+}
+
 /** The file of an unfinished write; undefined for an id that no write of this store has. */
-export function temporaryPath(directory: string, id: string): string | undefined {
+function temporaryPath(directory: string, id: string): string | undefined {
   return ['', '.', '..'].includes(id) || id.includes('/') ? undefined : join(directory, id);
 }
 

@@ -43,7 +43,8 @@ describeWithMinioProgram('if the response to a completion', (path) => {
     afterAll(() => opened.disposeAsync());
 
     test.each([2 * partBytes, 2 * partBytes + 1])('is stored in one request: %i bytes', async (size) => {
-      const [key, bytes] = [mediaObjectKey(newMediaKey()), randomBytes(size)];
+      const key = mediaObjectKey(newMediaKey());
+      const bytes = randomBytes(size);
       const { etag } = await store.put(key, Readable.from([bytes]));
       expect((await readAll(store, key)).equals(bytes)).toBe(true);
       expect(await store.stat(key)).toEqual({ key, size, etag });

@@ -8,7 +8,9 @@ import { type StoreOptions, s3ObjectStore } from './s3-object-store.ts';
 /** For a MinIO that responds. */
 export const patientDeadlines: StoreDeadlines = {
   ...defaultDeadlines,
-  ...{ callMs: patienceMs, writeMs: patienceMs, idleMs: patienceMs },
+  callMs: patienceMs,
+  writeMs: patienceMs,
+  idleMs: patienceMs,
 };
 
 /** A store in the bucket of a test's MinIO. */

@@ -96,7 +96,8 @@ function byBytes(a: string, b: string): number {
 function requireNext(keys: readonly string[], { prefix, after }: Position, limit: number): void {
   let last = Buffer.from(after);
   const areNext = keys.every((key) => {
-    const [before, bytes] = [last, Buffer.from(key)];
+    const before = last;
+    const bytes = Buffer.from(key);
     last = bytes;
     return key.startsWith(prefix) && Buffer.compare(before, bytes) < 0;
   });

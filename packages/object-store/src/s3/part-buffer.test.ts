@@ -24,7 +24,8 @@ describe('bytes that come in before others', () => {
     [partBytes - 1, 1],
     [partBytes, 0],
   ])('%i before %i', async (earlierSize, laterSize) => {
-    const [earlier, later] = [randomBytes(earlierSize), randomBytes(laterSize)];
+    const earlier = randomBytes(earlierSize);
+    const later = randomBytes(laterSize);
     using part = bufferOf(earlierSize);
     await part.fill(later, signal);
     expect(part.isFull).toBe(earlierSize + laterSize === partBytes);
@@ -41,7 +42,8 @@ describe('bytes that come in before others', () => {
   });
 
   test('if they do not come, the buffer is as it was, and takes more', async () => {
-    const [first, second] = [randomBytes(blockBytes + 3), randomBytes(2 * blockBytes)];
+    const first = randomBytes(blockBytes + 3);
+    const second = randomBytes(2 * blockBytes);
     using part = bufferOf(4 * blockBytes);
     await part.fill(first, signal);
     const failed = part.fillBefore(new Checksum(), async () => {

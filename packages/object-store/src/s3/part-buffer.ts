@@ -69,7 +69,9 @@ export class PartBuffer implements Disposable {
    * @param before the checksum of the upload's bytes before them; while `fillIn` runs, `checksumOfAll` begins there
    */
   async fillBefore(before: Checksum, fillIn: () => Promise<void>): Promise<void> {
-    const [size, checksum, checksumOfAll] = [this.#size, this.#checksum, this.#checksumOfAll];
+    const size = this.#size;
+    const checksum = this.#checksum;
+    const checksumOfAll = this.#checksumOfAll;
     const capacity = this.#capacity;
     [this.#capacity, this.#checksum, this.#checksumOfAll] = [partBytes, new Checksum(), before];
     try {

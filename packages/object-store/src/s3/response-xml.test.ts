@@ -75,12 +75,10 @@ test('an error, also one after status 200', () => {
 
 const list = (content: string) => `<ListBucketResult><IsTruncated>false</IsTruncated>${content}</ListBucketResult>`;
 const object = (fields: string) => list(`<Contents>${fields}</Contents>`);
-const [key, size, tag, time] = [
-  '<Key>a</Key>',
-  '<Size>1</Size>',
-  '<ETag>"a"</ETag>',
-  '<LastModified>2026-01-01T00:00:00Z</LastModified>',
-];
+const key = '<Key>a</Key>';
+const size = '<Size>1</Size>';
+const tag = '<ETag>"a"</ETag>';
+const time = '<LastModified>2026-01-01T00:00:00Z</LastModified>';
 
 test.each([
   ['nothing', ''],

@@ -14,7 +14,8 @@ export async function startShortPages(
     const sendPage = (list: number, from: number) => {
       sendsEmpty = !sendsEmpty;
       const length = sendsEmpty ? 0 : Math.min(pageLength, Number(query.get('max-keys')));
-      const [objects, end] = [lists[list] ?? [], from + length];
+      const objects = lists[list] ?? [];
+      const end = from + length;
       const page = `<IsTruncated>${end < objects.length}</IsTruncated><NextContinuationToken>${list}/${end}</NextContinuationToken>`;
       const body = `<ListBucketResult>${page}${objects.slice(from, end).join('')}</ListBucketResult>`;
       response.writeHead(200, { 'Content-Type': 'application/xml' }).end(body);

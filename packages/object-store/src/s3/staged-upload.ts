@@ -32,7 +32,8 @@ export async function appendToS3(
 ): Promise<void> {
   const holder = { sender, crowdOut: (reason: CrowdedOut) => void source.destroy(reason) };
   using part = new PartBuffer(memory, holder, new Checksum(write.crc32), sizeOf(write.tails));
-  let [staged, saved] = [write, write];
+  let staged = write;
+  let saved = write;
   // The tails whose bytes are in the buffer: all or none.
   let held: Tails = [];
   const keep = async () => {
@@ -62,7 +63,8 @@ export async function appendToS3(
     const id = staged.id ?? (await bucket.multipart.create(write.key, write.contentType));
     const query = { uploadId: id, partNumber: `${staged.parts.length + 1}` };
     const etag = await toLost(bucket.objects.put(write.key, part, { query }));
-    const [{ size }, added] = [part, { etag, crc32: part.checksum.base64 }];
+    const { size } = part;
+    const added = { etag, crc32: part.checksum.base64 };
     part.empty();
     await advance({ id, parts: [...staged.parts, added] }, [], size);
   };

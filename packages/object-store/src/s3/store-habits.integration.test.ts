@@ -113,7 +113,7 @@ describeWithMinio('a store that', {}, (start) => {
     test('loses a staged write whose bytes a suspended process has overwritten, or keeps its bytes', async () => {
       const bytes = randomBytes(partBytes + 1);
       const write = await appendAll(store, [bytes]);
-      const before = { ...write, ...{ parts: [], tails: [], size: 0, crc32: '00000000' } };
+      const before = { ...write, parts: [], tails: [], size: 0, crc32: '00000000' };
       await appendAll(store, [randomBytes(partBytes + 1)], before);
       if (has.includes('keeps replaced parts')) {
         await store.completeWrite(write);

@@ -89,7 +89,8 @@ describe('Redis over TLS', unlessMissing({ openssl: (await findProgram('openssl'
     const fixture = join(import.meta.dirname, 'redis-tls.fixture.ts');
     const connect = (env: NodeJS.ProcessEnv) =>
       execa(process.execPath, [fixture, address()], { env, all: true, reject: false });
-    const [trusting, distrusting] = [connect({ NODE_EXTRA_CA_CERTS: certificate }), connect({})];
+    const trusting = connect({ NODE_EXTRA_CA_CERTS: certificate });
+    const distrusting = connect({});
     let output = '';
     distrusting.all?.on('data', (chunk) => {
       output += chunk;

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { Secret } from '../secret.ts';
 import { Sealer } from './sealer.ts';
 
-const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
+const older = new Secret('an older secret!');
+const newer = new Secret('a newer secret!!');
 const place = ['verdict', 'a proof'];
 const sealer = new Sealer([older], 'test');
 const seal = sealer.seal(place, 'text');

@@ -20,8 +20,12 @@ export async function openSignedIn(
 ): Promise<WatchedTab> {
   const watched = await openTab(browser, options);
   const session = {
-    ...{ provider: bearerProvider, providerName: 'Sandbox', token, name: 'Sandbox User' },
-    ...{ subject: '0', tab: 'signed-in' },
+    provider: bearerProvider,
+    providerName: 'Sandbox',
+    token,
+    name: 'Sandbox User',
+    subject: '0',
+    tab: 'signed-in',
   };
   const text = JSON.stringify(JSON.stringify(session));
   const content = `window.name = 'signed-in'; sessionStorage.setItem('echodrop.session', ${text})`;

@@ -42,7 +42,8 @@ function change(bytes: Buffer, edit: Edit): Buffer {
   const place = (at: number) => at % (bytes.length + 1);
   if ('cutAt' in edit) return bytes.subarray(0, place(edit.cutAt));
   const at = place(edit.at);
-  const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];
+  const before = bytes.subarray(0, at);
+  const after = bytes.subarray(at);
   if ('set' in edit) return Buffer.concat([before, Buffer.from(edit.set), after.subarray(edit.set.length)]);
   if ('remove' in edit) return Buffer.concat([before, after.subarray(edit.remove)]);
   if ('insert' in edit) return Buffer.concat([before, Buffer.from(edit.insert), after]);

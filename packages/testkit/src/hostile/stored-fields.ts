@@ -25,18 +25,21 @@ const valuesPerField = 4;
 /** The fields of a valid record but its id, with media that is missing. */
 export function recordFields({ provider, subject }: Referenced, random: SeededRandom): Fields {
   return {
-    ...{
-      version: '1',
-      text: '"Lunch"',
-      alt: '"Soup"',
-      width: '320',
-      height: '240',
-      size: '5',
-      type: '"jpg"',
-      etag: '"5-1"',
-    },
-    ...{ crc32: '"00000000"', provider: quoted(provider), subject: quoted(subject), application: '"test"' },
-    ...{ media_key: quoted(random.hex(32)), timestamp: time, user: '{"id":12345,"screen_name":"ada"}' },
+    version: '1',
+    text: '"Lunch"',
+    alt: '"Soup"',
+    width: '320',
+    height: '240',
+    size: '5',
+    type: '"jpg"',
+    etag: '"5-1"',
+    crc32: '"00000000"',
+    provider: quoted(provider),
+    subject: quoted(subject),
+    application: '"test"',
+    media_key: quoted(random.hex(32)),
+    timestamp: time,
+    user: '{"id":12345,"screen_name":"ada"}',
   };
 }
 
@@ -50,17 +53,21 @@ export function tombstoneFields({ owner }: Referenced, random: SeededRandom): Fi
 export function stateFields({ provider, subject }: Referenced, random: SeededRandom): Fields {
   const write = writeFields(random);
   return {
-    ...{ version: '1', expires: '"2999-01-01T00:00:00Z"', provider: quoted(provider), subject: quoted(subject) },
-    ...{
-      application: '"test"',
-      message: '"Lunch"',
-      alt: '"Soup"',
-      metadata: '"key YQ=="',
-      idempotencyKey: '"a"',
-      length: '5',
-    },
-    ...{ mediaKey: (write['key'] ?? '').replace('media/', ''), head: '"AAAA"', write: documentOf(write).toString() },
-    ...{ mediaId: '"aaaaaaaaaa"', isPublished: 'false' },
+    version: '1',
+    expires: '"2999-01-01T00:00:00Z"',
+    provider: quoted(provider),
+    subject: quoted(subject),
+    application: '"test"',
+    message: '"Lunch"',
+    alt: '"Soup"',
+    metadata: '"key YQ=="',
+    idempotencyKey: '"a"',
+    length: '5',
+    mediaKey: (write['key'] ?? '').replace('media/', ''),
+    head: '"AAAA"',
+    write: documentOf(write).toString(),
+    mediaId: '"aaaaaaaaaa"',
+    isPublished: 'false',
   };
 }
 

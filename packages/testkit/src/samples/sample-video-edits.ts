@@ -121,7 +121,8 @@ const fieldBytes: Readonly<Record<string, number>> = { stsd: 8, avc1: 78 };
 export function withBoxesIn(video: Buffer, path: readonly string[], ...boxes: readonly Buffer[]): Buffer {
   const added = Buffer.concat(boxes);
   const sizes: number[] = [];
-  let [at, end] = [0, video.length];
+  let at = 0;
+  let end = video.length;
   for (const type of path) {
     while (at < end && video.toString('latin1', at + 4, at + 8) !== type) at += video.readUInt32BE(at);
     if (at >= end) throw new Error(`no ${type}`);

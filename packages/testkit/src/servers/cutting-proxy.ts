@@ -21,7 +21,8 @@ export async function startCuttingProxy(
   targets: readonly string[],
   onBytes: (total: number) => void = () => {},
 ): Promise<CuttingProxy> {
-  let [cuts, bytes] = [0, 0];
+  let cuts = 0;
+  let bytes = 0;
   const sentOn = new WeakMap<IncomingMessage['socket'], number>();
   const server = createServer(async (incoming, response) => {
     const { method, url: path, headers, socket } = incoming;

@@ -173,7 +173,12 @@ function described(
   bucket = newBucket(),
 ): RunningMinio {
   return {
-    ...{ endpoint, region, bucket, accessKey, secretKey, server },
+    endpoint,
+    region,
+    bucket,
+    accessKey,
+    secretKey,
+    server,
     settings: {
       OBJECT_STORE: 's3',
       S3_ENDPOINT: endpoint,

@@ -69,7 +69,8 @@ export async function startSentinelSet(): Promise<RedisSet> {
 export async function startClusterSet(): Promise<RedisSet> {
   await using parts = new AsyncDisposableStack();
   const servers = await Promise.all([1, 2, 3, 4, 5].map(async () => parts.use(await startNode())));
-  const [masters, replicas] = [servers.slice(0, 3), servers.slice(3)];
+  const masters = servers.slice(0, 3);
+  const replicas = servers.slice(3);
   await Promise.all(masters.map(giveSlots));
   for (const node of servers.slice(1)) {
     const [, busPort = ''] = (await node.command('CONFIG', 'GET', 'cluster-port')).split('\n');

@@ -43,7 +43,8 @@ export async function startMastodonStandIn(token: string): Promise<MastodonStand
       const scope = form.get('scopes') ?? 'read';
       const isKnown = scope === 'read:accounts' || (scope === 'profile' && state.flaw !== 'old-release');
       if (state.flaw === 'no-registration' || !isKnown) return { status: 422, json: { error: 'Validation failed' } };
-      const [clientId, secret] = [randomUUID(), randomUUID()];
+      const clientId = randomUUID();
+      const secret = randomUUID();
       secrets.set(clientId, { secret, redirectUris: form.get('redirect_uris') ?? '', scope });
       registered.push(`${form.get('client_name')} ${scope}`);
       return { json: { client_id: clientId, client_secret: secret } };

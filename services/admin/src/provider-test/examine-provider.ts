@@ -75,7 +75,8 @@ function* refusalFindings(
   bare: ProviderResponse,
   profile: ProviderProfile,
 ): Generator<Finding> {
-  const [kind, bareKind] = [kindOf(madeUp), kindOf(bare)];
+  const kind = kindOf(madeUp);
+  const bareKind = kindOf(bare);
   if (kind === 'acceptance') {
     yield wrong('DANGER: it accepts made-up credentials, so anyone could upload as any user. Do not use it.');
   } else if (kind === 'refusal') {

@@ -16,7 +16,9 @@ export const wrong = finding('wrong');
 /** Spells milliseconds to the second: `1 hr, 2 min`. */
 export function formatDuration(ms: number): string {
   const all = Math.round(ms / 1000);
-  const [hours, minutes, seconds] = [Math.floor(all / 3600), Math.floor((all % 3600) / 60), all % 60];
+  const hours = Math.floor(all / 3600);
+  const minutes = Math.floor((all % 3600) / 60);
+  const seconds = all % 60;
   const units = hours > 0 ? { hours, minutes } : { minutes, seconds };
   return new Intl.DurationFormat('en', { style: 'short' }).format(units) || '0 sec';
 }

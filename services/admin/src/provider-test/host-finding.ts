@@ -8,7 +8,8 @@ import { kindOf } from './response-kind.ts';
  */
 export async function hostFinding(attempts: readonly Attempt[], queries: Queries): Promise<Finding> {
   const { advertised, upstream } = queries.provider;
-  const [host, own] = [new URL(advertised).host, new URL(upstream).host];
+  const host = new URL(advertised).host;
+  const own = new URL(upstream).host;
   if (upstream === advertised)
     return ok('Host header: nothing to check, because the provider is queried at its public address.');
   const accepted = ok(`It serves the advertised Host, ${host}.`);

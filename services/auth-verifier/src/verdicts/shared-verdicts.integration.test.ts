@@ -15,7 +15,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { echo, fourSecrets, Replica } from '../replica.fixture.ts';
 
 const proof = 'OAuth oauth_token="hunter2"';
-const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
+const older = new Secret('an older secret!');
+const newer = new Secret('a newer secret!!');
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;

@@ -29,7 +29,8 @@ test('the uploads of one network together may hold all of the memory, but no mor
 
 test('a second network gets half: the largest uploads of the network that holds most are crowded out', () => {
   const memory = new UnverifiedMemory(100);
-  const [small, large] = [uploadOf(memory, 'one', 30), uploadOf(memory, 'one', 70)];
+  const small = uploadOf(memory, 'one', 30);
+  const large = uploadOf(memory, 'one', 70);
   const other = uploadOf(memory, 'other', 50);
   expect([small.reason, large.reason, other.reason]).toEqual([undefined, 'too_many_requests', undefined]);
   expect(memory.heldBytes).toBe(80);

@@ -42,7 +42,10 @@ export class UnverifiedMemory {
     };
     const markVerified = () => this.#shares.delete(share);
     const share = {
-      ...{ network, crowdOut, bytes: 0, markVerified },
+      network,
+      crowdOut,
+      bytes: 0,
+      markVerified,
       take: (bytes: number) => {
         this.#makeSpace(share, bytes);
         change(bytes);

@@ -100,7 +100,9 @@ async function gateway(to = store): Promise<OncePublisher> {
   await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
   const publisher = new Publisher({
     store: to,
-    ...{ probes, probeTimeoutMs, mediaLimits: { maxPixels: 100 } },
+    probes,
+    probeTimeoutMs,
+    mediaLimits: { maxPixels: 100 },
     renditions: { enqueue: async () => {} },
     blocks: { refuseBlocked },
     events: {
@@ -434,7 +436,8 @@ test('a claim copied to another key is ignored', async () => {
 test('during a rotation of the secret, gateways with a common secret share their claims', async () => {
   const connection = parts.use(connectRedis(redisAt(redis.url), patient, log));
   await waitUntil('a connection', async () => (await connection.ping()) === 'PONG');
-  const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
+  const older = new Secret('an older secret!');
+  const newer = new Secret('a newer secret!!');
   for (const [one, other] of [
     [[older], [newer, older]],
     [[newer, older], [older]],

@@ -8,8 +8,13 @@ import { responseOf } from './responses.ts';
 const byStatus = Map.groupBy(Object.keys(refusals) as Reason[], (reason) => refusals[reason][0]);
 
 const headersByStatus: Readonly<Record<number, readonly HeaderName[]>> = {
-  ...{ 401: ['WWW-Authenticate', 'Retry-After?'], 405: ['Allow'], 409: ['Retry-After?'], 412: ['Tus-Version'] },
-  ...{ 423: ['Retry-After'], 429: ['Retry-After'], 503: ['Retry-After'] },
+  401: ['WWW-Authenticate', 'Retry-After?'],
+  405: ['Allow'],
+  409: ['Retry-After?'],
+  412: ['Tus-Version'],
+  423: ['Retry-After'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
 };
 
 /** An OpenAPI response for each status of a refusal, by its name. */

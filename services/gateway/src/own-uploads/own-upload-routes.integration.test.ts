@@ -41,7 +41,8 @@ async function start(): Promise<void> {
       knownProviders: async () => [provider],
       verify: async () => ({ outcome: 'verified', caller }) as const,
     },
-    ...{ store, compatibility: 'strict' as const },
+    store,
+    compatibility: 'strict' as const,
     events: createOwnUploadEvents(createLog('gateway', 'silent'), new Metrics('gateway')),
   };
   const server = parts.use(

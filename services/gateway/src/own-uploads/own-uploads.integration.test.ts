@@ -110,7 +110,9 @@ test('a repeat is refused as removed only for the user of the removed upload', a
   await removeMedia(store, record, removed);
   const publisher = new Publisher({
     store,
-    ...{ probes: { probe: () => expect.unreachable() }, probeTimeoutMs: 1000, mediaLimits: { maxPixels: 1 } },
+    probes: { probe: () => expect.unreachable() },
+    probeTimeoutMs: 1000,
+    mediaLimits: { maxPixels: 1 },
     renditions: { enqueue: async () => {} },
     blocks: { refuseBlocked: async () => {} },
     events: { mediaProbed: () => {}, listingFailed: () => {}, listingRepaired: () => {}, enqueueFailed: () => {} },

@@ -10,7 +10,8 @@ function drained(held: ByteQueue): Buffer[] {
 
 test.each([1, 100, 5000, 70_000])('returns pieces of up to %i bytes in order, even while more are pushed', (most) => {
   const held = new ByteQueue();
-  const [sent, taken]: [Buffer[], Buffer[]] = [[], []];
+  const sent = [];
+  const taken = [];
   for (let i = 0; i < 200; i += 1) {
     const piece = randomBytes(randomInt(1, most + 1));
     sent.push(piece);

@@ -39,7 +39,10 @@ export function readBody(
 ): BodyReading {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const slownessAt = slownessOf(limits);
-  let [isOver, isPaused, read, maxRead] = [false, false, 0, Number.POSITIVE_INFINITY];
+  let isOver = false;
+  let isPaused = false;
+  let read = 0;
+  let maxRead = Number.POSITIVE_INFINITY;
   let isReadingAhead = verdict !== undefined && readingAhead < maxReadingAhead;
   if (verdict) maxRead = isReadingAhead ? maxUnverifiedBytes : 1;
   if (isReadingAhead) readingAhead += 1;
@@ -108,7 +111,11 @@ export function readBody(
 function slownessOf({ minBytesPerSecond, maxUploadSeconds }: BodyLimits) {
   const tooLong = { message: 'total', values: { seconds: maxUploadSeconds } } as const;
   const tooSlow = { message: 'pace', values: { rate: minBytesPerSecond } } as const;
-  let [seconds, waited, silent, lastRead, windowStart] = [0, 0, 0, 0, 0];
+  let seconds = 0;
+  let waited = 0;
+  let silent = 0;
+  let lastRead = 0;
+  let windowStart = 0;
   return (read: number, isPaused: boolean) => {
     seconds += 1;
     if (seconds >= maxUploadSeconds) return tooLong;

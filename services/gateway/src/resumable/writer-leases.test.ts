@@ -6,7 +6,9 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 // Replies of the scripts.
-const [acquired, renewed, renewedWhileAnotherWaits] = [1, 1, 2];
+const acquired = 1;
+const renewed = 1;
+const renewedWhileAnotherWaits = 2;
 
 test.each([
   ['keeps its lease while its client sends and another writer waits', false, renewedWhileAnotherWaits, false],

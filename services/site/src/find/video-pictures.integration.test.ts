@@ -99,7 +99,8 @@ test('if Redis has lost the job, a reader has pictures and video made', async ()
 });
 
 test.each<Lane>(['quick', 'slow'])('readers of pictures do not wait for a video in the %s lane', async (to) => {
-  const [asked, video] = [Promise.withResolvers<void>(), Promise.withResolvers<RenditionReply>()];
+  const asked = Promise.withResolvers<void>();
+  const video = Promise.withResolvers<RenditionReply>();
   handle = async (_, lane) => {
     if (lane !== to) throw new Deferred();
     await asked.promise;

@@ -52,8 +52,12 @@ test('writes exactly these tags for a photo', () => {
 
 test('writes exactly these tags for a video', () => {
   expect(tagsOf(video, { picture: 'ready', video: 'not_ready' })).toEqual({
-    ...{ ...commonTags, description: 'Video by ada, 21 November 2026', 'og:type': 'video.other' },
-    ...{ ...imageTags, 'og:description': 'Video by ada, 21 November 2026', 'og:image:height': '675' },
+    ...commonTags,
+    description: 'Video by ada, 21 November 2026',
+    'og:type': 'video.other',
+    ...imageTags,
+    'og:description': 'Video by ada, 21 November 2026',
+    'og:image:height': '675',
     'og:video': `${page}/video.mp4`,
     'og:video:secure_url': `${page}/video.mp4`,
     'og:video:type': 'video/mp4',

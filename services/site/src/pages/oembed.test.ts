@@ -11,10 +11,20 @@ const ready = { picture: 'ready', video: 'ready' } as const;
 
 test('describes a photo with all parameters of oEmbed', () => {
   expect(oembedOf(photo, { picture: 'ready' }, {}, site)).toEqual({
-    ...{ version: '1.0', type: 'photo', url: `${page}/large.jpg`, width: 1200, height: 900, title: 'Lunch' },
-    ...{ author_name: 'ada', author_url: expect.stringMatching(/^https:\/\/pics\.example\/by\/[0-9a-f]{32}$/) },
-    ...{ provider_name: 'Pictures', provider_url: 'https://pics.example/', cache_age: 86_400 },
-    ...{ thumbnail_url: `${page}/large.jpg`, thumbnail_width: 1200, thumbnail_height: 900 },
+    version: '1.0',
+    type: 'photo',
+    url: `${page}/large.jpg`,
+    width: 1200,
+    height: 900,
+    title: 'Lunch',
+    author_name: 'ada',
+    author_url: expect.stringMatching(/^https:\/\/pics\.example\/by\/[0-9a-f]{32}$/),
+    provider_name: 'Pictures',
+    provider_url: 'https://pics.example/',
+    cache_age: 86_400,
+    thumbnail_url: `${page}/large.jpg`,
+    thumbnail_width: 1200,
+    thumbnail_height: 900,
   });
 });
 
@@ -35,7 +45,9 @@ test.each([
 
 test('the thumbnail fits too', () => {
   expect(oembedOf(video, ready, { width: 640 }, site)).toMatchObject({
-    ...{ thumbnail_url: `${page}/medium.jpg`, thumbnail_width: 360, thumbnail_height: 640 },
+    thumbnail_url: `${page}/medium.jpg`,
+    thumbnail_width: 360,
+    thumbnail_height: 640,
   });
 });
 

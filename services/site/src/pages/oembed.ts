@@ -37,11 +37,15 @@ export function oembedOf(
   const thumbnail =
     view.picture === 'unsupported' ? undefined : largestFitting([large, medium, small, thumb, mini], record, max);
   return {
-    ...{ version: '1.0', ...(embed(record, view, max, publicSite) ?? { type: 'link' }), title: titleOf(record) },
+    version: '1.0',
+    ...(embed(record, view, max, publicSite) ?? { type: 'link' }),
+    title: titleOf(record),
     // Not in the specification, which allows other parameters and has none for this.
     ...(alt && { alt }),
-    ...{ author_name: nameOf(record), author_url: `${publicSite}/by/${ownerHash(record)}` },
-    ...{ provider_name: site.name, provider_url: `${publicSite}/` },
+    author_name: nameOf(record),
+    author_url: `${publicSite}/by/${ownerHash(record)}`,
+    provider_name: site.name,
+    provider_url: `${publicSite}/`,
     cache_age: isPending(view) ? cacheSeconds.pending : cacheSeconds.final,
     ...(thumbnail && {
       thumbnail_url: publicSite + pathOf(thumbnail, record),

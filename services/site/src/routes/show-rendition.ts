@@ -130,7 +130,8 @@ async function findWanted(
 }
 
 // Readers give up after five seconds.
-const [wholeWaitMs, replacementWaitMs] = [1000, 3000];
+const wholeWaitMs = 1000;
+const replacementWaitMs = 3000;
 
 /** A missing rendition, once it is made; `large` in place of a whole picture that takes longer than a second, or that cannot be made. */
 async function makeOrReplace(

@@ -34,7 +34,8 @@ const waiting = new Map<() => void, number>();
  */
 export async function copyObject(first: Readable, to: Writable, { store, object, range, signal }: Source) {
   const end = range.offset + range.length;
-  let [offset, body] = [range.offset, first];
+  let offset = range.offset;
+  let body = first;
   while (true) {
     const begin = offset;
     let sent = Promise.resolve();

@@ -52,7 +52,8 @@ export class Clients {
   }
 
   register({ client_name: name, redirect_uris: redirectUris, scopes: scope }: z.output<typeof registration>): Client {
-    const [id, secret] = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')];
+    const id = randomBytes(32).toString('base64url');
+    const secret = randomBytes(32).toString('base64url');
     const client = { id, secret, name, redirectUris, scope };
     this.#registered.set(id, client);
     return client;

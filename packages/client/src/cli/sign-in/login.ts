@@ -38,7 +38,10 @@ export async function login(context: CommandContext, address: string, options: L
   // Before the sign-in, which would be lost if the folder is not writable.
   await (await draftProfile(env, name))[Symbol.asyncDispose]();
   const request = {
-    ...{ site: settings.site, service, provider: provider.provider, providerName: provider.name },
+    site: settings.site,
+    service,
+    provider: provider.provider,
+    providerName: provider.name,
     ...(!options.tokenStdin && { authorization: authorizationAt(provider) }),
   };
   const replaced = await readProfile(env, name).catch(catchDamaged);

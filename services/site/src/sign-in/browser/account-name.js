@@ -9,7 +9,8 @@ const maxName = 100;
  * @param {unknown} screenName
  */
 export function accountName(name, screenName) {
-  const [full, screen] = [nameOf(name), nameOf(screenName)];
+  const full = nameOf(name);
+  const screen = nameOf(screenName);
   return full && screen && full !== screen ? `${full} (${screen})` : full || screen;
 }
 

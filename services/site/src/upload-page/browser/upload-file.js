@@ -115,7 +115,10 @@ async function send(row, { signal, onProgress, onWait }) {
   };
   try {
     const { url } = await new EchodropClient({ ...options, retries }).upload(file, {
-      ...{ message, alt: alt || undefined, idempotencyKey: row.key(), signal: ended },
+      message,
+      alt: alt || undefined,
+      idempotencyKey: row.key(),
+      signal: ended,
       resumeId: await findUnfinished(fingerprint),
       onResumable: (id) => keepUnfinished(fingerprint, id),
       onProgress(sent) {
