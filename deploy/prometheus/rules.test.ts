@@ -39,7 +39,7 @@ test.each(alerts)('$alert has a severity, a description and a section of the doc
   const [file = '', anchor] = alert.annotations.runbook_url?.split('#') ?? [];
   expect(anchor).toBe(alert.alert.toLowerCase());
   const [, section] = (await readFile(join(documents, file), 'utf8')).split(`\n### ${alert.alert}\n`);
-  expect(section?.split(/^##/m, 1)[0]?.trim().length).toBeGreaterThan(100);
+  expect(section?.split(/^##/m, 1)[0]?.trim().length).toBeGreaterThan(50);
 });
 
 test.each(alerts)('$alert has tests in which it fires, clears and stays silent', ({ alert }) => {
