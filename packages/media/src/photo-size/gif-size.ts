@@ -8,7 +8,7 @@ const frame = 0x2c;
 
 /**
  * The logical screen of a GIF (GIF89a section 18), extended to the right and down to fit the first frame, as browsers
- * do. Some encoders write a screen of size zero.
+ * do. Some encoders write a screen of size zero. One with a single side of zero counts as none, as in libvips.
  */
 export function gifSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
   return parsePrefix(reader, screenSize);
@@ -17,7 +17,8 @@ export function gifSize(reader: SourceReader): Promise<Size | UnsupportedReason>
 /** Undefined if `gif` ends before its first frame. */
 function screenSize(gif: Buffer): Size | undefined {
   if (gif.length < screenBytes) return undefined;
-  const screen = { width: gif.readUInt16LE(6), height: gif.readUInt16LE(8) };
+  const written = { width: gif.readUInt16LE(6), height: gif.readUInt16LE(8) };
+  const screen = written.width === 0 || written.height === 0 ? { width: 0, height: 0 } : written;
   const flags = gif.readUInt8(10);
   let at = screenBytes + ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
   // An extension (section 23 and others): two bytes, then sub-blocks.

@@ -61,6 +61,7 @@ export const knownPhotos: readonly KnownPhoto[] = [
   ['GIF with a small frame on a screen as large as a monitor', 'gif', 640, 480, () => gif({ width: 640, height: 480 }, frame)],
   ['GIF with a small frame on a screen larger than monitors were', 'gif', 2100, 500, () => gif({ width: 2100, height: 500 }, frame)],
   ['GIF with a small frame on a screen of no size', 'gif', 73, 65, () => gif({ width: 0, height: 0 }, frame)],
+  ['GIF with a small frame on a screen without width', 'gif', 73, 65, () => gif({ width: 0, height: 500 }, frame)],
   ['GIF with a frame that its screen is too small for', 'gif', 73, 65, () => gif({ width: 40, height: 30 }, frame)],
   ['GIF with a frame that its screen is too low for', 'gif', 300, 65, () => gif({ width: 300, height: 30 }, frame)],
   ['GIF, animated, on a screen as large as a monitor', 'gif', 800, 600, () => gif({ width: 800, height: 600 }, frame, { ...frame, left: 200 })],
