@@ -191,6 +191,8 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async #openFor(source: Readable): Promise<void> {
+    // It may fail before it has a reader, who then gets the error.
+    source.on('error', () => {});
     try {
       if (!this.#isOpen) await this.ready();
     } catch (error) {
