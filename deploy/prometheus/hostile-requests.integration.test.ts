@@ -28,11 +28,9 @@ beforeAll(async () => {
     await startStack({
       settings: {
         LOG_LEVEL: 'trace',
-        // Limits of an address would hide what a request does.
-        UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: '0',
         // Few requests then reach the share of an address.
         MAX_CONCURRENT_UPLOADS: '150',
-        UNVERIFIED_BUFFER_BYTES: `${1024 * 1024}`,
+        UPLOAD_BUFFER_BYTES: `${8 * 1024 * 1024}`,
         SANDBOX_SLOW_SECONDS: '2',
         WEB_UPLOAD: '1',
         SECURITY_CONTACT: 'mailto:security@echodrop.example',

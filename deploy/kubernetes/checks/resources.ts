@@ -34,7 +34,7 @@ function memoryFaults(container: Container, { pod }: Workload, manifests: readon
   const videos = Number(config['FILM_CONCURRENCY']);
   const slow = Number(config['SLOW_CONCURRENCY']);
   const needs: Record<string, number> = {
-    gateway: gatewayBytes + Number(config['UPLOAD_BUFFER_BYTES']) + Number(config['UNVERIFIED_BUFFER_BYTES']),
+    gateway: gatewayBytes + 1.25 * Number(config['UPLOAD_BUFFER_BYTES']),
     'probe-worker': workerBytes + videos * ffprobeBytes,
     'rendition-worker': workerBytes + (jobs + videos + slow) * renditionBytes,
   };

@@ -12,6 +12,17 @@ export const removedSettings: Readonly<Record<string, RemovedSetting>> = {
     instead:
       'A repeated proof gets its cached verdict, from any address. With VERDICT_TTL_SECONDS=0 the identity provider decides on each repeat',
   },
+  MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: {
+    readers: ['gateway'],
+    instead: 'The limit is a tenth of MAX_CONCURRENT_UPLOADS',
+  },
+  UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: {
+    readers: ['gateway'],
+    instead: 'The limit is 1000. A proxy in front of the gateway can set a lower one',
+  },
+  UNVERIFIED_BUFFER_BYTES: { readers: ['gateway'], instead: 'The memory is a quarter of UPLOAD_BUFFER_BYTES' },
+  MIN_BYTES_PER_SECOND: { readers: ['gateway'], instead: 'The slowest accepted sender sends 1024 bytes per second' },
+  RESUMABLE_EXPIRY_HOURS: { readers: ['gateway'], instead: 'A resumable upload expires 24 hours after its creation' },
 };
 
 /** One sentence for each removed setting that `env` has and `service` once read. Empty counts as unset, as of any setting. */
