@@ -22,6 +22,14 @@ export const removedSettings: Readonly<Record<string, RemovedSetting>> = {
   },
   UNVERIFIED_BUFFER_BYTES: { readers: ['gateway'], instead: 'The memory is a quarter of UPLOAD_BUFFER_BYTES' },
   MIN_BYTES_PER_SECOND: { readers: ['gateway'], instead: 'The slowest accepted sender sends 1024 bytes per second' },
+  FILM_CONCURRENCY: {
+    readers: ['probe-worker', 'rendition-worker'],
+    instead: 'The number of videos at once follows from CONCURRENCY: a quarter in probe-workers, half in rendition-workers',
+  },
+  SLOW_CONCURRENCY: {
+    readers: ['rendition-worker'],
+    instead: 'The slow lane of a rendition-worker runs 2 jobs at once. For more, add rendition-workers',
+  },
   RESUMABLE_EXPIRY_HOURS: { readers: ['gateway'], instead: 'A resumable upload expires 24 hours after its creation' },
 };
 
