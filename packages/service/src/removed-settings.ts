@@ -24,12 +24,15 @@ export const removedSettings: Readonly<Record<string, RemovedSetting>> = {
   MIN_BYTES_PER_SECOND: { readers: ['gateway'], instead: 'The slowest accepted sender sends 1024 bytes per second' },
   FILM_CONCURRENCY: {
     readers: ['probe-worker', 'rendition-worker'],
-    instead: 'The number of videos at once follows from CONCURRENCY: a quarter in probe-workers, half in rendition-workers',
+    instead: 'It follows from CONCURRENCY: a quarter of it in probe-workers, half of it in rendition-workers',
   },
   SLOW_CONCURRENCY: {
     readers: ['rendition-worker'],
     instead: 'The slow lane of a rendition-worker runs 2 jobs at once. For more, add rendition-workers',
   },
+  WEB_UPLOAD_FILL: { readers: ['site'], instead: 'People sign in (WEB_SIGN_IN), with the API key WEB_UPLOAD_API_KEY' },
+  SANDBOX_BEHAVIOUR: { readers: ['sandbox-provider'], instead: 'Change the behaviour on its page, at /sandbox' },
+  SANDBOX_SLOW_SECONDS: { readers: ['sandbox-provider'], instead: 'Change the delay on its page, at /sandbox' },
   RESUMABLE_EXPIRY_HOURS: { readers: ['gateway'], instead: 'A resumable upload expires 24 hours after its creation' },
 };
 

@@ -32,8 +32,5 @@ test.each([
 
 test.each([
   ['page.md', 'Set `FILM_NAME`; the queue is probe-films, the address `/id/film.mp4`.\n'],
-  [
-    'main.ts',
-    "const queue = 'probe-films';\nconst jobs = config.FILM_NAME; // `told`\nclass A { constructor() {} }\n",
-  ],
+  ['main.ts', "const queue = 'probe-films';\nconst jobs = config.FILM_NAME; // `told`\nclass A { constructor() {} }\n"],
 ])('passes %s: %j', async (file, text) => expect(await found(file, text)).toEqual([]));
