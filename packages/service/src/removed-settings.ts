@@ -12,6 +12,10 @@ export const removedSettings: Readonly<Record<string, RemovedSetting>> = {
     instead:
       'A repeated proof gets its cached verdict, from any address. With VERDICT_TTL_SECONDS=0 the identity provider decides on each repeat',
   },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    readers: ['auth-verifier', 'gateway', 'probe-worker', 'rendition-worker', 'sandbox-provider', 'site'],
+    instead: 'Traces are sent as http/protobuf',
+  },
   MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: {
     readers: ['gateway'],
     instead: 'The limit is a tenth of MAX_CONCURRENT_UPLOADS',
