@@ -59,7 +59,6 @@ beforeAll(async () => {
     USER_ID_SECRET: mark(),
     IDENTITY_PROVIDERS: `${provider}, ${at}/refusing, ${at}/broken`,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_EXPORTER_OTLP_TIMEOUT: exportMs,
     OTEL_BSP_EXPORT_TIMEOUT: exportMs,
     OTEL_BSP_SCHEDULE_DELAY: '100',

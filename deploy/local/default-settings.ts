@@ -2,14 +2,12 @@ import { join } from 'node:path';
 import {
   generatedSecretFile,
   hasSandbox,
-  hasSandboxUser,
   localAddress,
   localService,
   sandboxApiKey,
-  sandboxBearer,
   variableOf,
 } from '@echodrop/client/local-system';
-import { identityProvidersAt, sandboxProfiles } from '../../tools/sandbox-provider/src/profiles/profiles.ts';
+import { identityProvidersAt } from '../../tools/sandbox-provider/src/profiles/profiles.ts';
 import { signInProvidersAt } from '../../tools/sandbox-provider/src/sign-in/sign-in-providers-at.ts';
 import { type ServiceName, serviceNames } from './services.ts';
 
@@ -84,7 +82,6 @@ function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string, publicSandbox:
     WEB_UPLOAD: '1',
     UPLOAD_URL: validAddress(env, localService),
     CORS_ORIGINS: siteOrigins(env).join(),
-    WEB_UPLOAD_FILL: JSON.stringify(uploadFill(env, publicSandbox)),
     ...Object.fromEntries(generatedSecrets.map((name) => [`${name}_FILE`, generatedSecretFile(dataDir, name)])),
   };
 }
@@ -99,15 +96,6 @@ function siteOrigins(env: NodeJS.ProcessEnv): string[] {
   const configured = environmentOf('site', env)['PUBLIC_SITE_URL'];
   const { origin } = new URL(configured && URL.canParse(configured) ? configured : local);
   return [...new Set([origin, origin.replace('//127.0.0.1', '//localhost')])];
-}
-
-// Public, as the page contains it: it must not contain an operator's settings.
-function uploadFill(env: NodeJS.ProcessEnv, publicSandbox: string): Record<string, string> {
-  return {
-    ...(hasSandbox(env) && { provider: publicSandbox + sandboxProfiles.mastodon.path }),
-    ...(!isSet('API_KEYS', environmentOf('gateway', env)) && { apiKey: sandboxApiKey }),
-    ...(hasSandboxUser(env) && { bearer: sandboxBearer }),
-  };
 }
 
 // Only the service itself reports an invalid port, not every service that derives an address from it.

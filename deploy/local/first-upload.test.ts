@@ -28,8 +28,6 @@ test('knows no credentials of another provider', () => {
   expect(sampleTarget({ IDENTITY_PROVIDERS: 'https://id.example' })).toBeUndefined();
 });
 
-test('sends no sample if the sandbox has its own users or a behaviour is set', () => {
+test('sends no sample if the sandbox has its own users', () => {
   expect(sampleTarget({ SANDBOX_USERS_FILE: 'users.json' })).toBeUndefined();
-  expect(sampleTarget({ SANDBOX_BEHAVIOUR: 'down' })).toBeUndefined();
-  expect(sampleTarget({ SANDBOX_BEHAVIOUR: 'normal' })).toBeDefined();
 });

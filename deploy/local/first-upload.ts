@@ -1,6 +1,5 @@
 import {
   hasSandboxUser,
-  isSandboxMisbehaving,
   localApiKey,
   localService,
   sandboxBearer,
@@ -22,9 +21,9 @@ export interface Sample {
   readonly apiKey: string;
 }
 
-/** The target of the sample; undefined if no user is known or the sandbox is configured to misbehave. */
+/** The target of the sample; undefined if no user is known. */
 export function sampleTarget(env: NodeJS.ProcessEnv): Sample | undefined {
-  if (!hasSandboxUser(env) || isSandboxMisbehaving(env)) return undefined;
+  if (!hasSandboxUser(env)) return undefined;
   return { service: localService(env), provider: sandboxProvider(env), apiKey: localApiKey(env) };
 }
 

@@ -78,7 +78,7 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
   say('logs', logs.startsWith('..') ? logDir : logs);
 
   const target = sampleTarget(env);
-  const reason = hasSandbox(env) ? 'SANDBOX_USERS_FILE or SANDBOX_BEHAVIOUR is set' : 'IDENTITY_PROVIDERS is set';
+  const reason = hasSandbox(env) ? 'SANDBOX_USERS_FILE is set' : 'IDENTITY_PROVIDERS is set';
   if (target) await showSample(target, stopping);
   else say('sample', `skipped: ${reason}`);
   if (plan.environments.get('site')?.['WEB_UPLOAD'] === '1') say('upload page', `${site}/upload`);

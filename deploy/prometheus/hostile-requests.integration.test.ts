@@ -28,12 +28,9 @@ beforeAll(async () => {
     await startStack({
       settings: {
         LOG_LEVEL: 'trace',
-        // Limits of an address would hide what a request does.
-        UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: '0',
         // Few requests then reach the share of an address.
         MAX_CONCURRENT_UPLOADS: '150',
-        UNVERIFIED_BUFFER_BYTES: `${1024 * 1024}`,
-        SANDBOX_SLOW_SECONDS: '2',
+        UPLOAD_BUFFER_BYTES: `${8 * 1024 * 1024}`,
         WEB_UPLOAD: '1',
         SECURITY_CONTACT: 'mailto:security@echodrop.example',
       },
@@ -120,7 +117,7 @@ await describeWithOpsCheckers('Prometheus', ['prometheus'], () => {
   test('no alert fires after a stranger has reached the shares of an address', async () => {
     const file = { name: 'media', filename: 'a.jpg', content: Buffer.alloc(900 * 1024) };
     expect((await crowd(14, () => ({ version: 1, parts: [file] })))['too_many_requests']).toBeGreaterThan(5);
-    await setBehaviour(stack.provider, 'slow');
+    await setBehaviour(stack.provider, 'slow', 2);
     const made = (n: number) => ({ headers: { ...anotherUser(stack), [proofHeader]: `Bearer made-up-${n}` } });
     const outcomes = await crowd(100, made);
     await setBehaviour(stack.provider, 'normal');

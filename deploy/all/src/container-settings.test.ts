@@ -84,7 +84,6 @@ test('clients find the sandbox of a trial at its one origin, and the auth-verifi
     'mastodon http://127.0.0.1:9000/api/v1/accounts/verify_credentials=http://127.0.0.1:8085/api/v1/accounts/verify_credentials',
   );
   expect(of('site')['WEB_SIGN_IN']).toContain('http://127.0.0.1:9000/');
-  expect(of('site')['WEB_UPLOAD_FILL']).toContain('http://127.0.0.1:9000/');
   expect(of('site')['WEB_SIGN_IN']).not.toContain('8085');
 });
 

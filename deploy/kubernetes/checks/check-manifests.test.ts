@@ -59,7 +59,7 @@ const mistakes: Record<string, readonly Mistake[]> = {
     ['site/site: cpu is not requested, not limited', 'Deployment/site', `${container}.resources.limits.cpu`, undefined],
     ['cache-redis/redis: memory is not requested', 'Deployment/cache-redis', `${container}.resources`, undefined],
     ['gateway: a limit of 1024 MiB is below', 'ConfigMap/gateway', 'data.UPLOAD_BUFFER_BYTES', '1073741824'],
-    ['probe-worker: a limit of 3072 MiB is below', 'ConfigMap/probe-worker', 'data.FILM_CONCURRENCY', '4'],
+    ['probe-worker: a limit of 3072 MiB is below', 'ConfigMap/probe-worker', 'data.CONCURRENCY', '16'],
     ['rendition-worker: a limit of 17408 MiB is below', 'ConfigMap/rendition-worker', 'data.CONCURRENCY', '2'],
     [
       'queue-redis/redis: a limit of 512 MiB is below',

@@ -1,3 +1,5 @@
+import { videosBeside } from '../../../services/probe-worker/src/config.ts';
+import { jobsAtOnce } from '../../../services/rendition-worker/src/config.ts';
 import { type Container, checkContainers, type Manifest, quantity, type Workload } from './manifests.ts';
 import { serviceOf, settingsOf } from './settings.ts';
 
@@ -30,13 +32,12 @@ function requestFaults({ resources: { requests = {}, limits = {} } = {} }: Conta
 
 function memoryFaults(container: Container, { pod }: Workload, manifests: readonly Manifest[]): string[] {
   const { config } = settingsOf(container, pod, manifests);
-  const jobs = Number(config['CONCURRENCY']);
-  const videos = Number(config['FILM_CONCURRENCY']);
-  const slow = Number(config['SLOW_CONCURRENCY']);
+  const concurrency = Number(config['CONCURRENCY']);
+  const { pictureConcurrency, videoConcurrency, slowConcurrency } = jobsAtOnce(concurrency);
   const needs: Record<string, number> = {
-    gateway: gatewayBytes + Number(config['UPLOAD_BUFFER_BYTES']) + Number(config['UNVERIFIED_BUFFER_BYTES']),
-    'probe-worker': workerBytes + videos * ffprobeBytes,
-    'rendition-worker': workerBytes + (jobs + videos + slow) * renditionBytes,
+    gateway: gatewayBytes + 1.25 * Number(config['UPLOAD_BUFFER_BYTES']),
+    'probe-worker': workerBytes + videosBeside(concurrency) * ffprobeBytes,
+    'rendition-worker': workerBytes + (pictureConcurrency + videoConcurrency + slowConcurrency) * renditionBytes,
   };
   // Redis copies what changes while it rewrites its log.
   const [, maxmemory = 0] = /^--maxmemory\n(\d+)mb$/m.exec((container.args ?? []).join('\n')) ?? [];
@@ -51,8 +52,9 @@ function scratchFaults(container: Container, { pod }: Workload, manifests: reado
   const mount = container.volumeMounts?.find(({ mountPath }) => mountPath === config['SCRATCH_DIR']);
   const size = quantity(pod.volumes?.find((volume) => volume.name === mount?.name)?.emptyDir?.sizeLimit);
   const largest = Math.max(mediaBytes, ...manifests.map(({ data }) => Number(data?.['MAX_MEDIA_BYTES'] ?? 0)));
-  const videos = Number(config['FILM_CONCURRENCY']) + Number(config['SLOW_CONCURRENCY']);
-  const needed = 2 * largest * (Number(config['CONCURRENCY']) + videos) + videos * videoBytes;
+  const { pictureConcurrency, videoConcurrency, slowConcurrency } = jobsAtOnce(Number(config['CONCURRENCY']));
+  const videos = videoConcurrency + slowConcurrency;
+  const needed = 2 * largest * (pictureConcurrency + videos) + videos * videoBytes;
   const disk = quantity(container.resources?.limits?.['ephemeral-storage']);
   return size >= needed && disk >= size ? [] : [`scratch is too small for ${needed / MiB} MiB`];
 }

@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import {
   configuredProvider,
   hasSandboxUser,
-  isSandboxMisbehaving,
   localAddress,
   localApiKey,
   localService,
@@ -84,10 +83,4 @@ test('a sandbox with a users file has no known user', () => {
     expect(hasSandboxUser(env)).toBe(false);
     expect(configuredProvider(env)).toBeUndefined();
   }
-});
-
-test('detects a sandbox with a configured failure', () => {
-  expect(isSandboxMisbehaving({})).toBe(false);
-  expect(isSandboxMisbehaving({ SANDBOX_BEHAVIOUR: 'normal' })).toBe(false);
-  expect(isSandboxMisbehaving({ SANDBOX_BEHAVIOUR: 'slow' })).toBe(true);
 });

@@ -73,11 +73,6 @@ export function hasSandboxUser(env: NodeJS.ProcessEnv): boolean {
   return hasSandbox(env) && settingOf('sandbox-provider', 'SANDBOX_USERS_FILE', env) === undefined;
 }
 
-/** Whether the sandbox is configured to misbehave, so that uploads may fail. */
-export function isSandboxMisbehaving(env: NodeJS.ProcessEnv): boolean {
-  return (settingOf('sandbox-provider', 'SANDBOX_BEHAVIOUR', env) ?? 'normal') !== 'normal';
-}
-
 /** The host in the address of a listener on `host`: loopback if it listens on all interfaces. */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';

@@ -9,13 +9,12 @@ export function processSettings(opsPort: number) {
     OPS_PORT: port(opsPort).describe('port of `/livez`, `/readyz` and `/metrics`'),
     BUILD_REVISION: text('unknown').describe('revision in the metric `echodrop_build_info`; images set it'),
     LOG_LEVEL: choice(logLevels, 'info').describe(logLevels.map((level) => `\`${level}\``).join(', ')),
-    // The SDK reads both, and its other variables, itself.
+    // The SDK reads it, and its other variables, itself.
     OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress()
       .optional()
-      .describe('trace collector (OTLP over HTTP); for other `OTEL_` variables see [traces](../host/traces.md)'),
-    OTEL_EXPORTER_OTLP_PROTOCOL: choice(['http/protobuf', 'http/json'], 'http/protobuf').describe(
-      'encoding of traces: `http/protobuf` or `http/json`',
-    ),
+      .describe(
+        'trace collector (OTLP over HTTP, with Protocol Buffers); for other `OTEL_` variables see [traces](../host/traces.md)',
+      ),
     SHUTDOWN_DELAY_SECONDS: wholeNumber({ default: 0, max: 3600 }).describe(
       'time to keep serving after SIGTERM, while not ready (Compose: gateway and site 3)',
     ),

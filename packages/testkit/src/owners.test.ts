@@ -8,7 +8,6 @@ const root = resolve(import.meta.dirname, '../../..');
 const owners = {
   '@opentelemetry/api': 'packages/service',
   '@opentelemetry/context-async-hooks': 'packages/service',
-  '@opentelemetry/exporter-trace-otlp-http': 'packages/service',
   '@opentelemetry/exporter-trace-otlp-proto': 'packages/service',
   '@opentelemetry/resources': 'packages/service',
   '@opentelemetry/sdk-node': 'packages/service',

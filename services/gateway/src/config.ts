@@ -1,4 +1,3 @@
-import { maxExpiryMs } from '@echodrop/archive/resumable-uploads';
 import { probeQueueSecret, renditionQueueSecret, verifierSecret } from '@echodrop/contracts/secret-settings';
 import { mediaSettings, uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
@@ -56,32 +55,23 @@ export const settings = {
     )
     .refine((paths) => !paths.some(endsInFiles), 'must not end in /files')
     .describe('comma-separated paths; `/1/` and `/2/` are below each. None ends in `/files`'),
-  MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }).describe('uploads at once in one gateway, then 503'),
+  MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }).describe(
+    'uploads at once in one gateway, then 503. A client IP address (IPv6: /56) gets a tenth for version 1 uploads before verification, then 429',
+  ),
   MAX_CONCURRENT_UPLOADS_PER_USER: wholeNumber({ default: 100, min: 1 }).describe(
     'uploads at once per user in one gateway, then 429. Also 429 if the user has more than there are slots free',
-  ),
-  MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: wholeNumber({ default: 100, min: 1 }).describe(
-    'version 1 uploads at once before verification, per client IP address (IPv6: per /56) in one gateway, then 429',
-  ),
-  UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: wholeNumber({ default: 1000 }).describe(
-    'uploads that end without a verified caller, per client IP address in one gateway, then 429; 0: no limit',
-  ),
-  UNVERIFIED_BUFFER_BYTES: wholeNumber({ default: 64 * MiB, min: 1 }).describe(
-    'memory for version 1 media sent before its credentials, per upload and in total; larger media gets 413',
   ),
   UPLOADS_PER_MINUTE_PER_USER: wholeNumber({ default: 120 }).describe(
     'uploads over all gateways that share a cache Redis, then 429; 0: no limit. Raise it while a user imports an archive',
   ),
   UPLOADS_PER_MINUTE_PER_KEY: wholeNumber({ default: 0 }).describe('the same per API key'),
-  UPLOAD_BUFFER_BYTES: wholeNumber({ default: 256 * MiB, min: 8 * MiB }).describe('memory for all uploads together'),
+  UPLOAD_BUFFER_BYTES: wholeNumber({ default: 256 * MiB, min: 8 * MiB }).describe(
+    'memory for all uploads together. A quarter of it in addition is for version 1 media sent before its credentials; larger media gets 413',
+  ),
   MAX_UPLOAD_SECONDS: wholeNumber({ default: 6 * 3600, min: 1, max: 12 * 3600 }).describe('longest upload'),
-  MIN_BYTES_PER_SECOND: wholeNumber({ default: 1024 }).describe('slowest accepted sender, then 408'),
   PROBE_TIMEOUT_MS: wholeNumber({ default: 25_000, min: 1000, max: 600_000 }).describe(
     'how long an upload waits for its probe, then 503. If the oldest waiting photo (or video) has waited half of it, ' +
       'new photos (or videos) that need a probe-worker get 503 `overloaded`',
-  ),
-  RESUMABLE_EXPIRY_HOURS: wholeNumber({ default: 24, min: 1, max: maxExpiryMs / 3_600_000 }).describe(
-    'lifetime of a resumable upload from its creation',
   ),
   CORS_ORIGINS: commaSeparated('')
     .refine(

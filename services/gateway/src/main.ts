@@ -17,6 +17,7 @@ import { LRUCache } from 'lru-cache';
 import { Admission } from './admit/admission.ts';
 import { ApiKeys } from './admit/api-keys.ts';
 import { BlockList } from './admit/block-list.ts';
+import { unverifiedLimits } from './admit/unverified-limits.ts';
 import { UploadRates } from './admit/upload-rates.ts';
 import { gatewayApp } from './app.ts';
 import { readConfig } from './config.ts';
@@ -31,7 +32,8 @@ import { addReadinessChecks } from './readiness.ts';
 import { WriterLeases } from './resumable/writer-leases.ts';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
-const hourMs = 3_600_000;
+/** The lifetime of a resumable upload from its creation. */
+const resumableExpiryMs = 24 * 3_600_000;
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
   const events = createGatewayEvents(log, metrics);
@@ -58,7 +60,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
     onOrphan: events.mediaOrphaned,
     maxMediaBytes: config.MAX_MEDIA_BYTES,
     typesOff: config.MEDIA_TYPES_OFF,
-    minBytesPerSecond: config.MIN_BYTES_PER_SECOND,
+    minBytesPerSecond: 1024,
     maxUploadSeconds: config.MAX_UPLOAD_SECONDS,
     compatibility: config.CLIENT_COMPATIBILITY,
   };
@@ -78,9 +80,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
     {
       slots: config.MAX_CONCURRENT_UPLOADS,
       perUser: config.MAX_CONCURRENT_UPLOADS_PER_USER,
-      anonymousPerAddress: config.MAX_ANONYMOUS_UPLOADS_PER_ADDRESS,
-      failuresPerMinutePerAddress: config.UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS,
-      unverifiedBufferBytes: config.UNVERIFIED_BUFFER_BYTES,
+      ...unverifiedLimits(config),
     },
     {
       rates: new UploadRates(limitsRedis, perMinute, events),
@@ -104,7 +104,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
       store,
       events,
       records: publisher,
-      expiryMs: config.RESUMABLE_EXPIRY_HOURS * hourMs,
+      expiryMs: resumableExpiryMs,
       lastStates: new LRUCache({ max: 10_000 }),
       leases: new WriterLeases(claimsRedis, failoverMsOf(redis.url)),
       publicSite: config.PUBLIC_SITE_URL,

@@ -12,8 +12,14 @@ export const settings = {
   ...storeSettings,
   ...mediaSettings,
   ...toolSettings,
-  CONCURRENCY: wholeNumber({ default: 8, min: 1, max: 256 }).describe('photos probed at once'),
-  FILM_CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }).describe('videos probed at once'),
+  CONCURRENCY: wholeNumber({ default: 8, min: 1, max: 256 }).describe(
+    'photos probed at once, and in addition a quarter as many videos',
+  ),
 };
+
+/** How many videos are probed at once, beside `photos`. ffprobe takes up to 1 GiB of memory for each. */
+export function videosBeside(photos: number): number {
+  return Math.ceil(photos / 4);
+}
 
 export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);

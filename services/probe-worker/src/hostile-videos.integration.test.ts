@@ -45,7 +45,6 @@ beforeAll(async () => {
   const env = {
     PATH: ffprobe.path,
     MEDIA_SANDBOX: 'limits-only',
-    FILM_CONCURRENCY: '2',
     MEDIA_TYPES_OFF: 'avif, heic',
     LOG_LEVEL: 'info',
   };

@@ -7,7 +7,7 @@ import { watchQueueRedis } from '@echodrop/service/redis/watch-queue-redis';
 import { runService } from '@echodrop/service/run-service';
 import { createScratchFolder } from '@echodrop/service/scratch-folder';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
-import { readConfig } from './config.ts';
+import { readConfig, videosBeside } from './config.ts';
 import { createProbeEvents } from './events.ts';
 import { probe } from './probe.ts';
 
@@ -24,7 +24,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
   const queues = startProbeWorkers(
     {
       photoConcurrency: config.CONCURRENCY,
-      videoConcurrency: config.FILM_CONCURRENCY,
+      videoConcurrency: videosBeside(config.CONCURRENCY),
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
       probe: (request, signal) => probe(request, signal, deps),
       onEnd: events.jobEnded,

@@ -13,14 +13,15 @@ export const settings = {
   ...mediaSettings,
   ...toolSettings,
   CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }).describe(
-    'picture sets at once (Compose: 1). A job of 100 million pixels takes 1 GB of memory, at most 4',
-  ),
-  FILM_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }).describe(
-    'videos at once in the quick [lane](media.md#limits)',
-  ),
-  SLOW_CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }).describe(
-    'jobs at once in the slow lane, in addition; each may take 4 GiB of memory',
+    'picture sets at once (Compose: 1), and in addition half as many videos in the quick [lane](media.md#limits) and two jobs in the slow one. ' +
+      'A job of 100 million pixels takes 1 GB of memory, at most 4',
   ),
 };
+
+/** How many jobs of each queue run at once. */
+export function jobsAtOnce(pictures: number) {
+  // With one slow job at once, a very long video would block the lane.
+  return { pictureConcurrency: pictures, videoConcurrency: Math.ceil(pictures / 2), slowConcurrency: 2 };
+}
 
 export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);

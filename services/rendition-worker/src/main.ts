@@ -7,7 +7,7 @@ import { watchQueueRedis } from '@echodrop/service/redis/watch-queue-redis';
 import { runService } from '@echodrop/service/run-service';
 import { createScratchFolder } from '@echodrop/service/scratch-folder';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
-import { readConfig } from './config.ts';
+import { jobsAtOnce, readConfig } from './config.ts';
 import { createRenditionEvents } from './events.ts';
 import { endFailedJob } from './failed-job.ts';
 import { laneLimits } from './lanes.ts';
@@ -27,9 +27,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const redis = resources.use(watchQueueRedis(queueRedis(config), log));
   const queues = startRenditionWorkers(
     {
-      pictureConcurrency: config.CONCURRENCY,
-      videoConcurrency: config.FILM_CONCURRENCY,
-      slowConcurrency: config.SLOW_CONCURRENCY,
+      ...jobsAtOnce(config.CONCURRENCY),
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
       render: (request, signal, lane, onProgress) =>
         render(request, signal, { ...deps, limits: laneLimits[lane], onProgress }),

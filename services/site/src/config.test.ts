@@ -36,7 +36,7 @@ test.each(['https://example.org/photos', 'https://example.org/?a', 'https://exam
 );
 
 test('the upload page requires the address of the gateway', () => {
-  expect(readConfig(env)).toMatchObject({ WEB_UPLOAD: '0', WEB_UPLOAD_FILL: {} });
+  expect(readConfig(env)).toMatchObject({ WEB_UPLOAD: '0' });
   expect(() => readConfig({ ...env, WEB_UPLOAD: '1' })).toThrow('UPLOAD_URL is required if WEB_UPLOAD is 1');
   expect(readConfig({ ...env, WEB_UPLOAD: '1', UPLOAD_URL: 'https://api.example/up/' }).UPLOAD_URL).toBe(
     'https://api.example/up',
@@ -45,15 +45,6 @@ test('the upload page requires the address of the gateway', () => {
     'UPLOAD_URL must not end in /files',
   );
 });
-
-test.each(['{', '[]', '"provider"', 'null', '{"provider":1}', '{"password":"x"}'])(
-  'rejects the initial values %s',
-  (fill) => {
-    expect(() => readConfig({ ...env, WEB_UPLOAD_FILL: fill })).toThrow(
-      'WEB_UPLOAD_FILL must be a JSON object of strings: provider, apiKey, consumerKey, consumerSecret, token, tokenSecret, bearer',
-    );
-  },
-);
 
 const town = { name: 'Town', profile: 'mastodon', provider: 'https://town.example/api/v1/accounts/verify_credentials' };
 const hall = {

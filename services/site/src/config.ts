@@ -10,11 +10,6 @@ import { queueRedisSettings } from '@echodrop/service/redis/redis';
 import { securitySettings } from '@echodrop/service/security-txt';
 import { uploadAddress } from '@echodrop/service/upload-address';
 import { signInProviders } from './sign-in/sign-in-providers.ts';
-import { fieldLabels, parsePrefill } from './upload-page/prefill.ts';
-
-const fieldNames = Object.keys(fieldLabels)
-  .map((name) => `\`${name}\``)
-  .join(', ');
 
 export const settings = {
   ...processSettings(9081),
@@ -46,15 +41,6 @@ export const settings = {
   WEB_SIGN_IN: signInProviders.describe(
     'JSON array of [providers at which people sign in](sign-in.md) (`npm start`, `.env.example`: the sandbox)',
   ),
-  WEB_UPLOAD_FILL: text('{}')
-    .transform(parsePrefill)
-    .refine(
-      (prefill) => prefill !== undefined,
-      `must be a JSON object of strings: ${Object.keys(fieldLabels).join(', ')}`,
-    )
-    .describe(
-      `initial values of the page's fields, visible to everyone: a JSON object with ${fieldNames} (\`npm start\`: the sandbox's)`,
-    ),
 };
 
 export type SiteConfig = Settings<typeof settings>;

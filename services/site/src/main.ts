@@ -51,11 +51,10 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
 });
 
 function webUpload(config: SiteConfig): WebUpload | undefined {
-  const { WEB_UPLOAD, UPLOAD_URL, WEB_UPLOAD_FILL = {}, WEB_UPLOAD_API_KEY, WEB_SIGN_IN, MAX_MEDIA_BYTES } = config;
+  const { WEB_UPLOAD, UPLOAD_URL, WEB_UPLOAD_API_KEY, WEB_SIGN_IN, MAX_MEDIA_BYTES } = config;
   if (WEB_UPLOAD !== '1' || UPLOAD_URL === undefined) return undefined;
   return {
     address: UPLOAD_URL,
-    prefill: WEB_UPLOAD_FILL,
     maxBytes: MAX_MEDIA_BYTES,
     apiKey: WEB_UPLOAD_API_KEY,
     signIn: WEB_SIGN_IN,

@@ -1,6 +1,5 @@
 import type { ViewSources } from './find/find-view.ts';
 import type { SignInProvider } from './sign-in/sign-in-providers.ts';
-import type { Prefill } from './upload-page/prefill.ts';
 
 /** What pages and routes depend on. */
 export interface Site extends ViewSources {
@@ -22,7 +21,6 @@ export interface Site extends ViewSources {
 export interface WebUpload {
   /** The gateway as browsers reach it: with its base path, without a trailing slash. */
   readonly address: string;
-  readonly prefill: Prefill;
   /** The gateway's limit for a file. */
   readonly maxBytes: number;
   /** The API key that pages use. Public. */

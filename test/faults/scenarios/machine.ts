@@ -122,7 +122,7 @@ function deadlyMedia(worker: 'probe-worker' | 'rendition-worker', tool: 'ffprobe
     begin: async ({ system, load, broke }: GameDay) => {
       // Without the full sandbox, a tool can kill its worker.
       await using program = await hostileFfprobe('[ "$1" = -version ] && exit\nkill -9 $PPID\nexec sleep 600', tool);
-      const settings = { PATH: program.path, MEDIA_SANDBOX: 'limits-only', CONCURRENCY: '1', FILM_CONCURRENCY: '1' };
+      const settings = { PATH: program.path, MEDIA_SANDBOX: 'limits-only', CONCURRENCY: '1' };
       for (let death = 0; death < deaths.count; death += 1) {
         await using _doomed = await system.join(worker, settings);
         await Promise.all([1, 2, 3].map(() => load.send({ kind: 'mp4', isKeyed: true })));

@@ -31,9 +31,6 @@ test.each([
 });
 
 test.each([
-  ['page.md', 'Set `FILM_CONCURRENCY`; the queue is probe-films, the address `/id/film.mp4`.\n'],
-  [
-    'main.ts',
-    "const queue = 'probe-films';\nconst jobs = config.FILM_CONCURRENCY; // `told`\nclass A { constructor() {} }\n",
-  ],
+  ['page.md', 'Set `FILM_NAME`; the queue is probe-films, the address `/id/film.mp4`.\n'],
+  ['main.ts', "const queue = 'probe-films';\nconst jobs = config.FILM_NAME; // `told`\nclass A { constructor() {} }\n"],
 ])('passes %s: %j', async (file, text) => expect(await found(file, text)).toEqual([]));

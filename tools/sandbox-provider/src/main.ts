@@ -21,7 +21,7 @@ await runService('sandbox-provider', readConfig, async ({ config, log, metrics, 
   const app = sandboxApp({
     accounts: config.SANDBOX_USERS_FILE,
     siteName: config.SITE_NAME,
-    behaviour: { behaviour: config.SANDBOX_BEHAVIOUR, slowSeconds: config.SANDBOX_SLOW_SECONDS },
+    behaviour: { behaviour: 'normal', slowSeconds: 10 },
     events: createSandboxEvents(log, metrics),
   });
   await serve(createServer(traceRequests(app)), config.PORT);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { envDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import { NodeSDK, type NodeSDKConfiguration } from '@opentelemetry/sdk-node';
 import type { Log } from '../log.ts';
@@ -14,17 +15,13 @@ const flushMs = 2000;
  * Starts OpenTelemetry's SDK for traces. It reads its standard variables itself (sampler, headers, timeouts, batch sizes) except the
  * service name. It buffers 2048 undelivered spans by default and drops more.
  */
-export async function exportTraces(
-  service: string,
-  protocol: 'http/protobuf' | 'http/json',
-  log: Log,
-): Promise<AsyncDisposable> {
+export function exportTraces(service: string, log: Log): AsyncDisposable {
   // Logs only problems with its variables: later messages would repeat ours or contain data.
   const warn = (reason: string) => log.warn({ reason }, 'Ignored a tracing setting');
   diag.setLogger({ error: warn, warn() {}, info() {}, debug() {}, verbose() {} }, DiagLogLevel.ERROR);
   const sdk = new NodeSDK({
     serviceName: service,
-    traceExporter: loggingFailures(await exporter(protocol), log),
+    traceExporter: loggingFailures(new OTLPTraceExporter(), log),
     textMapPropagator: null,
     // The detectors for process and host would export arguments and user.
     resourceDetectors: [envDetector, serviceInstanceIdDetector],
@@ -40,14 +37,6 @@ export async function exportTraces(
       await Promise.race([sdk.shutdown().catch(() => {}), sleep(flushMs, undefined, { ref: false })]);
     },
   };
-}
-
-async function exporter(protocol: 'http/protobuf' | 'http/json'): Promise<SpanExporter> {
-  const { OTLPTraceExporter } =
-    protocol === 'http/json'
-      ? await import('@opentelemetry/exporter-trace-otlp-http')
-      : await import('@opentelemetry/exporter-trace-otlp-proto');
-  return new OTLPTraceExporter();
 }
 
 /** Logs the first failed and the first successful export; hides failures from the SDK, which would log each. */

@@ -18,9 +18,13 @@ export const providerFailures = [
 
 export type ProviderFailure = (typeof providerFailures)[number];
 
-/** Sets the failure that the sandbox provider at `provider` simulates, or none. */
-export async function setBehaviour(provider: string, behaviour: ProviderFailure | 'normal'): Promise<void> {
-  const body = new URLSearchParams({ behaviour });
+/** Sets the failure that the sandbox provider at `provider` simulates, or none. `seconds`: the delay of `slow`. */
+export async function setBehaviour(
+  provider: string,
+  behaviour: ProviderFailure | 'normal',
+  seconds = 10,
+): Promise<void> {
+  const body = new URLSearchParams({ behaviour, seconds: String(seconds) });
   const { status } = await fetch(new URL('/behaviour', provider), { method: 'POST', body, redirect: 'manual' });
   if (status !== 303) throw new Error(`the sandbox provider returned ${status} for the behaviour ${behaviour}`);
 }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { listen } from './listen.ts';
+import { ProtobufMessage } from './read-protobuf.ts';
 
 /** An exported span. */
 export interface CollectedSpan {
@@ -13,11 +14,11 @@ export interface CollectedSpan {
   readonly attributes: Record<string, string | number>;
 }
 
-/** A receiver of traces by OTLP over HTTP with JSON (`OTEL_EXPORTER_OTLP_PROTOCOL=http/json`). */
+/** A receiver of traces by OTLP over HTTP. */
 export interface Collector extends AsyncDisposable {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Everything received, including headers. */
+  /** Everything received, including headers: bodies as text, for names and values, and in hexadecimal, for ids. */
   readonly received: string;
   /** The number of exports, including those without a response. */
   readonly exports: number;
@@ -34,12 +35,12 @@ export async function startCollector(): Promise<Collector> {
   let hangs = false;
   const server = createServer(async (request, response) => {
     exports += 1;
-    const body = await text(request).catch(() => undefined);
+    const body = await buffer(request).catch(() => undefined);
     // Undefined: its sender has ended.
     if (hangs || body === undefined) return;
-    received += `${request.method} ${request.url} ${request.rawHeaders.join(' ')}\n${body}\n`;
-    spans.push(...spansOf(JSON.parse(body)));
-    response.setHeader('Content-Type', 'application/json').end('{}');
+    received += `${request.method} ${request.url} ${request.rawHeaders.join(' ')}\n${body}\n${body.toString('hex')}\n`;
+    spans.push(...spansOf(new ProtobufMessage(body)));
+    response.setHeader('Content-Type', 'application/x-protobuf').end();
   });
   const { origin: url, [Symbol.asyncDispose]: dispose } = await listen(server);
   return {
@@ -61,38 +62,30 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-interface Attribute {
-  readonly key: string;
-  readonly value: { readonly stringValue?: string; readonly intValue?: number };
-}
-
-interface ExportRequest {
-  readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: readonly Attribute[] };
-    readonly scopeSpans: readonly {
-      readonly spans: readonly (Omit<CollectedSpan, 'service' | 'attributes'> & {
-        readonly attributes: readonly Attribute[];
-      })[];
-    }[];
-  }[];
-}
-
-function spansOf({ resourceSpans }: ExportRequest): CollectedSpan[] {
-  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
-    const service = String(attributesOf(resource.attributes)['service.name']);
-    return scopeSpans.flatMap(({ spans }) =>
-      spans.map(({ name, traceId, spanId, parentSpanId, attributes }) => ({
+// Numbers of fields: opentelemetry-proto, collector/trace/v1/trace_service.proto and trace/v1/trace.proto.
+function spansOf(exportRequest: ProtobufMessage): CollectedSpan[] {
+  return exportRequest.messages(1).flatMap((resourceSpans) => {
+    const [resource] = resourceSpans.messages(1);
+    const service = String(resource && attributesOf(resource, 1)['service.name']);
+    return resourceSpans.messages(2).flatMap((scopeSpans) =>
+      scopeSpans.messages(2).map((span) => ({
         service,
-        name,
-        traceId,
-        spanId,
-        parentSpanId,
-        attributes: attributesOf(attributes),
+        name: span.text(5) ?? '',
+        traceId: span.bytes(1)?.toString('hex') ?? '',
+        spanId: span.bytes(2)?.toString('hex') ?? '',
+        parentSpanId: span.bytes(4)?.toString('hex'),
+        attributes: attributesOf(span, 9),
       })),
     );
   });
 }
 
-function attributesOf(attributes: readonly Attribute[]): CollectedSpan['attributes'] {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? '']));
+/** Attributes that are texts or whole numbers. */
+function attributesOf(message: ProtobufMessage, field: number): CollectedSpan['attributes'] {
+  return Object.fromEntries(
+    message.messages(field).map((attribute) => {
+      const [value] = attribute.messages(2);
+      return [attribute.text(1) ?? '', value?.text(1) ?? value?.number(3) ?? ''];
+    }),
+  );
 }

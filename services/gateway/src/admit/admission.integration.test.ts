@@ -52,7 +52,7 @@ async function admission(limits: Partial<Limits> = {}, blocks = noBlocks): Promi
   const events = { rateLimitBypassed: (error: unknown) => void bypasses.push(error), rateLimited: () => {} };
   const rates = new UploadRates(connection, { perUser: userRate, perKey: keyRate }, events);
   const probes = { backlog: async (kind: ProbeKind) => ({ ...backlogs[kind], unsupported: 0 }) };
-  const perAddress = { anonymousPerAddress: 100, failuresPerMinutePerAddress: 0 };
+  const perAddress = { anonymousPerAddress: 100, failuresPerMinutePerAddress: 1000 };
   const bounds = { slots, perUser, ...perAddress, unverifiedBufferBytes: 1000 };
   const one = new Admission(bounds, { rates, probes, probeTimeoutMs, blocks, onRefused: () => {} });
   return { admit: () => one.admitUpload('192.0.2.1', 'unverified') };

@@ -6,13 +6,12 @@ export class FailedVerifications {
   #counts = new Map<string, number>();
   #windowEnds = 0;
 
-  /** `limit`: of one network in a minute; 0: no limit. */
+  /** `limit`: of one network in a minute. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   count(network: string): void {
-    if (this.#limit === 0) return;
     if (this.#isOver()) {
       this.#counts = new Map();
       this.#windowEnds = performance.now() + windowMs;
@@ -22,7 +21,7 @@ export class FailedVerifications {
 
   /** Seconds until the window ends if the network has reached the limit, else 0. */
   retryAfterSeconds(network: string): number {
-    if (this.#isOver() || this.#limit === 0 || (this.#counts.get(network) ?? 0) < this.#limit) return 0;
+    if (this.#isOver() || (this.#counts.get(network) ?? 0) < this.#limit) return 0;
     return Math.ceil((this.#windowEnds - performance.now()) / 1000);
   }
 

@@ -6,7 +6,7 @@ beforeEach(() => {
   refused = [];
 });
 
-const generous = { slots: 100, perUser: 100, anonymousPerAddress: 100, failuresPerMinutePerAddress: 0 };
+const generous = { slots: 100, perUser: 100, anonymousPerAddress: 100, failuresPerMinutePerAddress: 1000 };
 
 function slotsWith(limits: Partial<SlotLimits>) {
   return new Slots({ ...generous, ...limits }, (limit) => refused.push(limit));

@@ -10,7 +10,7 @@ export interface SlotLimits {
   readonly perUser: number;
   /** Anonymous requests at once of one client address (IPv6: one /56). */
   readonly anonymousPerAddress: number;
-  /** Requests of one client address that end without a verified caller; 0: no limit. */
+  /** Requests of one client address that end without a verified caller. */
   readonly failuresPerMinutePerAddress: number;
 }
 

@@ -33,7 +33,7 @@ beforeEach(async () => {
 afterEach(() => parts.disposeAsync());
 
 async function start(): Promise<void> {
-  const perAddress = { anonymousPerAddress: 1, failuresPerMinutePerAddress: 0, unverifiedBufferBytes: 1 };
+  const perAddress = { anonymousPerAddress: 1, failuresPerMinutePerAddress: 1000, unverifiedBufferBytes: 1 };
   const admissionDeps = { onRefused: () => {} } as unknown as ConstructorParameters<typeof Admission>[1];
   const deps = {
     admission: new Admission({ ...limits, ...perAddress }, admissionDeps),

@@ -8,7 +8,7 @@ import { homePage } from '../pages/home-page.ts';
 import { sendPage } from '../pages/page.ts';
 import { mineRoutes } from './mine-routes.ts';
 
-const upload = { address: 'https://upload.example', prefill: {}, maxBytes: 1, apiKey: undefined, signIn: [] };
+const upload = { address: 'https://upload.example', maxBytes: 1, apiKey: undefined, signIn: [] };
 const site = { name: 'Echodrop', publicSite: 'https://a.example', upload };
 const app = express()
   .get('/', (_request, response) => sendPage(response, 200, homePage(site), site))

@@ -5,7 +5,6 @@ import { signedInPolicy, signInSection } from './sign-in-buttons.ts';
 
 const upload: WebUpload = {
   address: 'https://upload.example/api',
-  prefill: {},
   maxBytes: 1000,
   apiKey: 'web-upload',
   signIn: [

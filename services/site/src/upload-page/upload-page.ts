@@ -25,7 +25,6 @@ export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
 /** The page at `/upload`: its script sends each file to the gateway like any other client. */
 function uploadPage(upload: WebUpload, siteName: string): Page {
   const { signIn, maxBytes, apiKey } = upload;
-  const prefill = { apiKey, ...upload.prefill };
   const canSignIn = signIn.length > 0;
   return {
     title: `Upload · ${siteName}`,
@@ -39,7 +38,7 @@ function uploadPage(upload: WebUpload, siteName: string): Page {
 ${scriptsMissing(html`Uploading from this page requires JavaScript. Without JavaScript, <a href="/documentation">upload from the command line</a>.`)}
 ${signInSection(upload)}
 <form id="upload" autocomplete="off"${canSignIn ? html` data-has-sign-in` : undefined} data-max-bytes="${maxBytes}" data-extensions="${acceptedExtensions.join(' ')}" data-content-types="${acceptedContentTypes.join(' ')}" data-unsupported="${unsupportedSentences.unknown_type}">
-${credentialFields(prefill, { canSignIn })}
+${credentialFields({ apiKey, canSignIn })}
 <fieldset id="fields" hidden disabled>
 <legend class="unseen">Files</legend>
 ${chooser()}

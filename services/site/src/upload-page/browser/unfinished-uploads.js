@@ -1,6 +1,6 @@
 // @ts-check
 
-// As long as a gateway may keep them (RESUMABLE_EXPIRY_HOURS).
+// As long as a gateway of 0.1.0 may keep them.
 const keptMs = 30 * 24 * 3600 * 1000;
 const openMs = 2000;
 const name = 'unfinished-uploads';
