@@ -38,11 +38,6 @@ async function removeAsUser(id: string): Promise<void> {
   expect((await fetch(`${stack.gateway}/2/media/${id}`, options)).status).toBe(204);
 }
 
-test('a user who deletes a video cancels its renditions', async () => {
-  await removeAsUser(await uploadUntilRendering());
-  await ffmpeg.allEnded();
-});
-
 test('a user who deletes a video in the slow lane cancels its renditions', async () => {
   const id = await uploadUntilRendering(slowVideo);
   await expect

@@ -36,15 +36,20 @@ test.each(['100-continue', ', 100-Continue'])(
 );
 
 test.each([
-  ['no credentials', 401, { 'X-Verify-Credentials-Authorization': '' }],
-  ['an unknown provider', 401, { 'X-Auth-Service-Provider': 'https://example.org/' }],
-])('with %s, a client that waits for 100 Continue is refused instead', async (_what, status, wrong) => {
-  const { path, headers, body } = uploadRequest(stack, { media });
-  await using client = await RawClient.connect(stack.gateway);
-  client.head(path, { ...headers, ...wrong, Expect: '100-continue' }, body.length);
-  expect(await client.response()).toMatchObject({ status });
-  expect(client.received).not.toContain('HTTP/1.1 100');
-});
+  ['no credentials', 2, 401, { 'X-Verify-Credentials-Authorization': '' }],
+  ['an unknown provider', 2, 401, { 'X-Auth-Service-Provider': 'https://example.org/' }],
+  ['a malformed Idempotency-Key', 1, 400, { 'Idempotency-Key': '""' }],
+  ['a malformed Idempotency-Key', 2, 400, { 'Idempotency-Key': '""' }],
+] as const)(
+  'with %s (version %i), a client that waits for 100 Continue is refused instead',
+  async (...[, version, status, wrong]) => {
+    const { path, headers, body } = uploadRequest(stack, { version, media });
+    await using client = await RawClient.connect(stack.gateway);
+    client.head(path, { ...headers, ...wrong, Expect: '100-continue' }, body.length);
+    expect(await client.response()).toMatchObject({ status });
+    expect(client.received).not.toContain('HTTP/1.1 100');
+  },
+);
 
 test('an unknown expectation is refused', async () => {
   await using client = await RawClient.connect(stack.gateway);

@@ -37,20 +37,26 @@ test('100 aborted uploads leave no socket, job or media', async () => {
   expect((await upload(stack, { media: photo })).status).toBe(200);
 });
 
-test('the probe job is cancelled if its client disconnects', async () => {
+const claims = () => stack.redis.command('KEYS', 'echodrop:idempotency:*');
+
+test('if a client disconnects, its probe job is cancelled and its Idempotency-Key released', async () => {
   await stack.services['probe-worker'].freeze();
   const before = (await stack.stored('media')).length;
   const video = await sampleVideo('mp4', { width: 64, height: 48 });
-  const { path, headers, body } = uploadRequest(stack, { media: video });
+  const repeated = { media: video, headers: { 'Idempotency-Key': '"left"' } };
+  const { path, headers, body } = uploadRequest(stack, repeated);
   const client = await RawClient.connect(stack.gateway);
   client.head(path, headers, body.length);
   await client.flush(body);
   await waitUntil('a waiting job', async () => (await countWaiting('probe-films')) === 1);
   expect((await stack.stored('media')).length).toBe(before + 1);
+  expect(await claims()).not.toBe('');
   client.destroy();
   await waitUntil('discarded media', async () => (await stack.stored('media')).length === before);
   await waitUntil('the end of the job', async () => (await countWaiting('probe-films')) === 0);
+  await waitUntil('the release of the key', async () => (await claims()) === '');
   await stack.services['probe-worker'].thaw();
+  expect((await upload(stack, repeated)).status).toBe(200);
 });
 
 describeWithMinio('100 aborted uploads', {}, (startMinio) => {

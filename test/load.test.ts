@@ -121,26 +121,6 @@ test('a user with too many concurrent uploads is refused with 429 before the bod
   expect([(await second).status, (await third).status]).toEqual([200, 200]);
 });
 
-test('two gateways share the rate of a user, in both versions', async () => {
-  const limits = { UPLOADS_PER_MINUTE_PER_USER: '4' };
-  await using first = await gatewayWith(limits);
-  await using second = await gatewayWith(limits);
-  const gateways = [first, second] as const;
-  const begun = performance.now();
-  for (const version of versions) {
-    for (const gateway of gateways) {
-      expect((await upload(gateway, { version, media: photo })).status).toBe(200);
-    }
-  }
-  for (const gateway of gateways) {
-    const refused = await upload(gateway, { media: photo });
-    expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('"too_many_requests"') });
-    const elapsedSeconds = (performance.now() - begun) / 1000;
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(Math.floor(60 - elapsedSeconds));
-    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
-  }
-});
-
 test('each API key has a rate; refused users do not count, and it is not enforced while its Redis hangs', async () => {
   await using limits = await startRedis();
   await using stack = await gatewayWith({

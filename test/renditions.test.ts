@@ -49,16 +49,3 @@ async function costs(): Promise<{ reads: number; made: number }> {
   const reads = [...metrics.matchAll(/^echodrop_store_call_seconds_count{.*operation="read_body".*} (\d+)$/gm)];
   return { reads: reads.reduce((sum, [, count]) => sum + Number(count), 0), made: await countRenditions() };
 }
-
-test('a restarted worker completes the job of a killed one', async () => {
-  const id = await uploaded(await samplePhoto('png', { width: 3000, height: 2000 }));
-  await stack.services['rendition-worker'].kill();
-  await stack.services['rendition-worker'].restart();
-  await expect.poll(() => status(`/${id}/large.jpg`), { interval: 500 }).toBe(200);
-});
-
-test('uploads are published without a rendition-worker', async () => {
-  await stack.services['rendition-worker'].kill();
-  await uploaded(await samplePhoto('jpg', { width: 320, height: 240 }));
-  await stack.services['rendition-worker'].restart();
-});

@@ -134,28 +134,22 @@ describe('an upload', () => {
     expect(reasonOf(await send('DELETE', path))).toBe('409 upload_published');
   });
 
-  test.each(['', 'return=minimal', 'respond-async', 'return=minimal, return=representation'])(
-    'is published with the status of the protocol and without a body, if the client prefers "%s"',
-    async (Prefer) => {
-      const path = await created(photo.length);
-      const { status, text, headers } = await patch(path, 0, photo, { Prefer });
-      expect({ status, text }).toEqual({ status: 204, text: '' });
-      expect(headers.get('upload-offset')).toBe(`${photo.length}`);
-      expect(headers.get('record-location')).toBe(JSON.parse((await send('GET', path)).text).url);
-    },
-  );
+  test('is published with the status of the protocol and without a body, if the client prefers no other response', async () => {
+    const path = await created(photo.length);
+    const { status, text, headers } = await patch(path, 0, photo, { Prefer: 'return=minimal' });
+    expect({ status, text }).toEqual({ status: 204, text: '' });
+    expect(headers.get('upload-offset')).toBe(`${photo.length}`);
+    expect(headers.get('record-location')).toBe(JSON.parse((await send('GET', path)).text).url);
+  });
 
-  test.each([undefined, 'respond-async, Return="representation"; foo'])(
-    'may come with its creation, preferring %s',
-    async (preferred) => {
-      const headers: Headers = preferred === undefined ? {} : { Prefer: preferred };
-      const response = await createWith('application/offset+octet-stream', photo, headers);
-      const record = (await send('GET', response.headers.get('location') ?? '')).text;
-      expect(response).toMatchObject({ status: 201, text: preferred === undefined ? '' : record });
-      expect(response.headers.get('record-location')).toBe(JSON.parse(record).url);
-      expect(response.headers.get('upload-offset')).toBe(`${photo.length}`);
-    },
-  );
+  test.each([undefined, 'return=representation'])('may come with its creation, preferring %s', async (preferred) => {
+    const headers: Headers = preferred === undefined ? {} : { Prefer: preferred };
+    const response = await createWith('application/offset+octet-stream', photo, headers);
+    const record = (await send('GET', response.headers.get('location') ?? '')).text;
+    expect(response).toMatchObject({ status: 201, text: preferred === undefined ? '' : record });
+    expect(response.headers.get('record-location')).toBe(JSON.parse(record).url);
+    expect(response.headers.get('upload-offset')).toBe(`${photo.length}`);
+  });
 
   test('may declare its length later', async () => {
     const deferred = await send('POST', '/files/', { 'Upload-Defer-Length': '1', 'Upload-Metadata': tusMetadata() });
@@ -263,113 +257,65 @@ describe('bad input is refused, and changes nothing', () => {
   });
   const some = Buffer.alloc(10, 1);
 
-  test.each<[string, string, () => Promise<{ text: string }>]>([
-    [
-      'No offset',
-      'The header Upload-Offset is missing or malformed.',
-      () => patch(path, 0, some, { 'Upload-Offset': '' }),
-    ],
-    ['More than the length', 'The body has more bytes than are left of Upload-Length.', () => patch(path, 10, photo)],
-    ['A length beyond the limit', 'The file exceeds the size limit of 16 MiB.', () => create(16 * MiB + 1)],
-    [
-      'No Base64',
-      'Upload-Metadata must be a list of names, each with a UTF-8 value in Base64.',
-      () => create(9, { 'Upload-Metadata': `key ${sandbox.apiKey}` }),
-    ],
-    [
-      'No key',
-      'Missing parameter: key. Received: filename, filetype.',
-      () => create(9, { 'Upload-Metadata': 'filename YQ==,filetype YQ==' }),
-    ],
-  ])('%s: %s', async (_what, sentence, provoke) => {
-    expect(JSON.parse((await provoke()).text).errors[0].message).toBe(sentence);
-  });
+  const tooLong = 'The file exceeds the size limit of 16 MiB.';
+  const noBase64 = 'Upload-Metadata must be a list of names, each with a UTF-8 value in Base64.';
+  const noOffset = 'The header Upload-Offset is missing or malformed.';
+  const tooManyBytes = 'The body has more bytes than are left of Upload-Length.';
+  const metadata = (text: string) => create(9, { 'Upload-Metadata': text });
 
+  // test/openapi.test.ts provokes every reason. Here, each has a status and, if it follows, the message.
   test.each<[string, string, () => Promise<{ status: number; text: string }>]>([
     ['a wrong offset', '409 offset_conflict', () => patch(path, 11, some)],
-    ['no offset', '400 tus_malformed', () => patch(path, 0, some, { 'Upload-Offset': '' })],
+    ['no offset', `400 tus_malformed ${noOffset}`, () => patch(path, 0, some, { 'Upload-Offset': '' })],
     ['another content type', '415 tus_content_type', () => patch(path, 10, some, { 'Content-Type': 'text/plain' })],
     ['a creation with bytes of another type', '415 tus_content_type', () => createWith('text/plain', some)],
-    ['more than the length', '413 media_too_large', () => patch(path, 10, photo)],
-    [
-      'a wrong checksum',
-      '460 checksum_mismatch',
-      () => patch(path, 10, some, { 'Upload-Checksum': `sha1 ${base64('x')}` }),
-    ],
-    [
-      'an unknown checksum',
-      '400 checksum_unsupported',
-      () => patch(path, 10, some, { 'Upload-Checksum': 'crc99 AAAA' }),
-    ],
-    ['an unknown upload', '404 not_found', () => send('HEAD', `/files/${'0'.repeat(32)}`)],
-    ['an upload id that is none', '404 not_found', () => send('HEAD', '/files/..%2fx')],
+    ['more than the length', `413 media_too_large ${tooManyBytes}`, () => patch(path, 10, photo)],
+    ['a wrong checksum', '460 checksum_mismatch', () => patch(path, 10, some, { 'Upload-Checksum': 'sha1 eA==' })],
+    ['an unknown checksum', '400 checksum_unsupported', () => patch(path, 10, some, { 'Upload-Checksum': 'crc99 A' })],
+    ['an unknown upload', '404', () => send('HEAD', `/files/${'0'.repeat(32)}`)],
+    ['an upload id that is none', '404', () => send('HEAD', '/files/..%2fx')],
     ['another version', '412 tus_version', () => send('PATCH', path, { 'Tus-Resumable': '0.2.2' })],
     ['no length', '400 tus_malformed', () => send('POST', '/files/', { 'Upload-Metadata': tusMetadata() })],
     ['a length and a deferred one', '400 tus_malformed', () => create(9, { 'Upload-Defer-Length': '1' })],
     ['a length of an upload that has one', '400 tus_malformed', () => patch(path, 10, some, { 'Upload-Length': '99' })],
-    ['a length beyond the limit', '413 media_too_large', () => create(16 * MiB + 1)],
+    ['a length beyond the limit', `413 media_too_large ${tooLong}`, () => create(16 * MiB + 1)],
     ['no bytes', '400 parameter_missing', () => create(0)],
-    ['no message', '400 parameter_missing', () => create(9, { 'Upload-Metadata': `key ${base64(sandbox.apiKey)}` })],
-    ['an unknown key', '401 api_key_unknown', () => create(9, { 'Upload-Metadata': tusMetadata({ key: 'wrong' }) })],
+    ['no message', '400 parameter_missing', () => metadata(`key ${base64(sandbox.apiKey)}`)],
     [
-      'too long an `alt`',
-      '400 form_malformed',
-      () => create(9, { 'Upload-Metadata': tusMetadata({ alt: 'a'.repeat(1501) }) }),
+      'no key',
+      '400 parameter_missing Missing parameter: key. Received: filename, filetype.',
+      () => metadata('filename YQ==,filetype YQ=='),
     ],
+    ['an unknown key', '401 api_key_unknown', () => metadata(tusMetadata({ key: 'wrong' }))],
+    ['too long an `alt`', '400 form_malformed', () => metadata(tusMetadata({ alt: 'a'.repeat(1501) }))],
     ['parts of an upload', '400 tus_malformed', () => create(9, { 'Upload-Concat': 'partial' })],
-    ['a text that is no UTF-8', '400 tus_malformed', () => create(9, { 'Upload-Metadata': 'message /w==' })],
+    ['no Base64', `400 tus_malformed ${noBase64}`, () => metadata(`key ${sandbox.apiKey}`)],
+    ['a text that is no UTF-8', `400 tus_malformed ${noBase64}`, () => metadata('message /w==')],
     ['no credentials', '401 credentials_missing', () => create(9, { 'X-Auth-Service-Provider': '' })],
     ['another method', '405 method_not_allowed', () => send('PUT', path)],
-  ])('%s', async (_, expected, act) => {
+  ])('%s: %s', async (_, expected, act) => {
     const response = await act();
-    expect(response.text === '' ? `${response.status}` : reasonOf(response)).toBe(
-      response.text === '' ? expected.split(' ')[0] : expected,
-    );
+    const message = /"message":"([^"]*)"/.exec(response.text)?.[1];
+    expect([reasonOf(response), `${reasonOf(response)} ${message}`]).toContain(expected);
     expect((await send('HEAD', path)).headers.get('upload-offset')).toBe('10');
   });
 
-  test('a right checksum is accepted', async () => {
-    const sha1 = createHash('sha1').update(photo.subarray(10)).digest('base64');
-    expect((await patch(path, 10, photo.subarray(10), { 'Upload-Checksum': `sha1 ${sha1}` })).status).toBe(200);
+  test.each([
+    ['sha1 ', ''],
+    ['SHA1  ', '='],
+  ])('a right checksum is accepted: %j, without %j', async (algorithm, padding) => {
+    const whole = await created(photo.length);
+    const sum = createHash('sha1').update(photo).digest('base64').replace(padding, '');
+    expect((await patch(whole, 0, photo, { 'Upload-Checksum': `${algorithm}${sum}` })).status).toBe(200);
   });
 });
 
 describe('what clients write differently, and HTTP allows, is understood', () => {
-  const key = base64(sandbox.apiKey);
-  const message = base64('Am Meer ');
-
-  test.each([
-    ['a space after the comma', `key ${key}, message ${message}`],
-    ['tabs, several spaces and empty items', `,\tkey  ${key} ,, message\t${message},`],
-    ['Base64 without padding', `key ${key},message ${message.replaceAll('=', '')}`],
-    ['names without a value', `key ${key},is_private,message ${message}`],
-  ])('in Upload-Metadata: %s', async (_, metadata) => {
-    const path = await created(photo.length, { 'Upload-Metadata': metadata });
-    const known = (await send('HEAD', path)).headers.get('upload-metadata')?.split(',') ?? [];
-    expect(known).toContain(`message ${message}`);
-    expect(JSON.parse((await patch(path, 0, photo)).text)).toMatchObject({ text: 'Am Meer ' });
-  });
-
-  test.each(['Application/Offset+Octet-Stream', 'application/offset+octet-stream; charset=utf-8'])(
-    'the type %s',
-    async (type) => {
-      const response = await createWith(type, photo, { Prefer: 'return=representation' });
-      expect(response).toMatchObject({ status: 201, text: expect.stringContaining('"text":"in pieces"') });
-      const path = await created(photo.length);
-      expect((await patch(path, 0, photo, { 'Content-Type': type })).status).toBe(200);
-    },
-  );
-
-  test('an Upload-Checksum with two spaces and without padding', async () => {
-    const path = await created(photo.length);
-    const sha1 = createHash('sha1').update(photo).digest('base64').replace('=', '');
-    expect((await patch(path, 0, photo, { 'Upload-Checksum': `SHA1  ${sha1}` })).status).toBe(200);
-  });
-
   test.each(['/files', '//files/', '//files'])('the address %s', async (address) => {
     const headers = { 'Upload-Length': `${photo.length}`, 'Upload-Metadata': tusMetadata() };
     const { status, headers: received } = await send('POST', `${stack.gateway}${address}`, headers);
     expect(status).toBe(201);
+    expect(Date.parse(received.get('upload-expires') ?? '')).toBeGreaterThan(Date.now() + 23 * 3_600_000);
     expect(received.get('location')).toMatch(/^\/files\/[0-9a-f]{32}$/);
   });
 
@@ -416,20 +362,7 @@ describe('the protocol: a server', () => {
     expect((await send('POST', path, override, photo.subarray(0, 10))).status).toBe(204);
   });
 
-  test('says at the creation when the upload expires', async () => {
-    const { headers } = await create(photo.length);
-    expect(Date.parse(headers.get('upload-expires') ?? '')).toBeGreaterThan(Date.now() + 23 * 3_600_000);
-  });
-
-  test('accepts a declared length once', async () => {
-    const deferred = { 'Upload-Metadata': tusMetadata(), 'Upload-Defer-Length': '1' };
-    const path = (await send('POST', '/files/', deferred)).headers.get('location') ?? '';
-    const declare = (length: number) => patch(path, 0, Buffer.alloc(0), { 'Upload-Length': `${length}` });
-    expect((await declare(photo.length)).status).toBe(204);
-    expect(reasonOf(await declare(photo.length + 1))).toBe('400 tus_malformed');
-  });
-
-  test('refuses a declared length beyond the limit, or below the offset, and keeps it unknown', async () => {
+  test('refuses a declared length beyond the limit, or below the offset, and accepts one once', async () => {
     const deferred = { 'Upload-Metadata': tusMetadata(), 'Upload-Defer-Length': '1' };
     const path = (await send('POST', '/files/', deferred)).headers.get('location') ?? '';
     await patch(path, 0, photo.subarray(0, 10));
@@ -440,6 +373,8 @@ describe('the protocol: a server', () => {
     const { headers } = await send('HEAD', path);
     expect(headers.get('upload-defer-length')).toBe('1');
     expect(headers.has('upload-length')).toBe(false);
+    expect(await declare(photo.length)).toBe('204');
+    expect(await declare(photo.length + 1)).toBe('400 tus_malformed');
   });
 });
 

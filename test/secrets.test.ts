@@ -203,92 +203,64 @@ test('resumable uploads', async () => {
   expect((await patchTus(stack, path, 0, media, headers)).status).toBe(204);
 });
 
-test.each<[string, () => Sent, string]>([
-  [
-    'a wrong signature',
-    () => ({
-      headers: echoHeaders(signEcho(stack.provider, { ...signer, token: { key: mark(), secret: mark() } })),
-    }),
-    '401 credentials_refused',
-  ],
+const signedBy = (token: typeof signer.token) => echoHeaders(signEcho(stack.provider, { ...signer, token }));
+const nowhere = (header: string) => ({ ...echoHeaders(header), 'X-Auth-Service-Provider': '' });
+const beside = (part: FormPart): Sent => ({ version: 1, more: [part, ...secretFields()] });
+
+test.each<[string, string, () => Sent]>([
+  ['a wrong signature', '401 credentials_refused', () => ({ headers: signedBy({ key: mark(), secret: mark() }) })],
   [
     'a wrong bearer token',
-    () => ({ headers: echoHeaders(`Bearer ${mark()}`, stack.bearerProvider) }),
     '401 credentials_refused',
+    () => ({ headers: echoHeaders(`Bearer ${mark()}`, stack.bearerProvider) }),
   ],
-  ['an unsupported scheme', () => ({ headers: echoHeaders(`Basic ${mark()}`) }), '401 credentials_refused'],
-  ['no known scheme', () => ({ headers: echoHeaders(mark()) }), '401 credentials_refused'],
-  ['wrong secrets', () => ({ version: 1, more: secretFields({ oauth_secret: mark() }) }), '401 credentials_refused'],
+  ['an unsupported scheme', '401 credentials_refused', () => ({ headers: echoHeaders(`Basic ${mark()}`) })],
+  ['no known scheme', '401 credentials_refused', () => ({ headers: echoHeaders(mark()) })],
+  ['wrong secrets', '401 credentials_refused', () => ({ version: 1, more: secretFields({ oauth_secret: mark() }) })],
   [
     'another provider',
-    () => ({ headers: echoHeaders(undefined, `https://${mark()}.example/`) }),
     '401 provider_unknown',
+    () => ({ headers: echoHeaders(undefined, `https://${mark()}.example/`) }),
   ],
-  [
-    'no provider',
-    () => ({ headers: { ...echoHeaders(`OAuth ${mark()}`), 'X-Auth-Service-Provider': '' } }),
-    '401 credentials_missing',
-  ],
-  ['another API key', () => ({ key: mark() }), '401 api_key_unknown'],
+  ['no provider', '401 credentials_missing', () => ({ headers: nowhere(`OAuth ${mark()}`) })],
+  ['another API key', '401 api_key_unknown', () => ({ key: mark() })],
   [
     'secrets without a file',
-    () => ({ version: 1, form: [{ name: 'key', content: apiKey }, ...secretFields()] }),
     '400 parameter_missing',
+    () => ({ version: 1, form: [{ name: 'key', content: apiKey }, ...secretFields()] }),
   ],
-  ['a duplicate secret', () => ({ version: 1, more: [...secretFields(), ...secretFields()] }), '400 form_malformed'],
+  ['a duplicate secret', '400 form_malformed', () => ({ version: 1, more: [...secretFields(), ...secretFields()] })],
   [
     'a secret that is too long',
-    () => ({ version: 1, more: secretFields({ oauth_secret: mark().repeat(5000) }) }),
     '400 form_malformed',
+    () => ({ version: 1, more: secretFields({ oauth_secret: mark().repeat(5000) }) }),
   ],
-  [
-    'secrets as part names',
-    () => ({ version: 1, more: [{ name: signer.token.secret, content: 'x' }, ...secretFields()] }),
-    '200',
-  ],
-  [
-    'secrets in file names',
-    () => ({ version: 1, more: [{ name: 'other', filename: `${bearer}.jpg`, content: 'x' }, ...secretFields()] }),
-    '200',
-  ],
+  ['secrets as part names', '200', () => beside({ name: signer.token.secret, content: 'x' })],
+  ['secrets in file names', '200', () => beside({ name: 'other', filename: `${bearer}.jpg`, content: 'x' })],
   [
     'secrets in part headers',
-    () => ({
-      version: 1,
-      more: [{ name: 'x', content: '', headers: `Content-Disposition: ${bearer}` }, ...secretFields()],
-    }),
     '400 form_malformed',
+    () => beside({ name: 'x', content: '', headers: `Content-Disposition: ${bearer}` }),
   ],
-])('%s', async (_, sent, expected) => {
+])('%s: %s', async (_, expected, sent) => {
   expect(await send(sent())).toBe(expected);
 });
 
+const post = (lines: string) => `POST /2/upload.json HTTP/1.1\r\nHost: a\r\n${lines}\r\n`;
+const proofOf = (text: string) => `X-Verify-Credentials-Authorization: OAuth ${text}\r\n`;
+const empty = 'Host: a\r\nContent-Length: 0\r\n\r\n';
+
 test.each([
-  [
-    'the path',
-    (marker: string) => `POST /2/upload.json?oauth_token=${marker} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`,
-  ],
+  ['the path', (marker: string) => `POST /2/upload.json?oauth_token=${marker} HTTP/1.1\r\n${empty}`],
   ['an unknown path', (marker: string) => `GET /${marker} HTTP/1.1\r\nHost: a\r\n\r\n`],
-  [
-    'an invalid header',
-    (marker: string) =>
-      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\nX-Verify-Credentials-Authorization: OAuth ${marker}\0\r\n\r\n`,
-  ],
-  [
-    'a header that is too long',
-    (marker: string) =>
-      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\nX-Verify-Credentials-Authorization: OAuth ${marker.repeat(2000)}\r\n\r\n`,
-  ],
+  ['an invalid header', (marker: string) => post(proofOf(`${marker}\0`))],
+  ['a header that is too long', (marker: string) => post(proofOf(marker.repeat(2000)))],
   [
     'a duplicate header',
-    (marker: string) =>
-      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\n${`X-Verify-Credentials-Authorization: OAuth ${marker}\r\n`.repeat(2)}X-Auth-Service-Provider: x\r\nContent-Length: 0\r\n\r\n`,
+    (marker: string) => post(`${proofOf(marker).repeat(2)}X-Auth-Service-Provider: x\r\nContent-Length: 0\r\n`),
   ],
   ['not HTTP', (marker: string) => `${marker}\r\n\r\n`],
-  [
-    'the user in a URL',
-    (marker: string) => `POST http://${marker}@a/2/upload.json HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`,
-  ],
+  ['the user in a URL', (marker: string) => `POST http://${marker}@a/2/upload.json HTTP/1.1\r\n${empty}`],
 ])('%s', async (_, request) => {
   await using client = await RawClient.connect(stack.gateway);
   client.write(request(mark()));

@@ -1,6 +1,6 @@
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { upload } from '@echodrop/testkit/upload';
+import { type UploadOptions, upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -43,6 +43,21 @@ test.each([
   const record = read(format, response.text);
   expect(record).toMatchObject({ width: '64', height: '48', size: `${media.length}`, type: 'mp4' });
   await expectPublished(record);
+});
+
+test('a repeat gets the same response in any version and format, and publishes nothing', async () => {
+  const media = await samplePhoto('png', { width: 32, height: 32 });
+  const send = (key: string, options: UploadOptions = {}) =>
+    upload(stack, { media, ...options, headers: { 'Idempotency-Key': key } });
+  const response = await send('"repeated"');
+  expect(response.status).toBe(200);
+  const stored = async () => [(await stack.stored('records')).length, (await stack.stored('media')).length];
+  const before = await stored();
+  for (const version of [2, 1] as const)
+    expect(await send('"repeated"', { version })).toMatchObject({ status: 200, text: response.text });
+  const xml = await send('repeated', { format: 'xml' });
+  expect(xml).toMatchObject({ status: 200, text: expect.stringContaining(`<id>${JSON.parse(response.text).id}</id>`) });
+  expect(await stored()).toEqual(before);
 });
 
 test('media in several parts is stored completely', async () => {

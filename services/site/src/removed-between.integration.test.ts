@@ -65,31 +65,6 @@ async function replace(key: string, text: string): Promise<void> {
   await store.put(key, Readable.from([text]), { isReplacement: true });
 }
 
-test('a rendition that is replaced before it is read is read again', async () => {
-  const id = await publish();
-  between = async (key) => {
-    between = async () => {};
-    await replace(key, 'another');
-  };
-  const response = await fetch(`${site}/${id}/large.jpg`);
-  expect([response.status, await response.text()]).toEqual([200, 'another']);
-});
-
-test('a rendition that is deleted before it is read is made again', async () => {
-  const id = await publish();
-  make = () => new Promise(() => {});
-  between = async (key) => {
-    between = async () => {};
-    await store.remove(key);
-    make = async () => {
-      await replace(key, 'another');
-      return { outcome: 'made' };
-    };
-  };
-  const response = await fetch(`${site}/${id}/large.jpg`);
-  expect([response.status, await response.text()]).toEqual([200, 'another']);
-});
-
 test('a rendition that is replaced again and again is not ready', async () => {
   const id = await publish();
   let replaced = 0;

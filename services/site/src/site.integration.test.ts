@@ -30,22 +30,6 @@ function get(path: string, headers: Record<string, string> = {}, method = 'GET')
 
 const photo = () => samplePhoto('jpg', { width: 320, height: 240 });
 
-test('the page of a photo shows an existing picture', async () => {
-  const id = await publish(await photo());
-  await shown(stack, `/${id}/large.jpg`);
-  const page = await get(`/${id}`);
-  expect(page.status).toBe(200);
-  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none';(?!.*unsafe)/);
-  const body = await page.text();
-  expect(body).toContain('<p class="caption" dir="auto">Lunch</p>');
-  const [, source = ''] = new RegExp(`src="(/${id}/[^"]+)"`).exec(body) ?? [];
-  const picture = await get(source);
-  expect(picture.status).toBe(200);
-  expect(picture.headers.get('content-type')).toBe('image/jpeg');
-  expect(Buffer.from(await picture.arrayBuffer()).subarray(0, 3)).toEqual(Buffer.from('ffd8ff', 'hex'));
-});
-
 test('every response has its own id and forbids content sniffing', async () => {
   const responses = await Promise.all(
     ['/', '/style.css', '/nothing', '/%zz', '/AAAAAAAAAA/large.jpg'].map((path) => get(path)),
@@ -114,19 +98,6 @@ test('a video plays in its page, in ranges, without metadata', async () => {
   expect((await get(`/${id}/large.jpg`)).headers.get('content-type')).toBe('image/jpeg');
 });
 
-test('the page reports unsupported media', async () => {
-  const id = await publish(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
-  await expect.poll(async () => (await get(`/${id}/large.jpg`)).status).toBe(404);
-  const page = await get(`/${id}`);
-  expect(page.status).toBe(200);
-  expect(await page.text()).toContain('This picture cannot be displayed.');
-});
-
-test('a photo has no video', async () => {
-  const id = await publish(await photo());
-  expect((await get(`/${id}/video.mp4`)).status).toBe(404);
-});
-
 async function publishVideo(): Promise<string> {
   const size = { width: 320, height: 180 };
   return publishSample(store, await sampleVideo('mp4', size), { ...size, type: 'mp4', text: '"Surf" <b>' });
@@ -180,22 +151,6 @@ test('no other page may be framed', async () => {
   }
 });
 
-test('the player of a pending video reports it and reloads', async () => {
-  await stack.services['rendition-worker'].freeze();
-  try {
-    const id = await publishVideo();
-    const response = await get(`/${id}/player`);
-    expect(response.status).toBe(200);
-    // Sample records are older than half an hour.
-    expect(response.headers.get('refresh')).toMatch(new RegExp(`^\\d+; url=/${id}/player\\?since=\\d+$`));
-    expect(await response.text()).toContain(
-      '<p role="status">This video is still being processed. It will appear here automatically.</p>',
-    );
-  } finally {
-    await stack.services['rendition-worker'].thaw();
-  }
-});
-
 test('the player reports an unsupported video', async () => {
   const id = await publishSample(store, Buffer.from('\x1a\x45\xdf\xa3 but no video', 'latin1'), { type: 'webm' });
   const page = async () => {
@@ -209,7 +164,7 @@ test('the player reports an unsupported video', async () => {
   });
 });
 
-test('a photo has no player', async () => {
-  const id = await publishSample(store, await samplePhoto('jpg', { width: 320, height: 240 }));
-  expect((await get(`/${id}/player`)).status).toBe(404);
+test('a photo has no player and no video', async () => {
+  const id = await publish(await photo());
+  for (const name of ['player', 'video.mp4']) expect((await get(`/${id}/${name}`)).status).toBe(404);
 });

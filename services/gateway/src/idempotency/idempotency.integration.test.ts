@@ -276,6 +276,7 @@ test('the claim of a dead gateway stays in use for its maximum time; then one re
   const added = await counting();
   await age(maxHoldMs / 2);
   await expect(send(one, { key })).rejects.toThrow('idempotency_key_in_use');
+  await expect(send(one, { key, message: 'another' })).rejects.toThrow('idempotency_key_reused');
   await age(maxHoldMs + 1000);
   const release = Promise.withResolvers<void>();
   looking = () => release.promise;

@@ -36,6 +36,27 @@ test('Upload-Metadata may have names without a value, and names that every objec
   expect(fieldsOf(metadata)).toEqual(new Map([['message', '']]));
 });
 
+const message = Buffer.from('Am Meer ').toString('base64');
+
+// Clients write it in ways that HTTP allows.
+test.each([
+  ['a space after the comma', `key a2V5, message ${message}`],
+  ['tabs, several spaces and empty items', `,\tkey  a2V5 ,, message\t${message},`],
+  ['Base64 without padding', `key a2V5,message ${message.replaceAll('=', '')}`],
+  ['names without a value', `key a2V5,is_private,message ${message}`],
+])('Upload-Metadata may have %s', (_, header) => {
+  const metadata = parseMetadata(header);
+  expect(Object.fromEntries(fieldsOf(metadata))).toEqual({ key: 'key', message: 'Am Meer ' });
+  expect(keptMetadata(metadata).split(',')).toContain(`message ${message}`);
+});
+
+test('the type of bytes may have other letter case and parameters', () => {
+  const hasBytesType = (type: string) => tusHeadersOf({ 'content-type': type }).hasBytesType;
+  for (const type of ['Application/Offset+Octet-Stream', 'application/offset+octet-stream; charset=utf-8'])
+    expect(hasBytesType(type)).toBe(true);
+  expect(hasBytesType('application/octet-stream')).toBe(false);
+});
+
 test('Upload-Metadata is kept as it was sent, without API key and secrets', () => {
   const metadata = parseMetadata('key a2V5,message /w==,Oauth_Token a2V5,1 MQ==,consumer_secret a2V5,empty');
   expect(keptMetadata(metadata)).toBe('message /w==,1 MQ==,empty');

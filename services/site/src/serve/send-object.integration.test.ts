@@ -183,6 +183,7 @@ function publicBytes(open: () => Promise<Opened>): void {
         expect(await response.text(), path).not.toContain('no more');
       }
     }
+    expect(await (await get(`/${id}`)).text()).toContain('<h1>Deleted</h1>');
     expect(await missing()).toBe(0);
   });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WebUpload } from '../site.ts';
+import { accountName } from './browser/account-name.js';
 import { publicSettings } from './public-settings.ts';
 import { signedInPolicy, signInSection } from './sign-in-buttons.ts';
 
@@ -70,4 +71,13 @@ test('names of providers are escaped', () => {
 
 test('shows no button without providers', () => {
   expect(String(signInSection({ ...upload, signIn: [] }))).not.toContain('button');
+});
+
+test.each([
+  [{}, 'ada', 'ada'],
+  ['Ada', 7, 'Ada'],
+  [undefined, {}, ''],
+  ['A'.repeat(500), 'ada', `${'A'.repeat(100)} (ada)`],
+])('a name that is no text is ignored, and a long one is shortened (%#)', (name, screenName, shown) => {
+  expect(accountName(name, screenName)).toBe(shown);
 });
