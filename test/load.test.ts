@@ -73,11 +73,13 @@ describe('with slots', () => {
   });
   afterAll(() => stack?.[Symbol.asyncDispose]());
 
-  /** Of two users, because one gets no more than two slots. */
-  const threeUploads = (version: 1 | 2) => {
-    const one = { version, headers: { 'X-Forwarded-For': '192.0.2.1' } };
-    return [one, one, { version: 2, headers: { 'X-Forwarded-For': '192.0.2.2', ...anotherUser(stack) } }] as const;
-  };
+  /** Of two users, because one gets no more than two slots; of three addresses, because version 1 is anonymous and one gets a tenth. */
+  const threeUploads = (version: 1 | 2) =>
+    [
+      { version, headers: { 'X-Forwarded-For': '192.0.2.1' } },
+      { version, headers: { 'X-Forwarded-For': '192.0.2.4' } },
+      { version: 2, headers: { 'X-Forwarded-For': '192.0.2.2', ...anotherUser(stack) } },
+    ] as const;
 
   test.each(versions)(
     'version %i: an upload is refused before its body is read if no slot is free; aborted uploads free their slots',
