@@ -47,7 +47,9 @@ fuzz(
     const { fields, media, misplaced } = whole;
     const other = hasPlainHeaders(body, boundary) && (await readByUndici(body, boundary));
     const known = Object.entries({ ...fields, ...(media && { media: media.toString() }) });
-    if (other) expect(other.filter(([name]) => !misplaced.has(name)).toSorted()).toEqual(known.toSorted());
+    // Undici does not say which of two parts of a name came as a file.
+    const comparable = (all: [string, string][]) => all.filter(([name]) => !misplaced.has(name)).toSorted();
+    if (other) expect(comparable(other)).toEqual(comparable(known));
   },
 );
 
