@@ -100,7 +100,7 @@ async function tryTools(): Promise<ToolTrials> {
     fault,
     ffprobe: versionIn(ffprobe.stdout),
     ffmpeg: versionIn(ffmpeg.stdout),
-    lacking: ffmpeg.fault ? [] : missingEncoders(encoderList.stdout),
+    lacking: ffmpeg.fault || encoderList.fault ? [] : missingEncoders(encoderList.stdout),
   };
 }
 

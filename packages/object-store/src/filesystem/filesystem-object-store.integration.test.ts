@@ -281,6 +281,7 @@ describe('the filesystem store', () => {
       () => store.stat('records/a.json'),
       () => store.list('records/', { limit: 10 }),
       () => store.listKeys('records/', { limit: 10 }),
+      () => store.remove('records/a.json'),
     ];
     for (const call of calls) await expect(call()).rejects.toThrow(StoreUnavailable);
     await expect(store.ready()).rejects.toThrow('is another one than before');
@@ -288,12 +289,30 @@ describe('the filesystem store', () => {
     // A service that starts meanwhile takes the empty folder for a new store.
     const late = new FilesystemObjectStore(directory);
     await late.ready();
+    await expect(store.commit('records/c.json', bytes)).rejects.toThrow('is another one than before');
+    for (const call of calls.slice(4)) await expect(call()).rejects.toThrow('is another one than before');
     await expect(store.ready()).rejects.toThrow('is another one than before');
     await rm(directory, { recursive: true });
     await rename(mounted, directory);
     await expect(late.ready()).rejects.toThrow('is another one than before');
     await store.ready();
     expect(await store.exists('records/a.json')).toBe(true);
+  });
+
+  test('that several processes open first has one id, which all of them may read', async () => {
+    await using opened = await openDirectory();
+    const path = join(opened.directory, 'store-id');
+    await writeFile(path, '');
+    const stores = [opened.store, opened.other];
+    const ready = Promise.all(stores.map((store) => store.ready()));
+    await writeFile(path, '00000000-0000-4000-8000-000000000000');
+    await ready;
+    for (const store of stores) await store.ready();
+    await rm(path);
+    await new FilesystemObjectStore(opened.directory).ready();
+    expect((await stat(path)).mode & 0o777).toBe(0o644);
+    await writeFile(path, 'damaged');
+    await expect(new FilesystemObjectStore(opened.directory).ready()).rejects.toThrow('has no id: remove it');
   });
 
   test('throws StoreUnavailable if the directory cannot be created or written', async () => {

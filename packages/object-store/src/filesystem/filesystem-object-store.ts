@@ -86,7 +86,10 @@ export class FilesystemObjectStore implements ObjectStore {
   /** `putIfAbsent` has synced what it wrote. */
   async commit(key: string, bytes: Buffer, beforeWrite?: () => Promise<void>): Promise<PutIfAbsentOutcome> {
     await beforeWrite?.();
-    return this.putIfAbsent(key, bytes);
+    const outcome = await this.putIfAbsent(key, bytes);
+    // Another process may have made the folders below a lost mount.
+    await this.#identity.requireSame();
+    return outcome;
   }
 
   async read(key: string, { range, signal, crc32 }: ReadOptions = {}): Promise<ObjectReading | undefined> {
@@ -135,7 +138,7 @@ export class FilesystemObjectStore implements ObjectStore {
       'EISDIR',
     );
     await removeEmptyFolders(path, this.#objects);
-    if (removed) await this.#names.sync(path);
+    await (removed ? this.#names.sync(path) : this.#notFound());
   }
 
   async append(write: StagedWrite, source: Readable, options: AppendOptions): Promise<void> {
@@ -203,6 +206,7 @@ export class FilesystemObjectStore implements ObjectStore {
 
   /** @throws StoreUnavailable if no object can be found, because the folder of all of them is gone */
   async #notFound(): Promise<undefined> {
+    await this.#identity.requireSame();
     if (this.#isOpen) await fromStore(access(this.#objects));
   }
 

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailable } from '../object-store.ts';
 import { fromStore } from '../store-body.ts';
 
 const idPattern = /^[0-9a-f-]{36}$/;
+// Between the creation of the file and its content.
+const creationMs = 1000;
+const pauseMs = 20;
 
 /**
  * Distinguishes a store's folder from another one at the same path: below a mount point lies the folder of the parent file system, which appears if the
@@ -20,31 +24,48 @@ export class FolderIdentity {
 
   /** Makes `folders`, and the id if there is none. @throws StoreUnavailable if the folder is not the one of the first call, or cannot be used */
   async require(folders: readonly string[]): Promise<void> {
-    const found = await this.#read();
-    if (this.#id !== undefined && found !== this.#id)
-      throw new StoreUnavailable(
-        `the folder ${this.#root} is another one than before: mount its disk again, or restart the services if this one is right`,
-      );
+    await this.requireSame();
     for (const folder of folders) {
       await fromStore(mkdir(folder, { recursive: true }));
       await fromStore(access(folder, constants.R_OK | constants.W_OK));
     }
-    this.#id ??= found ?? (await this.#create());
+    this.#id ??= (await this.#read()) ?? (await this.#create());
+  }
+
+  /** @throws StoreUnavailable if the folder is not the one of the first call of `require` */
+  async requireSame(): Promise<void> {
+    if (this.#id === undefined || (await this.#read()) === this.#id) return;
+    throw new StoreUnavailable(
+      `the folder ${this.#root} is another one than before, by its store-id: mount its disk again, or restart the services if this one is right`,
+    );
   }
 
   get #path(): string {
     return join(this.#root, 'store-id');
   }
 
+  /** Undefined if there is none. @throws StoreUnavailable if it has no id */
   async #read(): Promise<string | undefined> {
-    return fromStore(readFile(this.#path, 'utf8'), 'ENOENT');
+    const end = performance.now() + creationMs;
+    for (;;) {
+      const id = await fromStore(readFile(this.#path, 'utf8'), 'ENOENT');
+      if (id === undefined || idPattern.test(id)) return id;
+      if (performance.now() > end)
+        throw new StoreUnavailable(`${this.#path} has no id: remove it, and restart the services`);
+      await sleep(pauseMs);
+    }
   }
 
-  /** Another process may create it at the same time. */
+  /** Another process may create it at the same time. Everyone may read it: an operator's command may be the first. */
   async #create(): Promise<string> {
-    await fromStore(writeFile(this.#path, randomUUID(), { flag: 'wx', mode: 0o640 }), 'EEXIST');
-    const id = (await this.#read()) ?? '';
-    if (!idPattern.test(id)) throw new StoreUnavailable(`${this.#path} has no id: if it stays so, remove it`);
+    const created = await fromStore(open(this.#path, 'wx', 0o644), 'EEXIST');
+    if (created) {
+      await using handle = created;
+      await fromStore(handle.writeFile(randomUUID()));
+      await fromStore(handle.sync());
+    }
+    const id = await this.#read();
+    if (id === undefined) throw new StoreUnavailable(`${this.#path} was removed`);
     return id;
   }
 }
