@@ -83,13 +83,9 @@ export class FilesystemObjectStore implements ObjectStore {
     return isAdded ? 'created' : 'exists';
   }
 
-  /** `putIfAbsent` has synced what it wrote. */
   async commit(key: string, bytes: Buffer, beforeWrite?: () => Promise<void>): Promise<PutIfAbsentOutcome> {
     await beforeWrite?.();
-    const outcome = await this.putIfAbsent(key, bytes);
-    // Another process may have made the folders below a lost mount.
-    await this.#identity.requireSame();
-    return outcome;
+    return this.putIfAbsent(key, bytes);
   }
 
   async read(key: string, { range, signal, crc32 }: ReadOptions = {}): Promise<ObjectReading | undefined> {
@@ -204,7 +200,7 @@ export class FilesystemObjectStore implements ObjectStore {
     }
   }
 
-  /** @throws StoreUnavailable if no object can be found, because the folder of all of them is gone */
+  /** Before each new object, too. @throws StoreUnavailable if the folder of all objects is gone, or another one, as below a lost mount */
   async #notFound(): Promise<undefined> {
     await this.#identity.requireSame();
     if (this.#isOpen) await fromStore(access(this.#objects));
