@@ -34,7 +34,7 @@ test('.env.example contains exactly the variables of docker-compose.yml and depl
 });
 
 test.each(serviceNames)(
-  '%s gets exactly its settings, all in .env.example, and removed ones of which it warns',
+  '%s gets exactly its settings, all in .env.example, and the removed settings that it warns of',
   (name) => {
     const settings = settingsOf(name);
     const removed = Object.keys(removedSettings).filter((each) => removedSettings[each]?.readers.includes(name));

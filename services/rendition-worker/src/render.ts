@@ -143,7 +143,7 @@ function report(request: RenditionRequest, reply: RenditionReply, { events }: Re
   return reply;
 }
 
-/** The outcome for a set of which everything was made, except what earlier jobs noted as impossible. */
+/** The outcome of a set once all is made that can be: earlier jobs noted the rest as impossible. */
 function outcomeOf(set: RenditionSet, noted: RenditionStatus['noted']): Rendered {
   const [recipe] = [...noted.keys()].filter((each) => subsetOf(set, each) === set);
   const why = recipe && noted.get(recipe);

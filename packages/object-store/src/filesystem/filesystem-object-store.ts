@@ -1,4 +1,4 @@
-import { access, lstat, unlink } from 'node:fs/promises';
+import { lstat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Checksum } from '../checksum.ts';
@@ -30,7 +30,10 @@ import { pathOf, pathOfListed } from './object-paths.ts';
 import { listTemporaryFiles, removeTemporaryFile, StagedFile } from './staged-file.ts';
 import { openObject, storedObject } from './stored-file.ts';
 
-/** Stores objects as `objects/<key>` in a directory. Finished writes are durable; unfinished ones are in `tmp/`. Only `ready` makes these folders. */
+/**
+ * Stores objects as `objects/<key>` in a directory. Finished writes are durable; unfinished ones are in `tmp/`. Only `ready` makes these folders.
+ * Before it says that something is missing, it compares the folder: below a lost mount, nothing would be there.
+ */
 export class FilesystemObjectStore implements ObjectStore {
   readonly rereadMs = 0;
   readonly #root: string;
@@ -92,14 +95,14 @@ export class FilesystemObjectStore implements ObjectStore {
     const path = pathOf(this.#objects, key);
     signal?.throwIfAborted();
     const opened = await fromStore(openObject(path, range));
-    if (!opened) return this.#notFound();
+    if (!opened) return this.#identity.requireSame();
     const { stats, length, body } = opened;
     return { ...storedObject(key, stats), body: storeBody(body, signal, { length, crc32: range ? undefined : crc32 }) };
   }
 
   async stat(key: string): Promise<StoredObject | undefined> {
     const stats = await fromStore(lstat(pathOf(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
-    return stats?.isFile() ? storedObject(key, stats) : this.#notFound();
+    return stats?.isFile() ? storedObject(key, stats) : this.#identity.requireSame();
   }
 
   async probe(): Promise<StoreCapabilities> {
@@ -114,14 +117,14 @@ export class FilesystemObjectStore implements ObjectStore {
   async list(prefix: string, page: ListPage): Promise<ListedObject[]> {
     assertPrefix(prefix);
     const objects = await this.#lists.list(prefix, page);
-    if (objects.length === 0) await this.#notFound();
+    if (objects.length === 0) await this.#identity.requireSame();
     return objects;
   }
 
   async listKeys(prefix: string, page: KeyPage): Promise<string[]> {
     assertPrefix(prefix);
     const keys = await this.#lists.listKeys(prefix, page);
-    if (keys.length === 0) await this.#notFound();
+    if (keys.length === 0) await this.#identity.requireSame();
     return keys;
   }
 
@@ -134,7 +137,7 @@ export class FilesystemObjectStore implements ObjectStore {
       'EISDIR',
     );
     await removeEmptyFolders(path, this.#objects);
-    await (removed ? this.#names.sync(path) : this.#notFound());
+    await (removed ? this.#names.sync(path) : this.#identity.requireSame());
   }
 
   async append(write: StagedWrite, source: Readable, options: AppendOptions): Promise<void> {
@@ -198,12 +201,6 @@ export class FilesystemObjectStore implements ObjectStore {
       source.destroy();
       throw error;
     }
-  }
-
-  /** Before each new object, too. @throws StoreUnavailable if the folder of all objects is gone, or another one, as below a lost mount */
-  async #notFound(): Promise<undefined> {
-    await this.#identity.requireSame();
-    if (this.#isOpen) await fromStore(access(this.#objects));
   }
 
   async #try(): Promise<void> {

@@ -32,8 +32,8 @@ export class FolderIdentity {
     this.#id ??= (await this.#read()) ?? (await this.#create());
   }
 
-  /** @throws StoreUnavailable if the folder is not the one of the first call of `require` */
-  async requireSame(): Promise<void> {
+  /** Resolves if the folder is the one of the first call of `require`, or before that. @throws StoreUnavailable */
+  async requireSame(): Promise<undefined> {
     if (this.#id === undefined || (await this.#read()) === this.#id) return;
     throw new StoreUnavailable(
       `the folder ${this.#root} is another one than before, by its store-id: mount its disk again, or restart the services if this one is right`,

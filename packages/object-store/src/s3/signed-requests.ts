@@ -5,7 +5,7 @@ import { rememberedLookup } from '@echodrop/service/remembered-lookup';
 import { type Dispatcher, Pool } from 'undici';
 import { toStoreUnavailable } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
-import { readErrorCode } from './response-xml.ts';
+import { readCompletion, readErrorCode, readUploadId } from './response-xml.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { readErrorBody, responseError } from './store-response.ts';
 
@@ -170,7 +170,8 @@ function isTimeout({ status, body }: HttpResponse): boolean {
 function isUnfinished(method: Method, { status, body }: HttpResponse): boolean {
   if (method !== 'POST' || status !== 200) return false;
   const code = readErrorCode(body);
-  return code === undefined ? !/Result>\s*$/.test(body.toString()) : temporaryCodes.includes(code);
+  if (code !== undefined) return temporaryCodes.includes(code);
+  return readUploadId(body) === undefined && readCompletion(body) === undefined;
 }
 
 // A MinIO that stops cancels its requests, with 499. 501 is final: the store cannot do this.
