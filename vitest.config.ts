@@ -36,7 +36,7 @@ if (process.platform === 'linux' && !process.env['TMPDIR'] && isUsable()) proces
 process.env['MALLOC_TRIM_THRESHOLD_'] = String(64 * 1024);
 
 export default defineConfig({
-  // All clones share the durations of test files, for their order and for the time left.
+  // All clones share the durations of test files, for their order.
   cacheDir: testCache('results'),
   test: {
     reporters: testReporters(),

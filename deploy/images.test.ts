@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allocatorPackage, allocatorSettings } from '@echodrop/build/allocator';
 import { entryOf, nodeFlagsOf } from '@echodrop/build/entry-of';
-import { localPorts } from '@echodrop/client/local-system';
+import { defaultPorts } from '@echodrop/service/default-ports';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
@@ -68,6 +68,6 @@ function portsOf(name: ServiceName): number[] {
     USER_ID_SECRET: secret,
     IDENTITY_PROVIDERS: 'https://a.example/verify',
   });
-  const port = name in localPorts ? [localPorts[name as keyof typeof localPorts]] : [];
+  const port = name in defaultPorts ? [defaultPorts[name as keyof typeof defaultPorts]] : [];
   return [...port, config.OPS_PORT];
 }

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { root } from './compose-file.fixture.ts';
 
 describe.each([
-  ['npm run sandbox', [process.execPath, 'tools/sandbox-provider/src/main.ts']],
+  ['npm run sandbox', [process.execPath, 'services/sandbox-provider/src/main.ts']],
   ['npm run overlay', [process.execPath, 'deploy/kubernetes/overlay/main.ts']],
   ['deploy/make-secrets', ['./deploy/make-secrets']],
   ['deploy/rolling-update', ['./deploy/rolling-update']],

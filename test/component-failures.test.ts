@@ -28,7 +28,7 @@ describe('a component', () => {
     await stack?.[Symbol.asyncDispose]();
   });
 
-  // The limits are for slow machines. services/gateway/src/deadlines.test.ts has the deadlines that end each wait. That for Redis is half of
+  // The limits are for slow machines. services/gateway/src/config.test.ts has the deadlines that end each wait. That for Redis is half of
   // PROBE_TIMEOUT_MS, which must not be the one.
   const components: readonly [name: string, within: number, component: () => StoppableServer, gateway: () => Stack][] =
     [
@@ -37,24 +37,22 @@ describe('a component', () => {
       ['auth-verifier', 90, () => stack.services['auth-verifier'], () => stack],
     ];
 
-  test.each(components)(
-    '%s is down: uploads get 503 meanwhile, and succeed after it restarts',
-    async (_name, seconds, component, gateway) => {
-      await component().kill();
-      await expectUnavailable(gateway(), seconds);
-      await expectOnlyPublishedMedia(stack);
-      await component().restart();
-      await expectWorking(stack);
-    },
-  );
+  const faults = [
+    ['is down', 'kill', 'restart'],
+    ['hangs', 'freeze', 'thaw'],
+  ] as const;
 
-  test.each(components)(
-    '%s hangs: uploads get 503 meanwhile, and succeed after it resumes',
-    async (_name, seconds, component, gateway) => {
-      await component().freeze();
+  test.each(
+    faults.flatMap(([fault, ...calls]) =>
+      components.map(([name, ...rest]) => [name, fault, ...rest, ...calls] as const),
+    ),
+  )(
+    '%s %s: uploads get 503 meanwhile, and succeed after it recovers',
+    async (_name, _fault, seconds, component, gateway, begin, end) => {
+      await component()[begin]();
       await expectUnavailable(gateway(), seconds);
       await expectOnlyPublishedMedia(stack);
-      await component().thaw();
+      await component()[end]();
       await expectWorking(stack);
     },
   );

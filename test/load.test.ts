@@ -4,6 +4,7 @@ import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { type UploadOptions, upload, uploadRequest } from '@echodrop/testkit/upload';
+import { waitForUploads } from '@echodrop/testkit/wait-for-uploads';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -46,13 +47,6 @@ async function responseToHead(stack: Gateway, version: 1 | 2, from = '192.0.2.1'
   const { status, head, body } = await client.response();
   return `${status} ${JSON.parse(body).errors[0].reason} ${/\r\nretry-after: (\d+)/i.exec(head)?.[1]}`;
 }
-
-/** Waits for this number of uploads in flight. */
-const waitForUploads = (stack: Stack, uploads: number) =>
-  waitUntil(`${uploads} uploads in flight`, async () => {
-    const metrics = await stack.metrics('gateway');
-    return /^echodrop_uploads_in_flight\{[^}]*\} (\d+)/m.exec(metrics)?.[1] === `${uploads}`;
-  });
 
 /** Makes the one job of a queue an hour old, and waits until the gateway has read its age. */
 async function ageJob({ redis, metrics }: Stack, queue: string): Promise<void> {

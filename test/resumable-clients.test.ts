@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { startCuttingProxy } from '@echodrop/testkit/servers/cutting-proxy';
+import { startSpreadingProxy } from '@echodrop/testkit/servers/spreading-proxy';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -57,7 +58,9 @@ async function uploadWith(name: string, client: TusClient) {
   await writeFile(file, Buffer.concat([await samplePhoto('jpg', { width: 64, height: 48 }), randomBytes(size)]));
   await using other = await startStack({ beside: stack, services: ['gateway'] });
   let death: Promise<void> | undefined;
-  await using proxy = await startCuttingProxy([other.gateway, stack.gateway], (sent) => {
+  const ports = [other, stack].map(({ gateway }) => Number(new URL(gateway).port));
+  await using gateways = await startSpreadingProxy(ports);
+  await using proxy = await startCuttingProxy(`http://127.0.0.1:${gateways.port}`, (sent) => {
     if (sent > size / 2) death ??= other.services.gateway.kill();
   });
   await client({

@@ -1,13 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { clockedStore, TestClock } from '@echodrop/archive/clocked-store.fixture';
 import { listResumables } from '@echodrop/archive/resumable-uploads';
-import { sweep } from '@echodrop/archive/sweep-orphans';
+import { sweep } from '@echodrop/archive/sweep';
 import { listObjects } from '@echodrop/object-store/list-objects';
 import { mediaPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { minioStore } from '@echodrop/object-store/s3/minio-store.fixture';
 import { bytesAt } from '@echodrop/object-store/sources.fixture';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
@@ -74,7 +73,7 @@ describeWithMinio('resumable uploads of random pieces', {}, (startMinio) => {
     );
     const clock = new TestClock(store);
     await clock.advance(25);
-    const options = { olderThanMs: 24 * hourMs, dryRun: false, signal: patientSignal() };
+    const options = { olderThanMs: 24 * hourMs, dryRun: false };
     await sweep(clockedStore(store, clock), { ...options, force: true });
     expect(await Array.fromAsync(listResumables(store))).toEqual([]);
     expect(await Array.fromAsync(store.listUnfinishedWrites())).toEqual([]);

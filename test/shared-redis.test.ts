@@ -73,35 +73,6 @@ test('two communities with different prefixes share one Redis, and neither uses 
   expect(await redis.command('ACL', 'LOG')).toBe('');
 });
 
-test('every service is not ready while Redis refuses its database, also after a reconnect', async () => {
-  await using redis = await startRedis();
-  await using stack = await startStack({ settings: { REDIS_URL: `${redis.url}/15` } });
-  const refusedParts = {
-    gateway: { queue: 'down', cache: 'down' },
-    site: { queue: 'down' },
-    'auth-verifier': { cache: 'down' },
-    'probe-worker': { queue: 'down' },
-    'rendition-worker': { queue: 'down' },
-  } as const;
-  const services = Object.keys(refusedParts) as (keyof typeof refusedParts)[];
-  const reports = () =>
-    Promise.all(
-      services.map(async (name) => {
-        const response = await fetch(`${stack.ops(name)}/readyz`);
-        return [name, { status: response.status, report: await response.json() }] as const;
-      }),
-    ).then(Object.fromEntries);
-  await redis.command('ACL', 'SETUSER', 'default', '-select');
-  await redis.command('CLIENT', 'KILL', 'TYPE', 'normal');
-  await redis.command('CLIENT', 'KILL', 'TYPE', 'pubsub');
-  const refused = services.map((name) => [name, { status: 503, report: { parts: refusedParts[name] } }]);
-  await expect.poll(reports, { timeout: 60_000 }).toMatchObject(Object.fromEntries(refused));
-  await redis.command('ACL', 'SETUSER', 'default', '+select');
-  const ready = services.map((name) => [name, { status: 200 }]);
-  await expect.poll(reports, { timeout: 60_000 }).toMatchObject(Object.fromEntries(ready));
-  expect((await redis.command('INFO', 'keyspace')).match(/^db\d+/gm)).toEqual(['db15']);
-});
-
 async function forgedEntries(stack: Stack): Promise<number> {
   const names = ['gateway', 'probe-worker', 'rendition-worker', 'site', 'auth-verifier'] as const;
   const texts = await Promise.all(names.map((name) => stack.metrics(name)));

@@ -7,8 +7,7 @@ import {
   sandboxApiKey,
   variableOf,
 } from '@echodrop/client/local-system';
-import { identityProvidersAt } from '../../tools/sandbox-provider/src/profiles/profiles.ts';
-import { signInProvidersAt } from '../../tools/sandbox-provider/src/sign-in/sign-in-providers-at.ts';
+import { identityProvidersAt, signInProvidersAt } from '../../services/sandbox-provider/src/profiles.ts';
 import { type ServiceName, serviceNames } from './services.ts';
 
 /** Secrets that are generated once and kept in DATA_DIR unless they are set. */

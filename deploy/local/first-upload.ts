@@ -15,7 +15,7 @@ const uploadMs = 60_000;
 
 /** The target of the sample, which the sandbox's user uploads. */
 export interface Sample {
-  /** With the base path, without a trailing slash. */
+  /** The address of the upload service, with its base path and without a trailing slash. */
   readonly service: string;
   readonly provider: string;
   readonly apiKey: string;

@@ -2,10 +2,10 @@
 export type ToolName = 'redis' | 'perl' | 'ffmpeg' | 'setpriv';
 
 interface System {
-  /** Its `ID` in os-release, or one of `ID_LIKE`. */
+  /** The system's `ID` in os-release, or one of its `ID_LIKE`. */
   readonly ids: readonly string[];
   readonly packages?: Readonly<Record<ToolName, string>>;
-  /** What to do, in one sentence. */
+  /** What to do on this system, in one sentence. */
   readonly advise: (packages: string, missing: readonly ToolName[]) => string;
 }
 

@@ -10,13 +10,13 @@ export interface Program {
   /** The command and its arguments. */
   readonly command: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** What ends it; SIGTERM if undefined. */
+  /** The signal that ends the program; SIGTERM if undefined. */
   readonly stopSignal?: 'SIGQUIT' | 'SIGTERM';
-  /** How long it may take to end after that, before it is killed. */
+  /** How long the program may take to end after the signal, before it is killed. */
   readonly stopWithinMs: number;
-  /** Whether all of its output is of interest, not only warnings and errors. */
+  /** Whether all output of the program is of interest, not only warnings and errors. */
   readonly showAll: boolean;
-  /** Whether its standard output is that of this process. nginx opens /dev/stdout, which it cannot if Node reads that. */
+  /** Whether the program has the standard output of this process. nginx opens /dev/stdout, which it cannot if Node reads the output. */
   readonly sharesStdout?: boolean;
 }
 
@@ -87,7 +87,7 @@ function start(
     killSignal: stopSignal,
     forceKillAfterDelay: stopWithinMs,
   });
-  // The workers of nginx outlive it, and keep its port and its output.
+  // The workers of nginx outlive nginx, and keep its port and its output.
   child.nodeChildProcess.once('exit', () => killGroup(child.pid));
   const keepOutput = async (from: 'stdout' | 'stderr') => {
     for await (const line of child.iterable({ from })) log.write(line, from);

@@ -7,7 +7,7 @@ import pRetry from 'p-retry';
 /** The port and password of the system's Redis on loopback. */
 export interface RedisLogin {
   readonly port: number;
-  /** Letters, digits, `-` and `_`. */
+  /** A password of letters, digits, `-` and `_`. */
   readonly password: string;
 }
 
@@ -27,7 +27,7 @@ export async function writeRedisConfig(dataDir: string, { port, password }: Redi
     save: '""',
     'maxmemory-policy': 'noeviction',
     loglevel: 'notice',
-    // Wakes up twice a second while idle; the default is ten times.
+    // An idle Redis wakes up twice a second with this value. The default is ten times.
     hz: 2,
   };
   const file = join(dir, 'redis.conf');

@@ -7,13 +7,14 @@ import { hasSandbox, localAddress } from '@echodrop/client/local-system';
 import { stopSignal } from '@echodrop/service/stop-signals';
 import { escapeLines } from '@echodrop/service/terminal-text';
 import { awaitReady } from './await-ready.ts';
+import { localEnvironments } from './default-settings.ts';
 import { exitStatusOf } from './exit-status.ts';
 import { type Sample, sample, sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
-import { requireFree } from './free-ports.ts';
 import { holdDataDir } from './hold-data-dir.ts';
 import { withSandboxMode } from './media-sandbox.ts';
-import { planSystem, type SystemPlan } from './plan-system.ts';
+import { planSystem, type SystemPlan, usesOwnRedis } from './plan-system.ts';
 import { portsOf } from './read-all-settings.ts';
+import { requireFreePorts } from './require-free-ports.ts';
 import { startSystem, stopWithinSeconds } from './start-system.ts';
 import { requireSystemTools } from './system-tools.ts';
 import { say, terminalOutput } from './terminal.ts';
@@ -27,7 +28,7 @@ Runs the whole system on loopback. Ctrl-C stops it. Settings are environment var
 `;
 
 const outputGone = new AbortController();
-// The reader of the output is gone.
+// The reader of the output may be gone.
 process.stdout.on('error', () => outputGone.abort());
 const stopping = AbortSignal.any([stopSignal(), outputGone.signal]);
 process.exit(await exitStatusOf(() => run(process.env, stopping), stopping));
@@ -41,11 +42,11 @@ async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void>
 
 async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
   const dataDir = resolve(env['DATA_DIR'] || 'data');
+  await requireSystemTools(usesOwnRedis(localEnvironments(env, dataDir), dataDir), stopping, env);
   await using _held = await holdDataDir(dataDir);
   const planned = await planSystem(env, dataDir);
-  await requireSystemTools(planned.redis !== undefined, stopping, env);
   const plan = { ...planned, environments: await withSandboxMode(planned.environments) };
-  await requireFree(portsOf(plan.configs), env);
+  await requireFreePorts(portsOf(plan.configs), env);
 
   // From here on, only the user can read what the system writes, including logs and media.
   process.umask(0o077);

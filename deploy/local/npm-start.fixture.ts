@@ -8,6 +8,7 @@ import { variableOf as variable } from '@echodrop/client/local-system';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { isRunning } from '@echodrop/testkit/is-running';
 import { patientSettings } from '@echodrop/testkit/patience';
+import { signalIfRunning } from '@echodrop/testkit/signal-if-running';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect } from 'vitest';
 
@@ -102,7 +103,7 @@ export class NpmStart implements AsyncDisposable {
 
   async killAll(): Promise<void> {
     await this.descendants();
-    for (const pid of this.#remaining()) process.kill(pid, 'SIGKILL');
+    for (const pid of this.#remaining()) signalIfRunning(pid, 'SIGKILL');
     // The next run needs their ports and the lock of the folder.
     await waitUntil('all killed processes to end', async () => this.#remaining().length === 0);
     this.#seen.clear();

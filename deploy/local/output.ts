@@ -2,7 +2,7 @@
 export interface Output {
   /** Says one line about a program or the system. */
   say(name: string, text: string): void;
-  /** Opens the log of a program. `isVerbose`: whether all of it is of interest, not only warnings and errors. */
+  /** Opens the log of a program. `isVerbose`: whether all lines are of interest, not only warnings and errors. */
   openLog(name: string, isVerbose: boolean): ProgramLog;
 }
 

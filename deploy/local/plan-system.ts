@@ -11,7 +11,7 @@ import type { ServiceConfig, ServiceName } from './services.ts';
 
 /** What is decided before anything starts. */
 export interface SystemPlan {
-  /** An absolute path. */
+  /** The absolute path of DATA_DIR. */
   readonly dataDir: string;
   readonly environments: ReadonlyMap<ServiceName, NodeJS.ProcessEnv>;
   readonly configs: ReadonlyMap<ServiceName, ServiceConfig>;
@@ -27,10 +27,17 @@ export async function planSystem(env: NodeJS.ProcessEnv, dataDir: string, public
   const environments = localEnvironments(env, dataDir, publicSandbox);
   await generateSecrets(dataDir, environments.values());
   const file = generatedSecretFile(dataDir, 'REDIS_URL');
-  const usesRedis = environments.values().some((each) => each['REDIS_URL_FILE'] === file);
-  const redis = usesRedis ? { port: await getPort({ host: '127.0.0.1' }), password: newSecret() } : undefined;
+  const redis = usesOwnRedis(environments, dataDir)
+    ? { port: await getPort({ host: '127.0.0.1' }), password: newSecret() }
+    : undefined;
   if (redis) await writeSecretFile(file, `redis://default:${redis.password}@127.0.0.1:${redis.port}`);
   return { dataDir, environments, configs: readAllSettings(environments, env), redis };
+}
+
+/** Whether the settings of a service name no Redis: the system then starts its own. */
+export function usesOwnRedis(environments: SystemPlan['environments'], dataDir: string): boolean {
+  const file = generatedSecretFile(dataDir, 'REDIS_URL');
+  return environments.values().some((each) => each['REDIS_URL_FILE'] === file);
 }
 
 /** Generates the secrets that a service reads from DATA_DIR and that do not exist. */

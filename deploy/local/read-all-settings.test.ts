@@ -1,8 +1,7 @@
-import { localPorts } from '@echodrop/client/local-system';
 import { InvalidSettings } from '@echodrop/service/env';
 import { expect, test } from 'vitest';
 import { localEnvironments } from './default-settings.ts';
-import { portsOf, readAllSettings } from './read-all-settings.ts';
+import { readAllSettings } from './read-all-settings.ts';
 
 const secrets = {
   REDIS_URL: 'redis://127.0.0.1:7000',
@@ -26,11 +25,6 @@ function faults(env: NodeJS.ProcessEnv): readonly string[] {
     throw error;
   }
 }
-
-test('the default ports are those that the client assumes', () => {
-  const ports = portsOf(readAll({})).filter(({ name }) => name === 'PORT');
-  expect(Object.fromEntries(ports.map(({ service, port }) => [service, port]))).toEqual(localPorts);
-});
 
 test('reports all faults of all services at once, common ones once', () => {
   const reported = faults({

@@ -5,7 +5,7 @@ import { type ServiceConfig, type ServiceName, serviceConfigs } from './services
 
 interface Fault {
   readonly service: ServiceName;
-  /** A sentence with the service's own names of settings. */
+  /** The fault in a sentence, with the service's own names of settings. */
   readonly fault: string;
 }
 

@@ -3,8 +3,8 @@ import * as authVerifier from '../../services/auth-verifier/src/config.ts';
 import * as gateway from '../../services/gateway/src/config.ts';
 import * as probeWorker from '../../services/probe-worker/src/config.ts';
 import * as renditionWorker from '../../services/rendition-worker/src/config.ts';
+import * as sandboxProvider from '../../services/sandbox-provider/src/config.ts';
 import * as site from '../../services/site/src/config.ts';
-import * as sandboxProvider from '../../tools/sandbox-provider/src/config.ts';
 
 /** The settings of each service, and how it reads them, by the name of its folder. */
 export const serviceConfigs = {

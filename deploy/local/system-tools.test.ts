@@ -19,10 +19,11 @@ afterAll(async () => {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Restricts PATH to these programs: no other tools, and no package manager. `setpriv` is there. */
+/** Restricts PATH to these programs: no other tools, and no package manager. `setpriv` and `flock` are there. */
 async function onlyInPath(...programs: readonly string[]): Promise<void> {
   const directory = await mkdtemp(join(folder, 'path-'));
-  for (const name of ['setpriv', ...programs]) await writeFile(join(directory, name), '#!/bin/sh\n', { mode: 0o755 });
+  for (const name of ['setpriv', 'flock', ...programs])
+    await writeFile(join(directory, name), '#!/bin/sh\n', { mode: 0o755 });
   vi.stubEnv('PATH', directory);
 }
 

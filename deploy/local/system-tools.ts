@@ -14,16 +14,17 @@ interface Tool {
 
 const redis: Tool = { names: ['redis-server', 'valkey-server'], of: 'redis' };
 const others: readonly Tool[] = [
-  // Starts the media tools (packages/media/src/sandbox/landlock-and-seccomp.pl).
+  // perl starts the media tools (packages/media/src/sandbox/landlock-and-seccomp.pl).
   { names: ['/usr/bin/perl'], of: 'perl' },
   { names: ['ffprobe'], of: 'ffmpeg' },
   { names: ['ffmpeg'], of: 'ffmpeg' },
-  // Ends a service if `npm start` is killed; flock is in the same package.
+  // These lock the data folder, and end a service if `npm start` is killed.
+  { names: ['flock'], of: 'setpriv' },
   { names: ['setpriv'], of: 'setpriv' },
 ];
 
 const installSettings = {
-  /** 0: never installs packages. */
+  /** With 0, no packages are installed. */
   INSTALL_PACKAGES: choice(['0', '1'], '1'),
 };
 
@@ -36,7 +37,7 @@ export class ToolsMissing extends Error {
 }
 
 /**
- * Requires perl, ffprobe, ffmpeg, setpriv and, if `withRedis`, a Redis server. As root on Debian and its derivatives, unless INSTALL_PACKAGES is 0, says
+ * Requires perl, ffprobe, ffmpeg, flock, setpriv and, if `withRedis`, a Redis server. As root on Debian and its derivatives, unless INSTALL_PACKAGES is 0, says
  * what it installs and does: what is missing, and the allocator of images, without which services need more memory.
  * @throws ToolsMissing, InvalidSettings
  */
@@ -92,7 +93,7 @@ async function advice(missing: readonly Tool[]): Promise<string> {
   ].join('\n');
 }
 
-/** Empty if the system does not say what it is. */
+/** The text of os-release; empty if the system does not say what it is. */
 async function readOsRelease(): Promise<string> {
   for (const file of osReleaseFiles) {
     const text = await readFile(file, 'utf8').catch(() => '');
@@ -101,7 +102,7 @@ async function readOsRelease(): Promise<string> {
   return '';
 }
 
-// As a program it prepares a machine for the tests, which start their own Redis servers.
+// As a program, this file prepares a machine for the tests, which start their own Redis servers.
 if (import.meta.main) {
   await requireSystemTools(true, stopSignal()).catch((error: Error) => {
     process.stderr.write(`${error.message}\n`);

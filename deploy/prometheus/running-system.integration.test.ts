@@ -125,9 +125,7 @@ test('the documented metrics are those of the running system', async () => {
   const exported = (await Promise.all(services.map(metricsOf))).flatMap((metrics) =>
     [...metrics.matchAll(/^# TYPE (echodrop_\w+) /gm)].map(([, name]) => name),
   );
-  // Not documented, since it is for tests only.
-  const isSandbox = (name = '') => name.startsWith('echodrop_sandbox_');
-  expect([...new Set(documented)].sort()).toEqual([...new Set(exported)].filter((name) => !isSandbox(name)).sort());
+  expect([...new Set(documented)].sort()).toEqual([...new Set(exported)].sort());
 });
 
 await describeWithOpsCheckers('the metrics of a running system', ['promtool'], () => {

@@ -446,7 +446,7 @@ await describeWithBrowser('signing in', (browser) => {
   test('the code leaves the address even if the scripts that use it do not load', async () => {
     await using watched = await openTab(browser());
     const { tab } = watched;
-    await tab.route('**/sign-in/session.js', (route) => route.abort());
+    await tab.route('**/sign-in/session*.js', (route) => route.abort());
     await tab.goto(`${stack.site}${redirectPathOf('Town')}?code=a&state=b`);
     await missing(tab).waitFor();
     expect(await missing(tab).textContent()).toBe('This page could not load its scripts. Go back and sign in again.');

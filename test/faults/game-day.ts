@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { leastCapable } from '@echodrop/object-store/habits.fixture';
 import { SeededRandom } from '@echodrop/testkit/seeded-random';
-import { leastCapable } from '@echodrop/testkit/servers/habits';
 import { inRandomOrder, isBrief, kindsOf, scenariosOf } from './all-scenarios.ts';
 import { checkAll } from './checks/check-all.ts';
 import type { Finding } from './checks/finding.ts';

@@ -46,7 +46,7 @@ const recoveries = [
 ] as const;
 
 /** Sends uploads of all kinds at a steady rate until stopped, and records each in the ledger. */
-export class Load implements AsyncDisposable {
+export class Load {
   readonly #options: LoadOptions;
   readonly #stopped = new AbortController();
   readonly #running = new Set<Promise<LedgerEntry>>();
@@ -105,11 +105,8 @@ export class Load implements AsyncDisposable {
     return sending.finally(() => this.#running.delete(sending));
   }
 
-  /**
-   * Waits until an upload of each kind is acknowledged. @returns the seconds
-   * @throws Error after a minute
-   */
-  async waitForRecovery(): Promise<number> {
+  /** Waits until an upload of each kind is acknowledged. @throws Error after a minute */
+  async waitForRecovery(): Promise<void> {
     const began = performance.now();
     const isLate = () => performance.now() - began > recoveryMs;
     const acknowledged = async (choice: Choice) => {
@@ -122,7 +119,6 @@ export class Load implements AsyncDisposable {
       }
     };
     await Promise.all(recoveries.map(acknowledged));
-    return (performance.now() - began) / 1000;
   }
 
   /** Waits for all uploads begun so far, so that the next scenario is not blamed for them. */
@@ -135,10 +131,6 @@ export class Load implements AsyncDisposable {
     this.#stopped.abort();
     await this.#beginning;
     await Promise.all(this.#running);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
   }
 
   async #remove(entry: LedgerEntry, afterMs: number): Promise<void> {

@@ -64,9 +64,8 @@ export class GameDayReport {
   }
 
   /** Updates the number of acknowledged uploads; `running` is that of the current system. */
-  progress(running: number): number {
+  progress(running: number): void {
     this.acknowledged = this.#taken + running;
-    return this.acknowledged;
   }
 
   /** Adds the ledger and the findings of a system. */

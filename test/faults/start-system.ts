@@ -1,12 +1,12 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startHabitProxy } from '@echodrop/object-store/habit-proxy.fixture';
+import type { Habit } from '@echodrop/object-store/habits.fixture';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings, storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { readSettings } from '@echodrop/service/env';
 import { type Fate, type SeenRequest, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
-import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
-import type { Habit } from '@echodrop/testkit/servers/habits';
 import { findMinio } from '@echodrop/testkit/servers/minio-source';
 import type { ServerProcess, StoppableServer } from '@echodrop/testkit/servers/server-process';
 import { type SpreadingProxy, startSpreadingProxy } from '@echodrop/testkit/servers/spreading-proxy';
@@ -33,11 +33,10 @@ export interface RunningService {
 
 const links = ['queue-redis', 'cache-redis', 'store', 'verifier'] as const;
 
-export type LinkName = (typeof links)[number];
+type LinkName = (typeof links)[number];
 
 /** The system under test: real processes, with a proxy in front of every component that others call. */
 export interface System extends AsyncDisposable {
-  readonly kind: SystemKind;
   /** The addresses for uploads. Scenarios may add more temporarily. */
   readonly gateways: string[];
   readonly site: string;
@@ -134,7 +133,6 @@ export async function startSystem(kind: SystemKind, scratch: string, habits: rea
   ];
   const held = parts.move();
   return {
-    kind,
     gateways: gateways.map((stack) => stack.gateway),
     site: first.site,
     provider: first.provider,

@@ -82,7 +82,7 @@ export async function startProvider(
   const opsPort = await freePort();
   parts.use(
     await ServerProcess.start({
-      command: [process.execPath, join(root, 'tools/sandbox-provider/src/main.ts')],
+      command: [process.execPath, join(root, 'services/sandbox-provider/src/main.ts')],
       env: { HOST: machine, PORT: `${port}`, OPS_PORT: `${opsPort}`, LOG_LEVEL: 'warn' },
       isReady: () => fetch(`http://${machine}:${opsPort}/readyz`).then(({ ok }) => ok),
     }),

@@ -1,9 +1,9 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startHabitProxy } from '@echodrop/object-store/habit-proxy.fixture';
 import { freePort } from '@echodrop/testkit/free-ports';
 import { patientSignal } from '@echodrop/testkit/patience';
-import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { keys, type StoreKind } from './store-kind.ts';
 

@@ -1,5 +1,5 @@
+import type { Habit } from '@echodrop/object-store/habits.fixture';
 import { findProgram } from '@echodrop/testkit/find-program';
-import type { Habit } from '@echodrop/testkit/servers/habits';
 import { execa } from 'execa';
 
 /** The keys of every store; Garage accepts no other form. */

@@ -3,7 +3,7 @@ import { choice, httpOrigin, InvalidSettings, readSettings } from '@echodrop/ser
 import { trustedProxySettings } from '@echodrop/service/forwarded-for';
 
 /** The origin of a trial. */
-export const trialOrigin = 'http://127.0.0.1:8080';
+const trialOrigin = 'http://127.0.0.1:8080';
 
 const settings = {
   ...trustedProxySettings,

@@ -14,7 +14,8 @@ import { proxyServers } from './proxy-servers.ts';
 
 const { say } = jsonOutput;
 
-// Included by /etc/nginx/nginx.conf (deploy/Dockerfile).
+// /etc/nginx/nginx.conf includes this file (deploy/Dockerfile).
+const proxyOps = { HOST: '127.0.0.1', OPS_PORT: 9086 };
 const serversFile = '/tmp/servers.conf';
 
 const stopping = stopSignal();
@@ -36,7 +37,7 @@ async function runSystem(given: NodeJS.ProcessEnv, stopping: AbortSignal): Promi
   await Promise.race([system.failed, serve(plan, settings, stopping)]).finally(() => reportStopping(plan));
 }
 
-/** Says when all services are ready, or every minute why not, and waits for `stopping`. */
+/** Says when the proxy and all services are ready, or every minute why not, and waits for `stopping`. */
 async function serve(plan: SystemPlan, { origin }: ContainerSettings, stopping: AbortSignal): Promise<void> {
   while (!(await areReady(plan, stopping)));
   const isUploadPage = plan.environments.get('site')?.['WEB_UPLOAD'] === '1';
@@ -46,7 +47,7 @@ async function serve(plan: SystemPlan, { origin }: ContainerSettings, stopping: 
 
 async function areReady({ configs }: SystemPlan, stopping: AbortSignal): Promise<boolean> {
   try {
-    await awaitReady(configs, stopping);
+    await awaitReady(new Map([...configs, ['proxy', proxyOps]]), stopping);
     return true;
   } catch (error) {
     stopping.throwIfAborted();

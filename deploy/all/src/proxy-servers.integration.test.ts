@@ -4,7 +4,7 @@ import { nginx } from '@echodrop/testkit/servers/start-nginx';
 import { startProxyOf } from '@echodrop/testkit/servers/start-proxy';
 import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { profileEntries } from '../../../tools/sandbox-provider/src/profiles/profiles.ts';
+import { profileEntries } from '../../../services/sandbox-provider/src/profiles.ts';
 import { proxyServers } from './proxy-servers.ts';
 
 const needed = unlessMissing({ nginx: nginx !== undefined });

@@ -4,7 +4,7 @@ import { type Manifest, ofKind, type PodSpec, quantity, type Workload, workloads
 const smallNode = { cpus: 2, gibibytes: 4 };
 const largeNode = { cpus: 4, gibibytes: 4 };
 const nodeCount = 3;
-/** On each node: for the system, the Ingress controller and other add-ons. */
+/** What each node needs for the system, the Ingress controller and other add-ons. */
 const reserved = { cpus: 0.5, gibibytes: 1 };
 const gibibyte = 1024 ** 3;
 
@@ -26,7 +26,7 @@ export function checkClusterSize(manifests: readonly Manifest[]): string[] {
   const workloads = workloadsOf(manifests).filter(({ kind }) => kind !== 'CronJob');
   const size = workloads.some(({ kind }) => kind === 'StatefulSet') ? smallNode : largeNode;
   const nodes = Array.from({ length: nodeCount - 1 }, () => new Node(size));
-  // The largest first, as otherwise they may find only gaps.
+  // The largest pods come first: otherwise they may find only gaps.
   const pods = workloads
     .flatMap((workload) => podsOf(workload, manifests))
     .sort((one, other) => other.gibibytes - one.gibibytes || other.cpus - one.cpus);
@@ -58,7 +58,7 @@ class Node {
   }
 }
 
-/** Its replicas, and those that an update adds. */
+/** The replicas of a workload, and those that an update adds. */
 function podsOf({ name, pod, replicas, maxSurge }: Workload, manifests: readonly Manifest[]): Pod[] {
   const scaler = ofKind<HpaSpec>(manifests, 'HorizontalPodAutoscaler').find(
     ({ spec }) => spec.scaleTargetRef.name === name,

@@ -1,12 +1,12 @@
 import { faultsIf, type Manifest, type PodSpec, type Workload, workloadsOf } from './manifests.ts';
 import { serviceOf, settingsOf } from './settings.ts';
 
-// What runService adds for parts that hang, and the same for a slow node.
+// runService adds so many seconds for parts that hang, and a slow node needs as many.
 const stuckSeconds = 5;
 const spareSeconds = 5;
 // How long a cluster takes to remove an endpoint from all proxies. Until then they send to the pod, on kept connections too.
 const endpointRemovalSeconds = 5;
-// What Redis and the store need to write after the last upload.
+// Redis and the store need so many seconds to write after the last upload.
 const flushSeconds = 30;
 // The longest request or job, so that a rolling restart aborts none.
 const longestSeconds: Record<string, number> = { 'auth-verifier': 10, 'probe-worker': 25, gateway: 60 };

@@ -7,7 +7,7 @@ export interface Manifest {
     readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly data?: Readonly<Record<string, string>>;
-  /** Of a PriorityClass. */
+  /** The priority of a PriorityClass. */
   readonly value?: number;
   readonly spec: unknown;
 }
@@ -84,7 +84,7 @@ interface PodTemplate {
 export interface Workload {
   readonly kind: string;
   readonly name: string;
-  /** Of its pods. */
+  /** The labels of its pods. */
   readonly labels: Labels;
   readonly pod: PodSpec;
   readonly replicas?: number | undefined;

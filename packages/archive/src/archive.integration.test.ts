@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { listKeys } from '@echodrop/object-store/list-objects';
 import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { encodeStoredRecord, type StoredRecord, UnreadableRecord } from '@echodrop/record';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { block, blockKey, listBlockKeys, readBlocks, UnreadableBlock, unblock } from './blocks.ts';
+import { useFolderStore } from './folder-store.fixture.ts';
 import { listNewest, removeFromListings } from './listing.ts';
 import { flatListingKeys, listingEntryOf, listingKeys, parseListingKey } from './listing-keys.ts';
 import { isOwnerHash, ownerHash } from './owner.ts';
@@ -20,16 +20,12 @@ const ada = { provider: 'https://id.example/verify', subject: '12345' };
 const bob = { provider: 'https://id.example/verify', subject: '12346' };
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second));
 
-let parts: AsyncDisposableStack;
+const opened = useFolderStore();
 let folder: string;
 let store: FilesystemObjectStore;
-
-beforeEach(async () => {
-  parts = new AsyncDisposableStack();
-  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'archive-test-'))).path;
-  store = parts.use(new FilesystemObjectStore(folder));
+beforeEach(() => {
+  ({ folder, store } = opened);
 });
-afterEach(() => parts.disposeAsync());
 
 function publish(timestamp: Date, owner = ada): Promise<StoredRecord> {
   return publishSample(store, { timestamp, ...owner });
@@ -128,16 +124,6 @@ test.each([
     expect((await pages({ limit })).flat()).toEqual(ids);
     expect((await pages({ owner: ownerHash(ada), limit })).flat()).toEqual(ids);
   }
-});
-
-test('thousands of files that come before all entries cost few lists', async () => {
-  const records = [await publish(at(1)), await publish(at(0))];
-  const [, key = ''] = listingKeys(listingEntryOf(records[0] ?? expect.fail('none')));
-  const path = dirname(join(folder, 'objects', key));
-  for (let n = 0; n < 11_000; n += 1) writeFileSync(join(path, `._${n}`), '');
-  const list = vi.spyOn(store, 'listKeys');
-  expect((await pages({ limit: 1 })).flat()).toEqual(records.map(({ id }) => id));
-  expect(list.mock.calls.length).toBeLessThan(10);
 });
 
 test('a list that cannot find the next entry among files of other programs fails', async () => {

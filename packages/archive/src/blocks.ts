@@ -22,7 +22,7 @@ export type Blockable = z.infer<typeof user> | z.infer<typeof application>;
 
 type Block = z.infer<typeof blockShape>;
 
-/** The object is not the block that its key says. It blocks all the same: the key decides. */
+/** An object is not the block that its key names. The user or application is blocked all the same, because the key decides. */
 export class UnreadableBlock extends Error {
   override readonly name = 'UnreadableBlock';
 }
@@ -30,7 +30,7 @@ export class UnreadableBlock extends Error {
 /** Blocks uploads of `who`; an earlier block keeps its time. @throws StoreUnavailable */
 export async function block(store: ObjectStore, who: Blockable, at: Date): Promise<void> {
   const key = blockKey(who);
-  // On a store that ignores conditions, a process that does not probe would replace it.
+  // A process that does not probe the store would replace an earlier block if the store ignores conditions.
   if (await store.exists(key)) return;
   await store.putIfAbsent(key, Buffer.from(JSON.stringify({ ...who, since: at.toISOString() })));
   if (!(await store.exists(key))) throw new StoreUnavailable('block missing after a confirmed write');
@@ -47,10 +47,8 @@ export function blockKey(who: Blockable): string {
 }
 
 /** The keys of all blocks; skips other objects. @throws StoreUnavailable */
-export async function listBlockKeys(store: ObjectStore): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const key of blockKeys(store)) keys.push(key);
-  return keys;
+export function listBlockKeys(store: ObjectStore): Promise<string[]> {
+  return Array.fromAsync(blockKeys(store));
 }
 
 /** All blocks; skips other objects. @throws StoreUnavailable */
@@ -61,7 +59,7 @@ export async function* readBlocks(store: ObjectStore): AsyncGenerator<{ key: str
   }
 }
 
-/** Undefined if `who` is not blocked. @throws StoreUnavailable */
+/** The block of `who`; undefined if `who` is not blocked. @throws StoreUnavailable */
 export function findBlock(store: ObjectStore, who: Blockable): Promise<Block | UnreadableBlock | undefined> {
   return tryReadBlock(store, blockKey(who));
 }

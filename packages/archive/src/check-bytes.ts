@@ -8,15 +8,14 @@ import type { StoredRecord } from '@echodrop/record';
  * Reads media and compares its length and checksum with the record: the CRC-32, or else the tag if that is an MD5. Stores with
  * SSE-KMS or SSE-C encryption have no MD5 tags, nor have filesystems.
  * @returns a description of the difference, if any
- * @throws StoreUnavailable, or the signal's reason
+ * @throws StoreUnavailable
  */
 export async function checkBytes(
   store: ObjectStore,
   key: string,
   record: Pick<StoredRecord, 'size' | 'etag' | 'crc32'>,
-  signal: AbortSignal,
 ): Promise<string | undefined> {
-  const reading = await store.read(key, { signal });
+  const reading = await store.read(key);
   if (!reading) return 'not found';
   const comparison = comparisonOf(record);
   let size = 0;
@@ -26,7 +25,6 @@ export async function checkBytes(
       comparison?.sum.add(chunk);
     }
   } catch (error) {
-    signal.throwIfAborted();
     if (!(error instanceof StoreUnavailable)) throw error;
     // If the store is ready, these bytes are unreadable.
     await store.ready();
@@ -61,7 +59,7 @@ class StoreTag {
   #part = createHash('md5');
   #size = 0;
 
-  /** `maxSize` is that of a part; infinite for a tag of the whole object. */
+  /** `maxSize` is the size of a part; infinite for a tag of the whole object. */
   constructor(maxSize: number) {
     this.#maxSize = maxSize;
   }

@@ -2,9 +2,10 @@ import { linkSync, lstatSync, mkdirSync, utimesSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path';
 import { storedObject } from '@echodrop/object-store/filesystem/stored-file';
 import { mediaObjectKey, newMediaKey, recordKey, renditionKey } from '@echodrop/object-store/object-keys';
-import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
+import { encodeStoredRecord } from '@echodrop/record';
 import { listingEntryOf, listingKeys } from './listing-keys.ts';
 import type { Owner } from './owner.ts';
+import { sampleRecord } from './publish-sample.fixture.ts';
 
 /** Uploads of one owner, spread evenly over 1,000 days. */
 export interface Uploads extends Owner {
@@ -33,21 +34,8 @@ export function fillFolder(folder: string, owners: Iterable<Uploads>): void {
       const mediaKey = newMediaKey();
       const path = media.add(mediaObjectKey(mediaKey));
       const { size, etag } = storedObject('', lstatSync(path, { bigint: true }));
-      const record: StoredRecord = {
-        id: newMediaId(),
-        mediaKey,
-        etag,
-        size,
-        type: 'jpg',
-        width: 320,
-        height: 240,
-        text: 'Lunch',
-        provider,
-        subject,
-        timestamp: new Date(firstDay + Math.floor((n * periodMs) / count)),
-        application: 'bench',
-        user: { id: 12345n, screenName: 'ada' },
-      };
+      const timestamp = new Date(firstDay + Math.floor((n * periodMs) / count));
+      const record = sampleRecord({ mediaKey, etag, size, provider, subject, timestamp });
       for (const name of pictures) media.add(renditionKey(mediaKey, { name, version: 4, extension: 'jpg' }));
       writeOldFile(folders.pathOf(recordKey(record.id)), encodeStoredRecord(record));
       for (const key of listingKeys(listingEntryOf(record))) empty.add(key);

@@ -1,38 +1,36 @@
 import { Readable } from 'node:stream';
-import { ownersPrefix, recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
+import { ownersPrefix, recordKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { block, readBlocks, UnreadableBlock, unblock } from './blocks.ts';
+import { describeUnreadable, describeUnreadableBlock } from './describe-unreadable.ts';
 import { addToListings } from './listing.ts';
 import { flatListingKeys, listingEntryOf, listingKeys } from './listing-keys.ts';
 import { ownerHash } from './owner.ts';
 import { type FoundRecord, findRecord, listRecords } from './records.ts';
 import { UnreadableState } from './resumable-state.ts';
-import { listResumables, StateConflict, saveResumable, tryFindResumable } from './resumable-uploads.ts';
+import { type ResumableUpload, readResumables, StateConflict, saveResumable } from './resumable-uploads.ts';
 
 const concurrency = 16;
-
-/** What a hand-over lists. */
-export const listsOfHandOver = [[recordsPrefix]];
 
 /** The advertised addresses of a provider: every user keeps the subject. */
 export interface HandOver {
   readonly from: string;
   readonly to: string;
-  /** Changes nothing. */
+  /** Whether the hand-over only counts. */
   readonly dryRun: boolean;
   /** Whether no other process writes. */
   readonly isStopped: boolean;
 }
 
-/** What a hand-over found; `in_progress` is an upload that is being continued or published, `only_if_stopped` one that may be continued unnoticed. */
-export type HandedOver =
-  | { readonly kind: 'block' | 'upload' | 'unfinished' | 'earlier' }
-  | { readonly kind: 'in_progress' | 'only_if_stopped'; readonly id: string }
-  | { readonly kind: 'unreadable_block'; readonly key: string; readonly error: UnreadableBlock }
-  | { readonly kind: 'unreadable_state'; readonly error: UnreadableState }
-  | { readonly kind: 'unreadable_record'; readonly id: string; readonly error: UnreadableRecord };
+/** What a hand-over did or found. */
+export interface HandedOver {
+  /** `earlier` is an upload of the new address. `skipped` may be handed over later. */
+  readonly kind: 'block' | 'upload' | 'unfinished' | 'earlier' | 'skipped' | 'unreadable';
+  /** What stays, why, and what to do. */
+  readonly problem?: string;
+}
 
 /**
  * Gives blocks, uploads and unfinished uploads of one provider to another, in this order: a blocked user never gets through, and who goes on
@@ -51,7 +49,8 @@ export async function* handOver(store: ObjectStore, provider: HandOver): AsyncGe
 
 async function* handOverBlocks(store: ObjectStore, { from, to, dryRun }: HandOver): AsyncGenerator<HandedOver> {
   for await (const { key, found } of readBlocks(store)) {
-    if (found instanceof UnreadableBlock) yield { kind: 'unreadable_block', key, error: found };
+    if (found instanceof UnreadableBlock)
+      yield { kind: 'unreadable', problem: `${key}: ${describeUnreadableBlock(found)}` };
     else if (found.kind === 'user' && found.provider === from) {
       if (!dryRun) {
         await block(store, { ...found, provider: to }, found.since);
@@ -67,7 +66,8 @@ async function handOverRecord(
   { id, found }: FoundRecord,
   { from, to, dryRun }: HandOver,
 ): Promise<HandedOver | undefined> {
-  if (found instanceof UnreadableRecord) return { kind: 'unreadable_record', id, error: found };
+  if (found instanceof UnreadableRecord)
+    return { kind: 'unreadable', problem: `${id}: ${describeUnreadable(id, found)}` };
   if (isTombstone(found)) return undefined;
   if (found.provider === to) {
     if (!dryRun && (await isListedUnder(store, found, from))) await relist(store, found, from);
@@ -84,7 +84,7 @@ async function rewriteRecord(store: ObjectStore, record: StoredRecord, to: strin
   await store.put(recordKey(record.id), Readable.from([encodeStoredRecord(handed)]), { isReplacement: true });
   const found = await findRecord(store, record.id);
   const isRemoved = found !== undefined && isTombstone(found);
-  // Its new owner may have removed it already, and does not know of the old entries.
+  // The new owner may have removed the upload already, and does not know of the old entries.
   if (isRemoved) return delist(store, record, record.provider);
   if (found?.provider !== to) throw new StoreUnavailable('record unchanged after a confirmed write');
   await relist(store, handed, record.provider);
@@ -110,26 +110,37 @@ function ownerKeys({ id, timestamp, subject }: StoredRecord, provider: string): 
   return [...listingKeys(entry), ...flatListingKeys(entry)].filter((key) => key.startsWith(ownersPrefix));
 }
 
-async function* handOverUnfinished(
+interface UnfinishedOptions extends HandOver {
+  /** Whether no upload can be continued unnoticed. */
+  readonly savesStates: boolean;
+}
+
+async function* handOverUnfinished(store: ObjectStore, options: UnfinishedOptions): AsyncGenerator<HandedOver> {
+  for await (const found of readResumables(store)) {
+    if (found instanceof UnreadableState) yield { kind: 'unreadable', problem: found.message };
+    else if (found.state.provider === options.from) yield await handOverState(store, found, options);
+  }
+}
+
+async function handOverState(
   store: ObjectStore,
-  { from, to, dryRun, savesStates }: HandOver & { readonly savesStates: boolean },
-): AsyncGenerator<HandedOver> {
-  for await (const { id } of listResumables(store)) {
-    const found = await tryFindResumable(store, id);
-    if (found instanceof UnreadableState) yield { kind: 'unreadable_state', error: found };
-    if (!found || found instanceof UnreadableState || found.state.provider !== from) continue;
-    const { mediaId, isPublished } = found.state;
-    // Its record may appear under `from`: a repeated publication by its new owner would make a second one for the same media.
-    if (mediaId !== undefined && !isPublished) yield { kind: 'in_progress', id };
-    else if (!savesStates) yield { kind: 'only_if_stopped', id };
-    else if (dryRun) yield { kind: 'unfinished' };
-    else
-      yield await saveResumable(store, found, { ...found.state, provider: to }).then(
-        () => ({ kind: 'unfinished' }) as const,
-        (error: unknown) => {
-          if (error instanceof StateConflict) return { kind: 'in_progress', id } as const;
-          throw error;
-        },
-      );
+  upload: ResumableUpload,
+  { to, dryRun, savesStates }: UnfinishedOptions,
+): Promise<HandedOver> {
+  const { id, state } = upload;
+  const skipped = (why: string): HandedOver => ({ kind: 'skipped', problem: `${id}: resumable upload ${why}` });
+  const inProgress = skipped('in progress. Run this again in a minute; if it stays, it expires.');
+  // The record of this state may appear under `from`. A repeated publication by the new owner would make a second record for the same media.
+  if (state.mediaId !== undefined && !state.isPublished) return inProgress;
+  if (!savesStates)
+    return skipped(
+      'stays, because the store has no conditional writes. Stop the whole system, and run this again with --stopped.',
+    );
+  try {
+    if (!dryRun) await saveResumable(store, upload, { ...state, provider: to });
+    return { kind: 'unfinished' };
+  } catch (error) {
+    if (error instanceof StateConflict) return inProgress;
+    throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { FairSlots } from '@echodrop/service/fair-slots';
+import { FairSlotQueue } from '@echodrop/service/fair-slot-queue';
 
-const slots = new FairSlots({ slots: 16, maxWaiting: 4096, maxWaitingOfOne: 1024 });
+const slots = new FairSlotQueue({ slots: 16, maxWaiting: 4096, maxWaitingOfOne: 1024 });
 const slotsOfOne = 4;
 const waitMs = 10_000;
 

@@ -1,16 +1,13 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { listObjects } from '@echodrop/object-store/list-objects';
-import { recordKey } from '@echodrop/object-store/object-keys';
+import { recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
 import { ChecksumMismatch, type KeyPage, type ObjectStore } from '@echodrop/object-store/object-store';
 import { type StoredRecord, UnreadableRecord } from '@echodrop/record';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { checkEntry, removeDeadEntries } from './check-entry.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { checkEntry } from './check-entry.ts';
 import { checkRecord } from './check-record.ts';
-import { addToListings, listNewest } from './listing.ts';
+import { useFolderStore } from './folder-store.fixture.ts';
+import { listNewest } from './listing.ts';
 import { ListingIndex } from './listing-index.ts';
 import { listingEntryOf, listingKeys, listingPrefixes } from './listing-keys.ts';
 import { publishSample } from './publish-sample.fixture.ts';
@@ -26,19 +23,14 @@ class ForgetfulStore extends FilesystemObjectStore {
   }
 }
 
-let parts: AsyncDisposableStack;
+const opened = useFolderStore((folder) => new ForgetfulStore(folder));
 let store: ForgetfulStore;
 let record: StoredRecord;
 beforeEach(async () => {
-  parts = new AsyncDisposableStack();
-  const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'archive-test-')));
-  store = parts.use(new ForgetfulStore(path));
-  await store.ready();
+  store = opened.store;
   record = await publishSample(store);
-  await addToListings(store, listingEntryOf(record));
   store.missing = recordKey(record.id);
 });
-afterEach(() => parts.disposeAsync());
 
 test('a listed record that is not found may belong to any owner', async () => {
   const found = await Array.fromAsync(listRecordsOf(store, record));
@@ -47,21 +39,21 @@ test('a listed record that is not found may belong to any owner', async () => {
 
 test('a listed record that is not found is reported as unreadable', async () => {
   const listings = new ListingIndex();
-  const { signal } = new AbortController();
-  const checks = { isMoved: false, shouldReadBytes: false, listings, published: listings, signal };
+  const checks = { isMoved: false, shouldReadBytes: false, listings, published: listings };
   const faults = await checkRecord(store, store.missing, checks);
-  expect(faults).toMatchObject([{ fault: 'record_unreadable', key: store.missing }]);
+  expect(faults).toMatchObject([
+    { kind: 'fault', key: store.missing, text: expect.stringContaining('listed but not found') },
+  ]);
 });
 
 test('a list skips a record with a wrong checksum', async () => {
   const damaged = store.missing;
   store.missing = '';
   const other = await publishSample(store);
-  await addToListings(store, listingEntryOf(other));
   const read = vi.spyOn(store, 'read').mockImplementation(async (key) => {
     const reading = await ForgetfulStore.prototype.read.call(store, key);
-    const body = new Readable({ read: () => body.destroy(new ChecksumMismatch('checksum')) });
-    return reading && { ...reading, body: key === damaged ? body : reading.body };
+    if (key === damaged) reading?.body.destroy(new ChecksumMismatch('checksum'));
+    return reading;
   });
   const unreadable: string[] = [];
   const { records } = await listNewest(store, { limit: 9, unreadable: (id) => unreadable.push(id) });
@@ -91,26 +83,26 @@ function remembering(listed: string[]): ObjectStore {
 
 test('keeps the entries of a record that is found at the second look', async () => {
   const [key = ''] = listingKeys(listingEntryOf(record));
-  const { missing } = store;
-  const { signal } = new AbortController();
-  expect(await checkEntry(remembering([]), key, signal)).toEqual([]);
-  store.missing = missing;
-  expect(await Array.fromAsync(removeDeadEntries(remembering([])))).toEqual([]);
+  expect(await checkEntry(remembering([]), key)).toEqual([]);
 });
 
 test('a rebuild keeps the entries of a listed record that it does not find', async () => {
   const rebuilt = await Array.fromAsync(rebuildListings(store));
-  expect(rebuilt).toEqual([{ kind: 'unreadable', id: record.id, error: expect.any(UnreadableRecord) }]);
+  expect(rebuilt).toEqual([
+    { kind: 'unreadable', problem: expect.stringContaining(`${record.id}: record unreadable`) },
+  ]);
 });
 
 test('finds and removes entries without a record, whatever the number of records: lists none', async () => {
   await store.remove(store.missing);
   const keys = listingKeys(listingEntryOf(record));
-  const { signal } = new AbortController();
   const listed: string[] = [];
   for (const key of keys)
-    expect(await checkEntry(remembering(listed), key, signal)).toEqual([{ fault: 'lists_nothing', key }]);
-  expect((await Array.fromAsync(removeDeadEntries(remembering(listed)))).sort()).toEqual(keys.toSorted());
-  expect(listed).toEqual(listingPrefixes);
+    expect(await checkEntry(remembering(listed), key)).toEqual([
+      { key, kind: 'fault', text: 'listing entry without a published upload. Run rebuild-listings.' },
+    ]);
+  expect(listed).toEqual([]);
+  expect(await Array.fromAsync(rebuildListings(remembering(listed)))).toEqual(keys.map(() => ({ kind: 'stale' })));
+  expect(listed).toEqual([...listingPrefixes, recordsPrefix, ...listingPrefixes]);
   for (const prefix of listingPrefixes) expect(await Array.fromAsync(listObjects(store, prefix))).toEqual([]);
 });

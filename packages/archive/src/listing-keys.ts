@@ -63,7 +63,7 @@ export function daysPrefix(prefix: string): string {
   return `${prefix}days/`;
 }
 
-/** Undefined unless `key` is that of a listing entry. */
+/** The parts of the key of a listing entry; undefined for any other key. */
 export function parseListingKey(key: string): ParsedListingKey | undefined {
   const { prefix = '', day, name = '', left, id = '' } = entryKey.exec(key)?.groups ?? {};
   if (day !== undefined && !name.startsWith(day)) return undefined;

@@ -6,9 +6,8 @@ import {
   StoreUnavailable,
 } from '@echodrop/object-store/object-store';
 import { daysPrefix, listingKey, parseListingKey } from './listing-keys.ts';
-import { skipOtherKeys } from './skip-other-keys.ts';
 
-// Bounds the work for names of other programs, where they cannot be skipped.
+// This bounds the work for names of other programs, such as the `._` files of macOS.
 const maxLists = 10;
 
 /**
@@ -23,7 +22,7 @@ export async function namesAfter(
 ): Promise<{ names: string[]; isLast: boolean }> {
   const lists = await Promise.all([
     namesIn(store, daysPrefix(prefix), { after: after && listingKey(prefix, after), limit }),
-    // Without the entries in folders.
+    // The entries in folders are left out.
     namesIn(store, prefix, { after: after && `${prefix}${after}`, limit, folders: true }),
   ]);
   // What comes after the end of a list that is not the last is unknown.
@@ -36,14 +35,15 @@ export async function namesAfter(
 /** The names of the entries among the keys of `page`: at least `limit` unless there are no others, or many names of other programs. */
 async function namesIn(store: Pick<ObjectStore, 'listKeys'>, prefix: string, { after, limit, folders }: KeyPage) {
   const names: string[] = [];
-  for (let [lists, last, length] = [0, after, limit]; lists < maxLists; lists += 1) {
+  let last = after;
+  for (let lists = 0; lists < maxLists; lists += 1) {
+    // The first list suffices, unless it has names of other programs.
+    const length = lists === 0 ? limit : maxListLength;
     const keys = await store.listKeys(prefix, { after: last, limit: length, folders });
     names.push(...keys.flatMap((key) => parseListingKey(key)?.name ?? []));
-    const end = keys.at(-1);
-    if (end === undefined || keys.length < length) return { names, isLast: true };
+    if (keys.length < length) return { names, isLast: true };
     if (names.length >= limit) return { names, isLast: false };
-    last = skipOtherKeys(prefix, end);
-    length = maxListLength;
+    last = keys.at(-1);
   }
   if (names.length === 0) throw new StoreUnavailable(`too many objects of other programs below ${prefix}`);
   return { names, isLast: false };

@@ -25,9 +25,9 @@ interface PageRequest {
   readonly unreadable?: (id: string, error: UnreadableRecord) => void;
 }
 
-// Bounds the work for a page if many entries have no record.
+// This bounds the work for a page if many entries have no record.
 const maxLists = 4;
-// Bound the memory for a page: it ends after so many characters of texts, also of those that no response repeats.
+// This bounds the memory for a page: a page ends after so many characters of texts, including texts that no response repeats.
 // A record of 64 KiB takes four times as much while it is read.
 const maxCharacters = 128 * 1024;
 const recordsAtOnce = 8;
@@ -72,7 +72,7 @@ export async function listNewest(
   const page = () => ({ records, ...(last !== undefined && { next: last }) });
   for (let lists = 0; lists < maxLists; lists += 1) {
     const wanted = limit - records.length;
-    // One more shows whether a next page exists.
+    // One more name shows whether a next page exists.
     const { names, isLast } = await namesAfter(store, prefix, { after: last, limit: wanted + 1 });
     for await (const [name, record] of readEntries(store, names.slice(0, wanted), { owner, signal, unreadable })) {
       if (characters > maxCharacters) return page();

@@ -45,7 +45,7 @@ export async function tryFindRecord(
 ): Promise<FoundRecord['found'] | undefined> {
   const find = () => findRecord(store, id, signal);
   try {
-    // The bytes may have changed on the way from the store; a second read then differs.
+    // The bytes may have changed on the way from the store. A second read then differs.
     return await find().catch((error): ReturnType<typeof find> => {
       if (error instanceof ChecksumMismatch) return find();
       throw error;
@@ -57,7 +57,7 @@ export async function tryFindRecord(
   }
 }
 
-/** The store lists the record, and does not find it. */
+/** The store lists a record, and does not find it. */
 export class RecordNotFound extends UnreadableRecord {
   constructor() {
     super('listed but not found');
@@ -67,23 +67,36 @@ export class RecordNotFound extends UnreadableRecord {
 /**
  * Reads a record that the store lists. Records are never removed, so a missing one is unreadable: a MinIO node that was down during the write
  * does not find it for a second or two (measured).
- * @throws StoreUnavailable, or the signal's reason
- */
-export async function findListedRecord(
-  store: ObjectStore,
-  id: string,
-  signal?: AbortSignal,
-): Promise<FoundRecord['found']> {
-  return (await tryFindRecord(store, id, signal)) ?? new RecordNotFound();
-}
-
-/**
- * Reads all records, in the order of their ids, or those written after `since` (ms since 1970 by the store's clock). Concurrent writes may be missing.
  * @throws StoreUnavailable
  */
-export function listRecords(store: ObjectStore, since = Number.NEGATIVE_INFINITY): AsyncIterable<FoundRecord> {
+export async function findListedRecord(store: ObjectStore, id: string): Promise<FoundRecord['found']> {
+  return (await tryFindRecord(store, id)) ?? new RecordNotFound();
+}
+
+export interface ListOptions {
+  /** Reads only records that were written since this time, in milliseconds by the store's clock. */
+  readonly since?: number | undefined;
+  /** Reads older records, too, unless their ids are in this set: a restored record has an old time. */
+  readonly known?: { has(id: string): boolean } | undefined;
+  /** Called with the id of each record, also of one that is not read. */
+  readonly visitId?: ((id: string) => void) | undefined;
+}
+
+/** Reads records, in the order of their ids. Concurrent writes may be missing. @throws StoreUnavailable */
+export function listRecords(
+  store: ObjectStore,
+  { since, known, visitId }: ListOptions = {},
+): AsyncIterable<FoundRecord> {
+  async function* idsSince() {
+    for await (const { key, isOlder } of recordKeys(store, since)) {
+      const id = idInRecordKey(key);
+      if (id === undefined) continue;
+      visitId?.(id);
+      if (!isOlder || known?.has(id) === false) yield id;
+    }
+  }
   const read = async (id: string) => ({ id, found: await findListedRecord(store, id) });
-  return pMapIterable(recordIds(store, since), read, { concurrency });
+  return pMapIterable(idsSince(), read, { concurrency });
 }
 
 /** Reads the records and tombstones of one owner, and all unreadable records, which may belong to them. @throws StoreUnavailable */
@@ -96,17 +109,11 @@ export async function* listRecordsOf(store: ObjectStore, owner: Owner): AsyncGen
   }
 }
 
-async function* recordIds(store: ObjectStore, since: number): AsyncGenerator<string> {
-  for await (const key of since === Number.NEGATIVE_INFINITY
-    ? listKeys(store, recordsPrefix)
-    : keysSince(store, since)) {
-    const id = idInRecordKey(key);
-    if (id !== undefined) yield id;
-  }
-}
-
-async function* keysSince(store: ObjectStore, since: number): AsyncGenerator<string> {
-  for await (const { key, writtenAt } of listObjects(store, recordsPrefix)) if (writtenAt.getTime() >= since) yield key;
+async function* recordKeys(store: ObjectStore, since: number | undefined) {
+  if (since === undefined) for await (const key of listKeys(store, recordsPrefix)) yield { key, isOlder: false };
+  else
+    for await (const { key, writtenAt } of listObjects(store, recordsPrefix))
+      yield { key, isOlder: writtenAt.getTime() < since };
 }
 
 /** The media id in the key of a record; undefined for other keys. */

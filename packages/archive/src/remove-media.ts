@@ -25,7 +25,7 @@ export async function removeMedia(
 /** Removes what an interrupted removal left behind, if anything. @throws StoreUnavailable */
 export async function finishRemoval(store: ObjectStore, tombstone: Tombstone): Promise<void> {
   await removeFromListings(store, tombstone);
-  // Media first: without it no new renditions are made.
+  // Media is removed first: without it no new renditions are made.
   await store.remove(mediaObjectKey(tombstone.mediaKey));
   await removeObjects(store, renditionsPrefixOf(tombstone.mediaKey));
 }

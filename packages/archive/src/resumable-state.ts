@@ -7,11 +7,11 @@ import { storedTime } from './stored-time.ts';
 /** No state is larger: 10,000 parts take 0.7 MB, and the texts come from headers. */
 export const maxStateBytes = 2 * 2 ** 20;
 
-// 16 KiB in Base64.
+// The largest head of media: 16 KiB in Base64.
 const maxHeadLength = 22_000;
 // The gateway takes 16 KiB of headers, and pads each value by up to three characters.
 const maxMetadataLength = 32 * 1024;
-// As the gateway takes it.
+// The gateway takes no other key.
 const maxIdempotencyKeyLength = 255;
 
 const stateShape = z.object({
@@ -28,7 +28,7 @@ const stateShape = z.object({
     .max(maxMetadataLength)
     .regex(/^[\t\x20-\x7e\xa0-\xff]*$/),
   idempotencyKey: z.string().max(maxIdempotencyKeyLength).optional(),
-  /** Bytes; unknown until the client declares it. */
+  /** The length of the upload in bytes; unknown until the client declares it. */
   length: z.int().nonnegative().optional(),
   mediaKey: z.string().refine(isMediaKey),
   /** The first bytes of the media, up to 16 KiB, in Base64. */
@@ -42,7 +42,7 @@ const stateShape = z.object({
 /** What is known of a resumable upload, in the object store. */
 export type ResumableState = Readonly<Omit<z.infer<typeof stateShape>, 'version'>>;
 
-/** A state that this version does not know, or damage. */
+/** A state is damaged, or of a version that this release does not know. */
 export class UnreadableState extends Error {
   override readonly name = 'UnreadableState';
 

@@ -20,7 +20,7 @@ export class StateConflict extends Error {
   override readonly name = 'StateConflict';
 }
 
-// States that replaced the one to be read.
+// A state may be replaced before it is read. A reader then tries the next one, at most so often.
 const maxTries = 10;
 
 /** Saves the first state of a new upload. @throws StoreUnavailable */
@@ -46,13 +46,13 @@ export async function findResumable(
     for await (const key of listKeys(store, resumablePrefixOf(id))) number = Math.max(number, numberOf(id, key));
     if (number < 0) return undefined;
     const last = await readState(store, id, number);
-    // Without it, its successor has replaced it since.
+    // A missing state has been replaced by its successor since.
     if (last) return last;
   }
   throw new StoreUnavailable('state not found although the store lists it');
 }
 
-/** As `findResumable`, but returns UnreadableState. @throws StoreUnavailable */
+/** Does what `findResumable` does, but returns UnreadableState. @throws StoreUnavailable */
 export async function tryFindResumable(
   store: ObjectStore,
   id: string,
@@ -77,7 +77,7 @@ export async function saveResumable(
   state: ResumableState,
 ): Promise<ResumableUpload> {
   const saved = await writeState(store, { id, number: number + 1, state });
-  // What remains is removed with the upload.
+  // An earlier state that remains is removed with the upload.
   await store.remove(stateKey(id, number)).catch(() => {});
   return saved;
 }
@@ -106,12 +106,20 @@ export async function* listResumables(store: ObjectStore): AsyncGenerator<Listed
   if (last) yield last;
 }
 
+/** The last states of all resumable uploads. @throws StoreUnavailable */
+export async function* readResumables(store: ObjectStore): AsyncGenerator<ResumableUpload | UnreadableState> {
+  for await (const { id } of listResumables(store)) {
+    const found = await tryFindResumable(store, id);
+    if (found) yield found;
+  }
+}
+
 async function writeState(store: ObjectStore, upload: ResumableUpload): Promise<ResumableUpload> {
   const { id, number, state } = upload;
   const bytes = encodeState(state);
   const outcome = await store.putIfAbsent(stateKey(id, number), bytes);
   if (outcome === 'created') return upload;
-  // An earlier try of this call may have written it.
+  // An earlier try of this call may have written the state.
   const found = await readSmallObject(store, stateKey(id, number), maxStateBytes).catch((error) => {
     throw error instanceof ObjectTooLarge ? new StateConflict(error.message, { cause: error }) : error;
   });
@@ -125,7 +133,7 @@ function stateKey(id: string, number: number): string {
   return `${resumablePrefixOf(id)}${number}.json`;
 }
 
-// -1 for other objects.
+// The number is -1 for other objects.
 function numberOf(id: string, key: string): number {
   const name = key.slice(resumablePrefixOf(id).length);
   return /^(?:0|[1-9]\d{0,8})\.json$/.test(name) ? Number.parseInt(name, 10) : -1;

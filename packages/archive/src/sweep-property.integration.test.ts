@@ -13,14 +13,15 @@ import {
 } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { minioStore } from '@echodrop/object-store/s3/minio-store.fixture';
-import { encodeStoredRecord, encodeTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
+import { encodeStoredRecord, encodeTombstone, type StoredRecord } from '@echodrop/record';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clockedStore, TestClock } from './clocked-store.fixture.ts';
 import { listingEntryOf } from './listing-keys.ts';
+import { sampleRecord } from './publish-sample.fixture.ts';
 import { removeMedia } from './remove-media.ts';
-import { sweep } from './sweep-orphans.ts';
+import { sweep } from './sweep.ts';
 import type { SweepReport } from './sweep-report.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -113,7 +114,7 @@ class TestArchive {
     this.#running.set(mediaKey, this.#clock.now().getTime());
     await store.put(mediaObjectKey(mediaKey), bytes());
     if (end === 'publish') {
-      const record = recordOf(mediaKey);
+      const record = sampleRecord({ mediaKey, timestamp: new Date() });
       await store.putIfAbsent(recordKey(record.id), encodeStoredRecord(record));
       this.#published.add(mediaKey);
       this.#running.delete(mediaKey);
@@ -135,8 +136,7 @@ class TestArchive {
   }
 
   async sweep(dryRun: boolean, store = this.#store) {
-    const { signal } = new AbortController();
-    const options = { olderThanMs: dayMs, dryRun, force: true, last: this.#lastReport, signal };
+    const options = { olderThanMs: dayMs, dryRun, force: true, last: this.#lastReport };
     const { report, incomplete } = await sweep(store, options);
     if (!dryRun && !incomplete) this.#lastReport = report;
     return report;
@@ -168,24 +168,6 @@ class TestArchive {
       await this.#store.put(recordKey(record.id), Readable.from([tombstone]));
     }
   }
-}
-
-function recordOf(mediaKey: string): StoredRecord {
-  return {
-    id: newMediaId(),
-    mediaKey,
-    etag: 'any',
-    size: 5,
-    type: 'jpg',
-    width: 3,
-    height: 2,
-    text: 'Lunch',
-    timestamp: new Date(),
-    user: { id: 12345n, screenName: 'ada' },
-    provider: 'https://id.example/verify',
-    subject: '12345',
-    application: 'test',
-  };
 }
 
 function rendition(mediaKey: string, n: number): string {

@@ -22,12 +22,12 @@ const reportShape = z.object({
     media: countShape,
     renditions: countShape,
     uploads: countShape,
-    // Earlier releases had none.
+    // Reports of earlier releases have no such count.
     resumable: countShape.default(emptyCount()),
   }),
-  // Earlier releases wrote none.
+  // Reports of earlier releases have no listings.
   listings: z.object({ missing: count, added: count }).default({ missing: 0, added: 0 }),
-  /** Sweeps have judged all media that was written before `before`, and last read all records at `read`. Earlier releases wrote none. */
+  /** Sweeps have judged all media that was written before `before`, and last read all records at `read`. Reports of earlier releases lack it. */
   judged: z.object({ before: storedTime, read: storedTime }).optional(),
 });
 
@@ -40,7 +40,7 @@ export type SweepReport = Omit<z.infer<typeof reportShape>, 'version'>;
 /** What sweeps have judged. */
 export type Judged = NonNullable<SweepReport['judged']>;
 
-// Finds what changed without a trace in the store's times, such as a damaged record.
+// A sweep reads all records after this time. It finds what changed without a trace in the store's times, such as a damaged record.
 const maxUnreadMs = 7 * 24 * 3_600_000;
 
 /** Whether a sweep has read all records within a week. A report from the future proves nothing. */

@@ -2,112 +2,83 @@ import { resumablePrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { StagedWrite } from '@echodrop/object-store/staged-write';
 import { pMapIterable } from 'p-map';
-import { UnreadableState } from './resumable-state.ts';
+import { type ResumableState, UnreadableState } from './resumable-state.ts';
 import {
   type ListedResumable,
   listResumables,
   maxExpiryMs,
-  type ResumableUpload,
   removeResumable,
   tryFindResumable,
 } from './resumable-uploads.ts';
 
-interface SurveyOptions {
-  /** The store's time, in milliseconds. */
-  readonly now: number;
-  /** What is younger may be missing from lists. */
-  readonly olderThanMs: number;
-  readonly concurrency: number;
-  readonly signal: AbortSignal;
-}
-
 interface ExpiredResumable {
   readonly id: string;
-  /** undefined for the remnant of a removal, and for an unreadable state. */
+  /** The write of the upload; undefined for the remnant of a removal, and for an unreadable state. */
   readonly write?: StagedWrite;
-  /** Bytes that its removal frees. */
+  /** The bytes that the removal of the upload frees. */
   readonly bytes: number;
 }
 
-/** The resumable uploads of a store, for its sweep. */
-export class ResumableSurvey {
-  readonly expired: ExpiredResumable[] = [];
-  /** The first error of a read. */
-  failure: unknown;
-  readonly #store: ObjectStore;
-  readonly #options: SurveyOptions;
-  readonly #mediaKeys = new Set<string>();
-  readonly #writes = new Set<string>();
-  /** False if a state is unreadable, or missing from lists: then running uploads may need anything. */
-  #isComplete = true;
+/** The resumable uploads of a store. */
+export interface ResumableSurvey {
+  readonly expired: readonly ExpiredResumable[];
+  /** The ids of the uploads whose states cannot be read. */
+  readonly unreadable: readonly string[];
+  /** The first error of a read, an unreadable state included. */
+  readonly failure: unknown;
+  /** Whether a running upload may need the media of this key, or the unfinished write of this id. */
+  readonly needs: (keyOrId: string) => boolean;
+}
 
-  private constructor(store: ObjectStore, options: SurveyOptions) {
-    this.#store = store;
-    this.#options = options;
-  }
+const concurrency = 8;
 
-  /** Reads the states. @throws StoreUnavailable of a list, or the signal's reason */
-  static async take(store: ObjectStore, options: SurveyOptions): Promise<ResumableSurvey> {
-    const survey = new ResumableSurvey(store, options);
-    const { concurrency, signal } = options;
-    const classified = pMapIterable(listResumables(store), (listed) => survey.#classify(listed), { concurrency });
-    for await (const _ of classified) signal.throwIfAborted();
-    return survey;
-  }
+/**
+ * Reads the states of all resumable uploads. `now` is the store's time, and what is younger than `olderThanMs` may be missing from lists.
+ * @throws StoreUnavailable of a list
+ */
+export async function surveyResumables(
+  store: ObjectStore,
+  { now, olderThanMs }: { readonly now: number; readonly olderThanMs: number },
+): Promise<ResumableSurvey> {
+  const expired: ExpiredResumable[] = [];
+  const unreadable: string[] = [];
+  const needed = new Set<string | undefined>();
+  let failure: unknown;
+  // If a state is unreadable, or missing from lists, running uploads may need anything.
+  let isComplete = true;
+  const isOlder = ({ writtenAt }: ListedResumable, ms: number) => writtenAt.getTime() < now - ms;
 
-  /** Whether a running upload may need the media of this key. */
-  needsMedia(mediaKey: string): boolean {
-    return !this.#isComplete || this.#mediaKeys.has(mediaKey);
-  }
-
-  /** Whether a running upload may need the unfinished write of this id. */
-  needsWrite(id: string): boolean {
-    return !this.#isComplete || this.#writes.has(id);
-  }
-
-  /** Removes an expired upload, unless it turns out to have a state. @throws StoreUnavailable */
-  async remove({ id, write }: ExpiredResumable): Promise<void> {
-    const found = write ? undefined : await tryFindResumable(this.#store, id);
-    if (found === undefined || found instanceof UnreadableState) await removeResumable(this.#store, id, write);
-  }
-
-  async #classify(listed: ListedResumable): Promise<void> {
-    try {
-      const found = await tryFindResumable(this.#store, listed.id);
-      if (found === undefined) await this.#classifyRemnant(listed);
-      else if (found instanceof UnreadableState) this.#classifyUnreadable(listed, found);
-      else this.#classifyUpload(listed, found);
-    } catch (error) {
-      this.failure ??= error;
-      this.#isComplete = false;
+  const surveyState = ({ expires, mediaKey, write, isPublished }: ResumableState, listed: ListedResumable) => {
+    const hasExpired = expires.getTime() < now || isOlder(listed, maxExpiryMs);
+    if (hasExpired) expired.push({ id: listed.id, write, bytes: isPublished ? 0 : write.size });
+    else if (!isPublished) needed.add(mediaKey).add(write.id);
+  };
+  const survey = async (listed: ListedResumable) => {
+    const { id } = listed;
+    const found = await tryFindResumable(store, id);
+    if (found instanceof UnreadableState) {
+      failure ??= found;
+      unreadable.push(id);
+      if (isOlder(listed, maxExpiryMs)) expired.push({ id, bytes: 0 });
+      else isComplete = false;
+    } else if (found) surveyState(found.state, listed);
+    else if ((await store.listKeys(resumablePrefixOf(id), { limit: 1 })).length > 0) {
+      // An interrupted removal has left these objects. If they are young, they may be of an upload whose last state the list has missed.
+      expired.push({ id, bytes: 0 });
+      if (!isOlder(listed, olderThanMs)) isComplete = false;
     }
-  }
+  };
+  const surveyOrKeepAll = (listed: ListedResumable) =>
+    survey(listed).catch((error: unknown) => {
+      failure ??= error;
+      isComplete = false;
+    });
+  for await (const _ of pMapIterable(listResumables(store), surveyOrKeepAll, { concurrency }));
+  return { expired, unreadable, failure, needs: (keyOrId) => !isComplete || needed.has(keyOrId) };
+}
 
-  #classifyUpload({ writtenAt }: ListedResumable, { id, state }: ResumableUpload): void {
-    const { expires, mediaKey, write, isPublished } = state;
-    const hasExpired = expires.getTime() < this.#options.now || this.#isOlder(writtenAt, maxExpiryMs);
-    if (hasExpired) this.expired.push({ id, write, bytes: isPublished ? 0 : write.size });
-    else if (!isPublished) {
-      this.#mediaKeys.add(mediaKey);
-      if (write.id !== undefined) this.#writes.add(write.id);
-    }
-  }
-
-  #classifyUnreadable({ id, writtenAt }: ListedResumable, error: UnreadableState): void {
-    this.failure ??= error;
-    if (this.#isOlder(writtenAt, maxExpiryMs)) this.expired.push({ id, bytes: 0 });
-    else this.#isComplete = false;
-  }
-
-  /** What an interrupted removal has left. If it is young, it may be an upload whose last state the list has missed. */
-  async #classifyRemnant({ id, writtenAt }: ListedResumable): Promise<void> {
-    const [remnant] = await this.#store.list(resumablePrefixOf(id), { limit: 1 });
-    if (!remnant) return;
-    this.expired.push({ id, bytes: 0 });
-    if (!this.#isOlder(writtenAt, this.#options.olderThanMs)) this.#isComplete = false;
-  }
-
-  #isOlder(writtenAt: Date, ms: number): boolean {
-    return writtenAt.getTime() < this.#options.now - ms;
-  }
+/** Removes an expired upload, unless it turns out to have a state. @throws StoreUnavailable */
+export async function removeExpired(store: ObjectStore, { id, write }: ExpiredResumable): Promise<void> {
+  const found = write ? undefined : await tryFindResumable(store, id);
+  if (found === undefined || found instanceof UnreadableState) await removeResumable(store, id, write);
 }

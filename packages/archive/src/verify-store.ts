@@ -1,39 +1,52 @@
 import { listKeys } from '@echodrop/object-store/list-objects';
 import {
+  blocksPrefix,
   mediaPrefix,
   recordKey,
   recordsPrefix,
   renditionsPrefix,
+  resumablePrefix,
   resumablePrefixOf,
 } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { pMapIterable } from 'p-map';
 import { readBlocks, UnreadableBlock } from './blocks.ts';
 import { checkEntry } from './check-entry.ts';
-import { type CheckDepth, checkRecord } from './check-record.ts';
-import { findUnknownObjects } from './check-unknown-objects.ts';
-import { findOrphans, listsOfOrphans, listsOfSearch, type Orphan, RecordsUnreadable } from './find-orphans.ts';
+import { type CheckDepth, checkRecord, faultOf, type StoreFinding } from './check-record.ts';
+import { describeUnreadableBlock } from './describe-unreadable.ts';
+import { findOrphans, RecordsUnreadable } from './find-orphans.ts';
 import { ListingIndex, readListingIndex } from './listing-index.ts';
 import { listingPrefixes } from './listing-keys.ts';
 import { UnreadableState } from './resumable-state.ts';
-import { listResumables, tryFindResumable } from './resumable-uploads.ts';
-import type { Checked, StoreFinding } from './store-finding.ts';
+import { surveyResumables } from './sweep-resumables.ts';
 
 interface VerifyOptions extends CheckDepth {
-  /** Cursor of an earlier check: skips what comes before it. */
+  /** The cursor of an earlier check. Keys before the cursor are skipped. */
   readonly after?: string | undefined;
   /** Objects checked concurrently. */
   readonly concurrency: number;
   /** Younger media without a record may belong to a running upload. */
   readonly olderThanMs: number;
-  readonly signal: AbortSignal;
+}
+
+/** Progress of a check: all keys up to `cursor` are done. */
+interface Checked {
+  readonly cursor: string;
+  readonly findings: readonly StoreFinding[];
 }
 
 /** Key prefixes, in the order of the check. */
 const sections = [recordsPrefix, ...listingPrefixes, mediaPrefix];
 
-// First for unknown objects.
-const mediaLists = [mediaPrefix, renditionsPrefix, ...listsOfSearch];
+const hash = '[0-9a-f]{32}';
+// All keys below these prefixes have these shapes.
+const shapes = [
+  [mediaPrefix, new RegExp(`^${mediaPrefix}${hash}$`)],
+  [renditionsPrefix, new RegExp(`^${renditionsPrefix}${hash}/[\\w.-]+$`)],
+  [blocksPrefix('users'), new RegExp(`^${blocksPrefix('users')}${hash}$`)],
+  [blocksPrefix('applications'), new RegExp(`^${blocksPrefix('applications')}${hash}$`)],
+  [resumablePrefix, new RegExp(`^${resumablePrefix}${hash}/(?:(?:0|[1-9]\\d{0,8})\\.json|tail-${hash})$`)],
+] as const;
 
 export function isCheckCursor(cursor: string): boolean {
   return sections.some((prefix) => cursor.startsWith(prefix));
@@ -42,7 +55,7 @@ export function isCheckCursor(cursor: string): boolean {
 /**
  * Checks every record with its media and entries, every listing entry, all media and renditions, and blocks. Changes nothing; uploads and
  * removals may run meanwhile.
- * @throws RangeError if `after` is not a cursor; StoreUnavailable, or the signal's reason
+ * @throws RangeError if `after` is not a cursor; StoreUnavailable
  */
 export async function* verifyStore(
   store: ObjectStore,
@@ -50,82 +63,70 @@ export async function* verifyStore(
 ): AsyncGenerator<Checked> {
   if (!isCheckCursor(after)) throw new RangeError('Invalid cursor.');
   if (!after.startsWith(mediaPrefix)) yield* checkRecordsAndEntries(store, { ...options, after });
-  yield* checkMedia(store, options);
-}
-
-/** What a check from `after` lists, in order; at last, if there are orphans. */
-export function listsOfCheck(after = recordsPrefix): string[][] {
-  const lists: Readonly<Record<string, string[]>> = {
-    [recordsPrefix]: [...listingPrefixes.toReversed(), recordsPrefix],
-    [mediaPrefix]: mediaLists,
-  };
-  return [sectionsFrom(after).flatMap((prefix) => lists[prefix] ?? [prefix]), listsOfOrphans];
-}
-
-function sectionsFrom(after: string): string[] {
-  return sections.slice(sections.findIndex((prefix) => after.startsWith(prefix)));
+  const checks = [
+    findUnknownObjects(store),
+    findUnreadableBlocks(store),
+    findMediaWithoutRecords(store, options.olderThanMs),
+  ];
+  for (const check of checks) for await (const finding of check) yield { cursor: mediaPrefix, findings: [finding] };
 }
 
 async function* checkRecordsAndEntries(
   store: ObjectStore,
-  { after, concurrency, ...options }: VerifyOptions & { readonly after: string },
+  { after, concurrency, ...depth }: VerifyOptions & { readonly after: string },
 ): AsyncGenerator<Checked> {
-  const { signal } = options;
-  const checkAll = (prefix: string, check: (key: string) => Promise<StoreFinding[]>) => {
-    const checkOne = async (key: string): Promise<Checked> => {
-      signal.throwIfAborted();
-      return { cursor: key, findings: await check(key) };
-    };
-    const start = after.startsWith(prefix) ? after : undefined;
-    return pMapIterable(listKeys(store, prefix, { after: start }), checkOne, { concurrency });
-  };
-  const listings = after.startsWith(recordsPrefix) ? await readListingIndex(store, { signal }) : new ListingIndex();
+  const listings = after.startsWith(recordsPrefix) ? await readListingIndex(store) : new ListingIndex();
   const published = new ListingIndex();
-  const checks = { ...options, listings, published };
-  // The check of its record has found the entry, unless that record comes before the cursor.
-  const checkUnlessPublished = async (key: string) => (published.hasKey(key) ? [] : checkEntry(store, key, signal));
-  for (const prefix of sectionsFrom(after)) {
-    if (prefix === recordsPrefix) yield* checkAll(prefix, (key) => checkRecord(store, key, checks));
-    else if (prefix !== mediaPrefix) yield* checkAll(prefix, checkUnlessPublished);
+  const checkKey = async (prefix: string, key: string) => {
+    if (prefix === recordsPrefix) return checkRecord(store, key, { ...depth, listings, published });
+    // The check of the entry's record has found the entry, unless the record comes before the cursor.
+    return published.hasKey(key) ? [] : checkEntry(store, key);
+  };
+  const first = sections.findIndex((prefix) => after.startsWith(prefix));
+  for (const prefix of sections.slice(first, sections.indexOf(mediaPrefix))) {
+    const start = after.startsWith(prefix) ? after : undefined;
+    const check = async (key: string): Promise<Checked> => ({ cursor: key, findings: await checkKey(prefix, key) });
+    yield* pMapIterable(listKeys(store, prefix, { after: start }), check, { concurrency });
   }
 }
 
-async function* checkMedia(
-  store: ObjectStore,
-  { olderThanMs, signal }: Pick<VerifyOptions, 'olderThanMs' | 'signal'>,
-): AsyncGenerator<Checked> {
-  const before = (await store.clock()).getTime() - olderThanMs;
-  const cursor = mediaPrefix;
-  for await (const unknown of findUnknownObjects(store, signal)) yield { cursor, findings: [unknown] };
+/** Finds objects that nothing reads or sweeps, among media, renditions, blocks and resumable uploads. */
+async function* findUnknownObjects(store: ObjectStore): AsyncGenerator<StoreFinding> {
+  for (const [prefix, shape] of shapes)
+    for await (const key of listKeys(store, prefix))
+      if (!shape.test(key)) yield faultOf(key, 'not an object of Echodrop. Delete it, or move it elsewhere.');
+}
+
+async function* findUnreadableBlocks(store: ObjectStore): AsyncGenerator<StoreFinding> {
   for await (const { key, found } of readBlocks(store))
-    if (found instanceof UnreadableBlock)
-      yield { cursor, findings: [{ fault: 'block_unreadable', key, error: found }] };
-  const { inProgress, findings } = await checkResumables(store);
-  yield { cursor, findings };
-  const isYoung = ({ mediaKey, object }: Orphan) => inProgress.has(mediaKey) || object.writtenAt.getTime() >= before;
+    if (found instanceof UnreadableBlock) yield faultOf(key, describeUnreadableBlock(found));
+}
+
+async function* findMediaWithoutRecords(store: ObjectStore, olderThanMs: number): AsyncGenerator<StoreFinding> {
+  const now = (await store.clock()).getTime();
+  const resumables = await surveyResumables(store, { now, olderThanMs });
+  if (resumables.failure !== undefined && !(resumables.failure instanceof UnreadableState)) throw resumables.failure;
+  for (const id of resumables.unreadable)
+    yield faultOf(
+      resumablePrefixOf(id),
+      'state of a resumable upload unreadable. Delete these objects; until then sweep deletes no orphans, for up to 30 days.',
+    );
   try {
-    const { orphans } = await findOrphans(store, { signal });
-    for await (const orphan of orphans) {
-      const { kind: leftover, object, reference } = orphan;
+    const { orphans } = await findOrphans(store);
+    for await (const { kind, object, mediaKey, isRemoved } of orphans) {
       // The check of its record reports an unfinished removal.
-      if (reference === 'tombstone') continue;
-      const age = isYoung(orphan) ? 'young' : 'sweepable';
-      yield { cursor, findings: [{ leftover, key: object.key, size: object.size, age }] };
+      if (isRemoved) continue;
+      const isYoung = resumables.needs(mediaKey) || object.writtenAt.getTime() >= now - olderThanMs;
+      const orphan = `${kind === 'media' ? 'orphaned media' : 'rendition of orphaned media'}, ${object.size} bytes`;
+      const text = isYoung
+        ? `${orphan}, younger than a day: may be an upload in progress.`
+        : `${orphan}: sweep deletes it.`;
+      yield { key: object.key, kind: 'orphan', text };
     }
   } catch (error) {
     if (!(error instanceof RecordsUnreadable)) throw error;
-    yield { cursor, findings: [{ unsearched: 'orphans', key: recordKey(error.id) }] };
+    const text =
+      'orphans were not searched: this record is unreadable, and may belong to any media. Until it is readable or deleted, sweep deletes no media.';
+    yield { key: recordKey(error.id), kind: 'unsearched', text };
   }
-}
-
-/** The media keys of unfinished uploads. */
-async function checkResumables(store: ObjectStore) {
-  const inProgress = new Set<string>();
-  const findings: StoreFinding[] = [];
-  for await (const { id } of listResumables(store)) {
-    const upload = await tryFindResumable(store, id);
-    if (upload instanceof UnreadableState) findings.push({ fault: 'state_unreadable', key: resumablePrefixOf(id) });
-    else if (upload) inProgress.add(upload.state.mediaKey);
-  }
-  return { inProgress, findings };
 }

@@ -4,7 +4,7 @@ import { type Figure, type Figures, medianOf } from './figures.ts';
 export const agedSuffix = ', aged';
 
 /** Limits for a figure's median: required, and desired. */
-export interface Goal {
+interface Goal {
   readonly minimum: number;
   readonly aim: number;
 }

@@ -1,9 +1,8 @@
-import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
-import { licencesOf } from './licences.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const packages = join(root, 'packages');
@@ -11,7 +10,7 @@ const client = join(packages, 'client');
 const entries = { node: 'src/node.ts', browser: 'src/browser.ts', cli: 'src/cli/main.ts' } as const;
 // The oldest Node and browsers that the package supports have ES2022.
 const target = 'es2022';
-// npm installs these with the package, whose code contains everything else.
+// npm installs these packages with the client, whose code contains everything else.
 const dependencies = ['@xmldom/xmldom', 'cli-progress', 'oauth4webapi'];
 const external = [/^node:/, ...dependencies];
 
@@ -81,14 +80,14 @@ async function writeJavaScript(folder: string): Promise<readonly string[]> {
 
 async function writeTypes(folder: string): Promise<void> {
   const errors: string[] = [];
-  // It warns of TypeScript 7, whatever the options, and goes on after an error.
+  // The plugin warns of TypeScript 7, whatever the options, and goes on after an error.
   const logger = { info() {}, warn() {}, error: (message: string) => errors.push(message) };
   await using bundle = await rolldown({
     cwd: client,
     input: { node: entries.node, browser: entries.browser },
     platform: 'neutral',
     external,
-    // It waits for the compiler, which is another process.
+    // The plugin waits for the compiler, which is another process.
     checks: { pluginTimings: false },
     plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, 'tsconfig.client.json'), logger })],
   });
@@ -124,6 +123,23 @@ async function publishedManifest({ version, description, license }: Manifest, so
 function packageFolder(file: string, name: string): string {
   const end = file.lastIndexOf(`/node_modules/${name}/`);
   return file.slice(0, end + `/node_modules/${name}`.length);
+}
+
+/** The licences of the packages to which the modules belong, which their authors require in a copy. @throws Error if a package has none */
+async function licencesOf(modules: readonly string[]): Promise<string> {
+  const folders = new Map<string, string>();
+  for (const id of modules) {
+    const [folder, name] = /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)(?=\/)/.exec(id) ?? [];
+    if (folder && name) folders.set(name, folder);
+  }
+  const texts = [...folders].sort().map(async ([name, folder]) => `${name}\n\n${await licenceIn(folder)}`);
+  return (await Promise.all(texts)).join(`\n${'-'.repeat(72)}\n\n`);
+}
+
+async function licenceIn(folder: string): Promise<string> {
+  const file = (await readdir(folder)).find((name) => /^licen[cs]e(\.(md|txt))?$/i.test(name));
+  if (file === undefined) throw new Error(`${folder} has no licence file. Do not bundle it: make it a dependency.`);
+  return readFile(join(folder, file), 'utf8');
 }
 
 if (import.meta.main) {

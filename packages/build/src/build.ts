@@ -5,12 +5,12 @@ import { entryOf } from './entry-of.ts';
 import { keepAddresses } from './keep-addresses.ts';
 
 const root = join(import.meta.dirname, '../../..');
-// Code that reads files beside itself, or is native.
-const isExternal = /^(libheif-js|@node-rs\/crc32)(\/|$)/;
+// These packages have code that reads files beside itself, or is native.
+const externalPackages = /^(libheif-js|@node-rs\/crc32)(\/|$)/;
 
 /**
- * Builds the process that starts with the module `entry` into `folder`: `main.js` with the workspace's code and most packages, the programs
- * that it starts, and `external-packages`. That file lists the package folders that the process needs at run time, one per line, relative to
+ * Bundles the module `entry` into `folder`. Writes `main.js` (the workspace's code and most packages), the programs that it starts, and
+ * `external-packages`. That file lists the package folders that the process needs at run time, one per line, relative to
  * the workspace.
  * @throws Error if a module cannot be resolved or parsed
  */
@@ -21,11 +21,11 @@ export async function build(entry: string, folder: string): Promise<void> {
     cwd: root,
     input: { main: entry },
     platform: 'node',
-    // Of CommonJS; a package that reads files beside itself must match `isExternal`.
+    // CommonJS packages use these names. A package that reads files beside itself must match `externalPackages`.
     transform: { define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' } },
     plugins: [keepExternal(folder, external), keepAddresses(folder, external)],
   });
-  // Not minified: stack traces name functions, and a comment before each module names its source.
+  // The code is not minified: stack traces name functions, and a comment before each module names its source.
   await bundle.write({
     dir: folder,
     format: 'esm',
@@ -44,7 +44,7 @@ function keepExternal(folder: string, external: Set<string>): Plugin {
   return {
     name: 'keep-external',
     async resolveId(specifier, importer, options) {
-      if (!isExternal.test(specifier)) return null;
+      if (!externalPackages.test(specifier)) return null;
       const found = await this.resolve(specifier, importer, { ...options, skipSelf: true });
       if (!found) return null;
       external.add(found.id);

@@ -3,12 +3,10 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Path of the module that starts `name`: a service, a development tool that runs like one, or the whole system of a container. */
+/** Path of the module that starts `name`: a service, or the whole system of a container. */
 export function entryOf(name: string): string {
-  const [service = '', ...others] = ['services', 'tools', 'deploy'].map((folder) =>
-    join(root, folder, name, 'src/main.ts'),
-  );
-  return [service, ...others].find((path) => existsSync(path)) ?? service;
+  const system = join(root, 'deploy', name, 'src/main.ts');
+  return existsSync(system) ? system : join(root, 'services', name, 'src/main.ts');
 }
 
 /**

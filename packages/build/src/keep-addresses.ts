@@ -1,7 +1,7 @@
+import { globSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import type { Plugin } from 'rolldown';
-import { buildForBrowsers, modulesForBrowsers } from './build-for-browsers.ts';
+import { type Plugin, rolldown } from 'rolldown';
 
 const addresses =
   /new URL\('([^']+)\.ts', import\.meta\.url\)|new URL\('\.\/([\w-]+)\/', import\.meta\.url\)|import\.meta\.resolve\('([^']+)'\)|import\.meta\.url/g;
@@ -45,10 +45,34 @@ export function keepAddresses(folder: string, external: Set<string>): Plugin {
 async function buildScripts(code: string, source: string, folder: string): Promise<ReadonlySet<string>> {
   const built = new Set<string>();
   for (const [, , name = ''] of code.matchAll(addresses)) {
-    const modules = name ? modulesForBrowsers(join(source, name)) : [];
+    // Browsers cannot run TypeScript as it is.
+    const modules = name ? globSync('*.ts', { cwd: join(source, name) }) : [];
     if (modules.length === 0) continue;
-    await buildForBrowsers(modules, join(folder, name));
+    await buildForBrowsers(
+      modules.map((module) => join(source, name, module)),
+      join(folder, name),
+    );
     built.add(name);
   }
   return built;
+}
+
+/** Builds `modules` into `target`, as scripts for pages, minified. Modules that they share, or load later, become further files. */
+async function buildForBrowsers(modules: readonly string[], target: string): Promise<void> {
+  await using bundle = await rolldown({
+    input: [...modules],
+    // These are scripts of other folders, by the addresses of their pages, and a package for runtimes without a `DOMParser`.
+    external: [/^\/[\w-]+\/[\w-]+\.js$/, '@xmldom/xmldom'],
+    platform: 'browser',
+    // The npm package has the same setting.
+    transform: { target: 'es2022' },
+  });
+  await bundle.write({
+    dir: target,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-chunk.js',
+    minify: true,
+    comments: { legal: true, annotation: false, jsdoc: false },
+  });
 }

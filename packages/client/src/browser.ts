@@ -3,10 +3,9 @@ import type { MediaSource } from './platform/platform.ts';
 import { type ClientOptions, UploadClient } from './upload-client.ts';
 
 export type { MediaRecord, RecordPage, RecordUser } from '@echodrop/record';
-export { RequestRefused, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
+export { type RefusalReason, RequestRefused, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
 export type { UserCredentials } from './credentials.ts';
 export type { MediaSource, Progress } from './platform/platform.ts';
-export type { RefusalReason } from './refusal-reasons.ts';
 export type { ClientOptions, ListOptions, RequestOptions, UploadOptions } from './upload-client.ts';
 
 /** A client of one upload service, for one user. */

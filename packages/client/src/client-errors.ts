@@ -1,5 +1,5 @@
-import type { RefusalReason } from './refusal-reasons.ts';
-import { mayBePublished, type Refusal } from './upload/refused-uploads.ts';
+/** A reason in docs/reference/errors.md; `unknown` for a response without one, such as a proxy's. */
+export type RefusalReason = string;
 
 interface RefusalDetails {
   readonly status: number;
@@ -10,10 +10,10 @@ interface RefusalDetails {
 }
 
 /** A failed request. */
-class RequestFailed extends Error {
-  /** Of an upload: whether this or an earlier attempt may have published it. A repeat with `idempotencyKey` then returns its record. */
+export class RequestFailed extends Error {
+  /** Whether this or an earlier attempt may have published an upload. A repeat with `idempotencyKey` then returns its record. */
   mayBePublished: boolean | undefined;
-  /** Of an upload. */
+  /** The idempotency key of an upload. */
   idempotencyKey: string | undefined;
 }
 
@@ -23,9 +23,9 @@ export class RequestRefused extends RequestFailed {
   /** The HTTP status. */
   readonly status: number;
   readonly reason: RefusalReason;
-  /** From Retry-After, if present. */
+  /** The seconds in Retry-After, if present. */
   readonly retryAfterSeconds: number | undefined;
-  /** Quote it to the operator. */
+  /** The id of the request. The operator can find the request by it. */
   readonly requestId: string | undefined;
 
   constructor({ status, reason, message, retryAfterSeconds, requestId }: RefusalDetails) {
@@ -37,7 +37,7 @@ export class RequestRefused extends RequestFailed {
   }
 }
 
-/** A response that is too large, or that reports success without a record. */
+/** A response that is too large, is a web page, follows a redirect, or reports success without a record. */
 export class UnreadableResponse extends RequestFailed {
   override readonly name = 'UnreadableResponse';
 }
@@ -59,21 +59,15 @@ export class ServiceUnreachable extends RequestFailed {
 // No connection was made.
 const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
 
-/** Whether a request failed before it reached the service, or was refused before any work: then it changed nothing. */
-export function isUndone(error: unknown): boolean {
-  if (!(error instanceof RequestRefused)) return error instanceof Error && isUnsent(error);
-  return error.status < 500 || ['overloaded', 'provider_unavailable'].includes(error.reason);
-}
-
-/** Whether no connection was made. */
-export function isUnsent(error: unknown): boolean {
+/** Whether the service cannot have processed the request: there was no connection, or an obstacle before it. */
+export function cannotHaveArrived(error: unknown): boolean {
   return (
     obstacleOf(error) !== undefined ||
     causesOf(error).some((each) => unsentCodes.includes(String(Reflect.get(each, 'code'))))
   );
 }
 
-// By the codes of OpenSSL. A fault of TLS that can follow the handshake, such as a bad record, is none.
+// Obstacles by the codes of OpenSSL. A fault of TLS that can follow the handshake, such as a bad record, is not an obstacle.
 const obstacles: readonly (readonly [RegExp, string])[] = [
   [
     /^[A-Z_]*(?:CERT|SIGNATURE)[A-Z_]*$/,
@@ -96,21 +90,4 @@ export function obstacleOf(error: unknown): string | undefined {
 
 function causesOf(error: unknown): Error[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
-}
-
-/** As the rules of all clients see it. */
-export function refusalOf({ status, reason }: RequestRefused): Refusal {
-  return { status, reason: reason === 'unknown' ? undefined : reason };
-}
-
-/**
- * Notes on the error of an attempt to upload whether the upload may be published. `before`: whether an earlier attempt may have published it.
- * @returns whether it may be
- */
-export function noteDoubt(error: unknown, idempotencyKey: string, before: boolean): boolean {
-  if (!(error instanceof RequestFailed)) return before;
-  error.idempotencyKey = idempotencyKey;
-  const isRefusal = error instanceof RequestRefused;
-  error.mayBePublished = isRefusal ? mayBePublished(refusalOf(error), before) : before || !isUnsent(error);
-  return error.mayBePublished;
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordToJson, recordToXml } from '@echodrop/record';
 import { execa } from 'execa';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import {
   type ClientOptions,
@@ -14,28 +14,19 @@ import {
   UnreadableResponse,
   type UploadOptions,
 } from './node.ts';
-import { type FakeService, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
+import { refuse, respond, someRecord, useFakeService } from './service.fixture.ts';
 
 const media = randomBytes(300_000);
 const published = respond(200, recordToJson(someRecord));
-let service: FakeService;
-let directory: string;
-let file: string;
+const service = await useFakeService();
+const folder = await mkdtempDisposable(join(tmpdir(), 'client-'));
+const file = join(folder.path, 'a photo.jpg');
+await writeFile(file, media);
 
-beforeAll(async () => {
-  service = await startFakeService();
-  directory = await mkdtemp(join(tmpdir(), 'client-'));
-  file = join(directory, 'a photo.jpg');
-  await writeFile(file, media);
-});
 beforeEach(() => {
-  service.received.length = 0;
   service.responses = [published];
 });
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true });
-});
+afterAll(() => folder.remove());
 
 const oauth = { consumerKey: 'ck', consumerSecret: 'cs', token: 't', tokenSecret: 'ts' };
 const provider = 'http://provider.example/verify.json';
@@ -66,49 +57,51 @@ test('version 2 sends a signature in headers and no secrets', async () => {
   ]);
 });
 
-const withoutTypes = (options: unknown) => new EchodropClient(options as ClientOptions);
 test('leaves the settings of zod as they are', () => {
   expect(z.config().jitless).toBeUndefined();
 });
 
-test.each([
-  ['service', undefined],
-  ['apiKey', { service: 'https://upload.example', provider, credentials: oauth, apiKey: 5 }],
-  ['service', {}],
-  ['service', { service: 'x', provider, credentials: oauth }],
-  ['provider', { service: 'https://upload.example', provider: 'y', credentials: oauth }],
-  ['provider', { service: 'https://upload.example', provider: new URL(provider), credentials: oauth }],
-  ['credentials', { service: 'https://upload.example', provider, credentials: {} }],
-  ['credentials', { service: 'https://upload.example', provider, credentials: { bearer: '' } }],
-])('reports an invalid option: `%s` in %j', (name, options) => {
-  expect(() => withoutTypes(options)).toThrow(TypeError);
-  expect(() => withoutTypes(options)).toThrow(`\`${name}\` must be `);
-});
+const construct = (options: unknown) => new EchodropClient(options as ClientOptions);
+const whole = { service: 'https://upload.example', provider, credentials: oauth };
 
-test.each([
-  [{ caption: 'At the sea' }, 'There is no option `caption`.'],
-  [{ message: 5 }, '`message` must be a string.'],
-  [{ signal: {} }, '`signal` must be an AbortSignal.'],
-  ['a caption', 'Options must be an object.'],
-  [null, 'Options must be an object.'],
-])('refuses the options %j of an upload', async (options, message) => {
-  const refused = client().upload(file, options as UploadOptions);
-  await expect(refused).rejects.toThrow(new TypeError(message));
+test.each<[message: string, use: () => unknown]>([
+  ['Options must be an object.', () => construct(undefined)],
+  ['`service` must be ', () => construct({})],
+  ['`service` must be ', () => construct({ ...whole, service: 'x' })],
+  ['`service` must be ', () => construct({ ...whole, service: 'https://me:password@upload.example' })],
+  ['`apiKey` must be ', () => construct({ ...whole, apiKey: 5 })],
+  ['`provider` must be ', () => construct({ ...whole, provider: 'y' })],
+  ['`provider` must be ', () => construct({ ...whole, provider: new URL(provider) })],
+  ['`provider` must contain only ASCII', () => construct({ ...whole, provider: 'https://social.example/写真' })],
+  ['`credentials` must be ', () => construct({ ...whole, credentials: {} })],
+  ['`credentials` must be ', () => construct({ ...whole, credentials: { bearer: '' } })],
+  ['`credentials` must be ', () => construct({ ...whole, credentials: { bearer: 'tok\nen' } })],
+  ['`retries` must be ', () => construct({ ...whole, retries: Number.NaN })],
+  ['`retries` must be ', () => construct({ ...whole, retries: -1 })],
+  ['There is no option `caption`.', () => client().upload(file, { caption: 'At the sea' } as UploadOptions)],
+  ['`message` must be a string.', () => client().upload(file, { message: 5 as never })],
+  ['`signal` must be an AbortSignal.', () => client().upload(file, { signal: {} as never })],
+  ['`version` must be ', () => client().upload(file, { version: 3 as 2 })],
+  ['`format` must be ', () => client().upload(file, { format: 'yaml' as 'xml' })],
+  ['`resumeId` must be an id from `onResumable`.', () => client().upload(file, { resumeId: '../2/media' })],
+  ['Options must be an object.', () => client().upload(file, 'a caption' as UploadOptions)],
+  ['Options must be an object.', () => client().upload(file, null as never)],
+  [
+    'API version 1 does not support bearer',
+    () => client({ credentials: { bearer: 't' } }).upload(file, { version: 1 }),
+  ],
+  ['Media must be ', () => client().upload(null as never)],
+  ['Media must be ', () => client().upload({} as Blob)],
+  ['There is no option `limit`.', () => client().list({ after: '9-x', limit: 5 } as ListOptions)],
+  ['`count` must be a whole number, 1 to 100.', () => client().list({ count: 101 })],
+  ['`signal` must be an AbortSignal.', () => client().list({ signal: {} as never })],
+  ['Options must be an object.', () => client().list(null as never)],
+  ['The id of an upload must be ', () => client().remove('')],
+])('refuses invalid options: %s (%#)', async (message, use) => {
+  const error = await (async () => use())().catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(TypeError);
+  expect(String(error)).toContain(message);
   expect(service.received).toEqual([]);
-});
-
-test.each([
-  [{ after: '9-x', limit: 5 }, 'There is no option `limit`.'],
-  [{ count: 101 }, '`count` must be a whole number, 1 to 100.'],
-  [{ signal: {} }, '`signal` must be an AbortSignal.'],
-  [null, 'Options must be an object.'],
-])('refuses the options %j of a list', async (options, message) => {
-  await expect(client().list(options as ListOptions)).rejects.toThrow(new TypeError(message));
-  expect(service.received).toEqual([]);
-});
-
-test('refuses to remove an upload without an id', async () => {
-  await expect(client().remove('')).rejects.toThrow(TypeError);
 });
 
 test('a bearer token is sent unchanged', async () => {
@@ -128,11 +121,6 @@ test('version 1 sends the four secrets as fields, before the file', async () => 
   ]);
 });
 
-test('version 1 does not accept a bearer token', async () => {
-  const upload = client({ credentials: { bearer: 't' } }).upload(file, { version: 1 });
-  await expect(upload).rejects.toThrow('API version 1 does not support bearer tokens');
-});
-
 test('sends the whole file with name and length, and reports progress', async () => {
   const progress: number[] = [];
   await client().upload(file, { onProgress: (sent, total = Number.NaN) => progress.push(sent / total) });
@@ -141,14 +129,6 @@ test('sends the whole file with name and length, and reports progress', async ()
   expect(progress.length).toBeGreaterThan(1);
   expect(progress).toEqual(progress.toSorted((a, b) => a - b));
   expect(progress.at(-1)).toBe(1);
-});
-
-test('an error of `onProgress` ends the upload', async () => {
-  const onProgress = () => {
-    throw new Error('no bar');
-  };
-  await expect(client().upload(file, { onProgress })).rejects.toThrow('no bar');
-  expect(service.received).toEqual([]);
 });
 
 test.each([
@@ -236,32 +216,14 @@ test("throws the system's error for a missing file", async () => {
 });
 
 test('refuses anything but regular files, without waiting for it', async () => {
-  const pipe = join(directory, 'pipe');
+  const pipe = join(folder.path, 'pipe');
   await execa('mkfifo', [pipe]);
   for (const [path, what] of [
-    [directory, 'a directory'],
+    [folder.path, 'a directory'],
     [pipe, 'a pipe or device'],
     ['/dev/zero', 'a pipe or device'],
   ] as const)
     await expect(client().upload(path)).rejects.toThrow(`${path} is ${what}.`);
-});
-
-test('refuses a provider that no header can carry', () => {
-  expect(() => client({ provider: 'https://social.example/写真' })).toThrow('`provider` must contain only ASCII');
-});
-
-test.each([
-  ['credentials', () => client({ credentials: { bearer: 'tok\nen' } })],
-  ['service', () => client({ service: 'https://me:password@upload.example' })],
-  ['retries', () => client({ retries: Number.NaN })],
-  ['retries', () => client({ retries: -1 })],
-  ['version', () => client().upload(file, { version: 3 as 2 })],
-  ['format', () => client().upload(file, { format: 'yaml' as 'xml' })],
-  ['Media', () => client().upload(null as unknown as string)],
-  ['Media', () => client().upload({} as Blob)],
-] as const)('names an invalid option: %s (%#)', async (name, use) => {
-  await expect(async () => use()).rejects.toThrow(new RegExp(`^\`?${name}\`? must be `));
-  expect(service.received).toEqual([]);
 });
 
 test('needs an API key for uploads only', async () => {

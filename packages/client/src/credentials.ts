@@ -20,7 +20,7 @@ export async function echoHeaders({ provider, credentials }: Proof): Promise<Rec
 /** The Authorization value for `provider`. */
 export async function authorizationOf(provider: string, credentials: UserCredentials): Promise<string> {
   if ('bearer' in credentials) return `Bearer ${credentials.bearer}`;
-  // A fifth of what a page would load, and few pages sign.
+  // The module is a fifth of what a page would load, and few pages sign.
   const { signedGet } = await import('@echodrop/oauth/signed-get');
   return signedGet(provider, credentials);
 }

@@ -1,6 +1,6 @@
 import { isInteger, isSafeNumber, parse, stringify } from 'lossless-json';
 
-// The ids of Echodrop and providers have up to 20. BigInt takes seconds for a million.
+// Ids of Echodrop and providers have up to 20 digits. BigInt takes seconds for a million digits.
 const mostDigits = 40;
 
 /** JSON.parse with exact integers: those beyond 2^53 become bigint. Node 20 and older browsers cannot do it without a library. @throws Error */

@@ -12,7 +12,7 @@ import {
 } from './local-system.ts';
 
 // `npm run upload` and `npm run sign`: the command line, for a system that `npm start` runs in the same environment.
-// Empty counts as unset.
+// An empty variable counts as unset.
 const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value));
 const cwd = env['INIT_CWD'] ?? process.cwd();
 const service = env['ECHODROP_URL'] ?? localService(env);
@@ -48,7 +48,7 @@ function localEnvironment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     ECHODROP_PROVIDER: configuredProvider(given) ?? (signs ? signing : sandboxProvider(given)),
     ...(hasSandboxUser(given) && {
       ...(!signs && { ECHODROP_BEARER: sandboxBearer }),
-      // Also for version 1 of the API.
+      // Version 1 of the API needs these credentials, too.
       ECHODROP_CONSUMER_KEY: sandboxSigning.consumerKey,
       ECHODROP_CONSUMER_SECRET: sandboxSigning.consumerSecret,
       ECHODROP_TOKEN: sandboxSigning.token,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
+import { defaultPorts } from '@echodrop/service/default-ports';
 
 /** Credentials of the sandbox's user; not secret. */
 export const sandboxBearer = 'sandbox-bearer';
@@ -13,9 +14,6 @@ export const sandboxSigning: OAuthCredentials = {
 
 export const sandboxApiKey = 'sandbox-key';
 
-/** Default HTTP ports of `npm start`. */
-export const localPorts = { gateway: 8080, site: 8081, 'auth-verifier': 8082, 'sandbox-provider': 8085 } as const;
-
 /** The file of a secret that `npm start` generated, below DATA_DIR. */
 export function generatedSecretFile(dataDir: string, name: string): string {
   return join(dataDir, 'secrets', name);
@@ -27,8 +25,8 @@ export function variableOf(service: string, name: string): string {
 }
 
 /** The address of a service that `npm start` runs in this environment. */
-export function localAddress(service: keyof typeof localPorts, env: NodeJS.ProcessEnv): string {
-  const port = settingOf(service, 'PORT', env) ?? localPorts[service];
+export function localAddress(service: keyof typeof defaultPorts, env: NodeJS.ProcessEnv): string {
+  const port = settingOf(service, 'PORT', env) ?? defaultPorts[service];
   return `http://${reachableHost(settingOf(service, 'HOST', env) ?? '127.0.0.1')}:${port}`;
 }
 
@@ -81,7 +79,7 @@ export function reachableHost(host: string): string {
 }
 
 // PORT without a prefix applies to the gateway; other names apply to all services.
-function settingOf(service: keyof typeof localPorts, name: string, env: NodeJS.ProcessEnv): string | undefined {
+function settingOf(service: keyof typeof defaultPorts, name: string, env: NodeJS.ProcessEnv): string | undefined {
   const bare = name === 'PORT' && service !== 'gateway' ? undefined : env[name];
   return env[variableOf(service, name)] || bare || undefined;
 }

@@ -24,7 +24,7 @@ export async function parseXml(body: string): Promise<unknown> {
   return root.tagName === 'image' ? asObject(root) : undefined;
 }
 
-// The browser's own, or, where there is none, a package that is loaded for the first XML response.
+// The parser is the browser's own or, without a browser, a package that is loaded for the first XML response.
 async function parserClass(): Promise<ParserClass> {
   const own: ParserClass | undefined = Reflect.get(globalThis, 'DOMParser');
   if (own) return own;

@@ -9,12 +9,15 @@ test('a record with an address that is not http(s) is not read', async () => {
   await expect(readRecord('json', hostile)).rejects.toThrow(UnreadableResponse);
 });
 
-test.each([' ', '\u00a0', '\u2800', '\u202e'])(
-  'an address or a cursor with the blank %j is not read',
-  async (blank) => {
-    const padded = `https://a.example/${blank.repeat(80)}Sign-in expired`;
-    await expect(readRecord('json', recordToJson({ ...someRecord, url: padded }))).rejects.toThrow('url');
-    await expect(readPage(recordsToJson({ records: [], next: padded }))).rejects.toThrow('next');
+test.each([' ', '\u00a0', '\u2800', '\u202e'])('an address with the blank %j is not read', async (blank) => {
+  const padded = `https://a.example/${blank.repeat(80)}Sign-in expired`;
+  await expect(readRecord('json', recordToJson({ ...someRecord, url: padded }))).rejects.toThrow('url');
+});
+
+test.each(['9-x y', '9-x\u00a0', "9';touch<owned#", '9'.repeat(201)])(
+  'a cursor that is not one short word is not read: %j',
+  async (next) => {
+    await expect(readPage(recordsToJson({ records: [], next }))).rejects.toThrow('next');
   },
 );
 

@@ -3,8 +3,8 @@ import * as z from 'zod/mini';
 import { checkAddress, notFromService, RequestRefused } from './client-errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import { parseXml } from './parse-xml.ts';
-import { retryAfterSeconds } from './retry-policy.ts';
-import { plainAddress } from './service-address.ts';
+import { retryAfterSeconds } from './retry.ts';
+import { asciiWord } from './service-address.ts';
 import { describeProxyResponse } from './upload/refused-uploads.ts';
 import { withoutJit } from './without-jit.ts';
 
@@ -14,12 +14,14 @@ const { recordShape, pageShape, refusalShape } = withoutJit(() => {
   const wholeNumber = z.pipe(z.coerce.string().check(z.regex(/^\d{1,15}$/)), z.coerce.number());
   const userId = z.pipe(z.coerce.string().check(z.regex(/^-?\d{1,40}$/)), z.coerce.bigint());
   const someText = z.string().check(z.minLength(1));
-  // For both formats; in XML all values are strings.
+  // Commands print the cursor for a shell.
+  const cursor = z.string().check(z.regex(/^[\w.~+/=-]{1,200}$/));
+  // This shape fits both formats: in XML all values are strings.
   const recordShape = z.object({
     id: someText,
     text: z.string(),
-    // Programs link to it: no `javascript:`.
-    url: z.url({ protocol: /^https?$/ }).check(z.regex(plainAddress)),
+    // Programs link to the address, so it may not begin with `javascript:`.
+    url: z.url({ protocol: /^https?$/ }).check(z.regex(asciiWord)),
     width: wholeNumber,
     height: wholeNumber,
     size: wholeNumber,
@@ -27,11 +29,11 @@ const { recordShape, pageShape, refusalShape } = withoutJit(() => {
     timestamp: z.pipe(z.string(), z.coerce.date()),
     user: z.object({ id: userId, screen_name: z.string() }),
   });
-  // Checked first: a hostile page may have a million.
+  // The number is checked first: a hostile page may have a million records.
   const mostRecords = z.array(z.unknown()).check(z.maxLength(100));
   const pageShape = z.object({
     media: z.pipe(mostRecords, z.array(recordShape)),
-    next: z.optional(someText.check(z.regex(plainAddress))),
+    next: z.optional(cursor),
   });
   const refusalShape = z.object({
     errors: z.tuple([z.object({ reason: z.string(), message: z.string() })], z.unknown()),
@@ -50,28 +52,22 @@ export async function readPage(body: string): Promise<RecordPage> {
   return { records: media.map(asRecord), ...(next !== undefined && { next }) };
 }
 
-/** Reads the refusal of any other response; only the status if the body is not a refusal. `sentBytes`: the size of the request's body. */
-export async function readRefusal(
-  format: Format,
-  body: string,
-  response: Response,
-  sentBytes?: number,
-): Promise<RequestRefused> {
+/** Reads the refusal of any other response; only the status if the body is not a refusal. */
+export async function readRefusal(format: Format, body: string, response: Response): Promise<RequestRefused> {
   const { status, headers } = response;
   const { data } = refusalShape.safeParse(await parseBody(format, body));
   return new RequestRefused({
     status,
-    ...(data?.errors[0] ?? { reason: 'unknown', message: statusMessage(response, sentBytes) }),
+    ...(data?.errors[0] ?? { reason: 'unknown', message: statusMessage(response) }),
     retryAfterSeconds: retryAfterSeconds(headers.get('retry-after') ?? ''),
     requestId: headers.get('x-request-id') ?? undefined,
   });
 }
 
-function statusMessage({ status, headers }: Response, bytes: number | undefined): string {
+function statusMessage({ status, headers }: Response): string {
   // A response to HEAD has no body, and a success is none of a proxy.
   if (headers.has('tus-resumable') || status < 400) return `The service responded with ${status}.`;
-  const type = headers.get('content-type');
-  const description = describeProxyResponse({ status, type, bytes });
+  const description = describeProxyResponse(status, headers.get('content-type'));
   return [404, 405].includes(status) ? `${description} ${checkAddress}` : description;
 }
 

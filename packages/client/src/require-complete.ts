@@ -1,8 +1,10 @@
 import * as z from 'zod/mini';
+import { asciiWord, hasLogin } from './service-address.ts';
 import { withoutJit } from './without-jit.ts';
 
-const { optionsShape, uploadShape, listShape, requestShape } = withoutJit(() => {
-  const hasNoLogin = (text: string) => !URL.canParse(text) || !(new URL(text).username || new URL(text).password);
+/** Options that callers without types may get wrong. */
+export const optionShapes = withoutJit(() => {
+  const hasNoLogin = (text: string) => !URL.canParse(text) || !hasLogin(text);
   const address = z
     .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
     .check(z.refine(hasNoLogin, 'must be an address without user and password'));
@@ -18,18 +20,18 @@ const { optionsShape, uploadShape, listShape, requestShape } = withoutJit(() => 
   const text = z.optional(z.string('must be a string'));
   const callback = z.optional(z.custom((value) => typeof value === 'function', 'must be a function'));
   const signal = z.custom((value) => value instanceof EventTarget && 'aborted' in value, 'must be an AbortSignal');
-  const optionsShape = z.object({
-    service: address.check(hasNoQuery),
+  const client = z.object({
+    service: z.pipe(z.coerce.string(), address.check(hasNoQuery)),
     provider: z.pipe(
-      // A URL could spell it differently than the service.
+      // A URL could spell the address differently than the service.
       z.string('must be a string'),
-      // A header carries it.
-      address.check(z.regex(/^[\x21-\x7e]+$/, 'must contain only ASCII characters, without spaces')),
+      // A header carries the value.
+      address.check(z.regex(asciiWord, 'must contain only ASCII characters, without spaces')),
     ),
     apiKey: text,
     credentials: z.union(
       [
-        z.object({ bearer: z.string().check(z.regex(/^[\x21-\x7e]+$/, { abort: true })) }),
+        z.object({ bearer: z.string().check(z.regex(asciiWord, { abort: true })) }),
         z.object({ consumerKey: given, consumerSecret: given, token: given, tokenSecret: given }),
       ],
       { error: 'must be { bearer } without whitespace or { consumerKey, consumerSecret, token, tokenSecret }' },
@@ -38,12 +40,16 @@ const { optionsShape, uploadShape, listShape, requestShape } = withoutJit(() => 
     retries: count,
     stallMs: z.optional(z.int(stallError).check(z.minimum(1, stallError), z.maximum(2 ** 31 - 1, stallError))),
   });
-  // Strict: with a misspelt name, the upload would be published without its caption.
-  const uploadShape = z.strictObject({
+  // Unknown names are refused: with a misspelt name, the upload would be published without its caption.
+  const upload = z.strictObject({
     message: text,
     alt: text,
     filename: text,
-    idempotencyKey: text,
+    idempotencyKey: z.optional(
+      z
+        .string('must be a string')
+        .check(z.regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')),
+    ),
     onProgress: callback,
     onRetry: callback,
     version: z.optional(z.literal([1, 2], { error: 'must be 1 or 2' })),
@@ -52,42 +58,23 @@ const { optionsShape, uploadShape, listShape, requestShape } = withoutJit(() => 
     onResumable: callback,
     signal: z.optional(signal),
   });
-  const requestShape = z.strictObject({ signal: z.optional(signal) });
-  const listShape = z.extend(requestShape, {
+  const request = z.strictObject({ signal: z.optional(signal) });
+  const list = z.extend(request, {
     after: text,
     count: z.optional(z.int(pageError).check(z.minimum(1, pageError), z.maximum(100, pageError))),
   });
-  return { optionsShape, uploadShape, listShape, requestShape };
+  return { client, upload, list, request };
 });
 
-/** @throws TypeError that names an option which is missing or invalid, for callers without types */
-export function requireComplete(options: object = {}): void {
-  requireShape(optionsShape, { ...options, service: String(Reflect.get(options, 'service')) });
-}
-
-/** As `requireComplete`, for the options of an upload. */
-export function requireUploadOptions(options: unknown): void {
-  requireShape(uploadShape, options);
-}
-
-/** As `requireComplete`, for the options of a list. */
-export function requireListOptions(options: unknown): void {
-  requireShape(listShape, options);
-}
-
-/** As `requireComplete`, for the options of any other request. */
-export function requireRequestOptions(options: unknown): void {
-  requireShape(requestShape, options);
+/** @throws TypeError that names an option which is missing or invalid */
+export function requireOptions(shape: z.ZodMiniType, options: unknown): void {
+  const [issue] = shape.safeParse(options).error?.issues ?? [];
+  if (issue?.code === 'unrecognized_keys') throw new TypeError(`There is no option \`${issue.keys[0]}\`.`);
+  if (issue?.path.length === 0) throw new TypeError('Options must be an object.');
+  if (issue) throw new TypeError(`\`${String(issue.path[0])}\` ${issue.message}.`);
 }
 
 /** @throws TypeError if `id` is no id */
 export function requireId(id: unknown): void {
   if (typeof id !== 'string' || id === '') throw new TypeError('The id of an upload must be a string, not empty.');
-}
-
-function requireShape(shape: z.ZodMiniType, options: unknown): void {
-  const [issue] = shape.safeParse(options).error?.issues ?? [];
-  if (issue?.code === 'unrecognized_keys') throw new TypeError(`There is no option \`${issue.keys[0]}\`.`);
-  if (issue?.path.length === 0) throw new TypeError('Options must be an object.');
-  if (issue) throw new TypeError(`\`${String(issue.path[0])}\` ${issue.message}.`);
 }

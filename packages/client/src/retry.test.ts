@@ -8,21 +8,13 @@ import { recordToJson } from '@echodrop/record';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { listen } from '@echodrop/testkit/servers/listen';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { EchodropClient, ServiceUnreachable } from './node.ts';
-import { type FakeService, lose, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
+import { expect, test, vi } from 'vitest';
+import { type ClientOptions, ServiceUnreachable } from './node.ts';
+import { clientOf, lose, refuse, respond, someRecord, useFakeService } from './service.fixture.ts';
 import { heldStallMs, holdStalls } from './stalls.fixture.ts';
 
 const published = respond(200, recordToJson(someRecord));
-let service: FakeService;
-
-beforeAll(async () => {
-  service = await startFakeService();
-});
-beforeEach(() => {
-  service.received.length = 0;
-});
-afterAll(() => service?.[Symbol.asyncDispose]());
+const service = await useFakeService();
 
 async function startServer(onRequest: RequestListener) {
   const { origin: address, [Symbol.asyncDispose]: dispose } = await listen(createServer(onRequest));
@@ -38,14 +30,8 @@ const refuseEarly: RequestListener = (request, response) => {
   });
 };
 
-const client = (options = {}) =>
-  new EchodropClient({
-    service: service.address,
-    apiKey: 'key',
-    provider: 'http://provider.example/v',
-    credentials: { consumerKey: 'ck', consumerSecret: 'cs', token: 't', tokenSecret: 'ts' },
-    ...options,
-  });
+const signing = { consumerKey: 'ck', consumerSecret: 'cs', token: 't', tokenSecret: 'ts' };
+const client = (options = {}) => clientOf(service, { credentials: signing, ...options });
 const bytes = new Uint8Array(1000);
 const seen = (name: string) => service.received.map(({ headers }) => headers[name]);
 
@@ -159,7 +145,7 @@ test('after a refused connection, nothing is published, and no timer or stream i
   expect(readable.destroyed).toBe(true);
 });
 
-test.each<[string, () => object, RegExp]>([
+test.each<[string, () => Partial<ClientOptions>, RegExp]>([
   ['TLS', () => ({ service: service.address.replace('http:', 'https:') }), /^The TLS handshake /],
   ['port', () => ({ service: 'http://127.0.0.1:6000' }), /^fetch blocks the port /],
   [
@@ -171,35 +157,15 @@ test.each<[string, () => object, RegExp]>([
     /^The certificate of the upload service /,
   ],
 ])(
-  'a request that its %s keeps from the service is not retried, and has published nothing',
+  'a request that its %s keeps from the service is sent once, whatever its size, and has published nothing',
   async (_, options, message) => {
-    const onRetry = vi.fn();
-    const failed = client(options()).upload(bytes, { onRetry });
+    const { fetch: send = fetch, ...others } = options();
+    const sent = vi.fn(send);
+    const failed = client({ ...others, fetch: sent }).upload(new Uint8Array(2 ** 20));
     await expect(failed).rejects.toMatchObject({ message: expect.stringMatching(message), mayBePublished: false });
-    expect(onRetry).not.toHaveBeenCalled();
+    expect(sent).toHaveBeenCalledOnce();
   },
 );
-
-test('another attempt waits for Retry-After', async () => {
-  service.responses = [refuse(503, 'overloaded', { 'Retry-After': '2' }), published];
-  const began = performance.now();
-  const onRetry = vi.fn();
-  await client().upload(bytes, { onRetry });
-  expect(performance.now() - began).toBeGreaterThan(1950);
-  expect(onRetry.mock.calls).toEqual([[expect.objectContaining({ reason: 'overloaded' }), 2000]]);
-});
-
-test('a Retry-After of hours ends the upload at once', async () => {
-  service.responses = [refuse(429, 'too_many_requests', { 'Retry-After': '3600' })];
-  await expect(client().upload(bytes)).rejects.toMatchObject({ reason: 'too_many_requests', retryAfterSeconds: 3600 });
-  expect(service.received).toHaveLength(1);
-});
-
-test('the number of attempts is limited', async () => {
-  service.responses = [lose];
-  await expect(client({ retries: 2 }).upload(bytes)).rejects.toThrow(ServiceUnreachable);
-  expect(service.received).toHaveLength(3);
-});
 
 test('a stream is sent once', async () => {
   service.responses = [refuse(503, 'overloaded')];

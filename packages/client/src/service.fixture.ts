@@ -2,6 +2,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { buffer } from 'node:stream/consumers';
 import type { MediaRecord } from '@echodrop/record';
 import { listen } from '@echodrop/testkit/servers/listen';
+import { afterAll, beforeEach } from 'vitest';
+import { type ClientOptions, EchodropClient } from './node.ts';
 
 export interface Received {
   readonly method: string | undefined;
@@ -38,6 +40,22 @@ export async function startFakeService(): Promise<FakeService> {
   const { origin: address, [Symbol.asyncDispose]: dispose } = await listen(server);
   const service: FakeService = { address, received, responses: [], [Symbol.asyncDispose]: dispose };
   return service;
+}
+
+/** A fake service for the tests of a file. It forgets its requests before each of them. */
+export async function useFakeService(): Promise<FakeService> {
+  const service = await startFakeService();
+  beforeEach(() => {
+    service.received.length = 0;
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+  return service;
+}
+
+/** A client of the fake service. */
+export function clientOf({ address }: FakeService, options: Partial<ClientOptions> = {}): EchodropClient {
+  const proof = { provider: 'http://provider.example/v', credentials: { bearer: 'token' } };
+  return new EchodropClient({ service: address, apiKey: 'key', ...proof, ...options });
 }
 
 export const respond =

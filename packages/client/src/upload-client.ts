@@ -1,29 +1,23 @@
 import type { MediaRecord, RecordPage } from '@echodrop/record';
-import { isUndone, RequestRefused } from './client-errors.ts';
+import { RequestRefused } from './client-errors.ts';
 import { echoHeaders, type Proof, secretFields } from './credentials.ts';
 import { exchange } from './exchange.ts';
 import type { Platform, Progress } from './platform/platform.ts';
 import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
-import {
-  requireComplete,
-  requireId,
-  requireListOptions,
-  requireRequestOptions,
-  requireUploadOptions,
-} from './require-complete.ts';
+import { optionShapes, requireId, requireOptions } from './require-complete.ts';
 import { type OnRetry, withRetries } from './retry.ts';
 import { serviceAddress } from './service-address.ts';
-import { newIdempotencyKey, requireIdempotencyKey } from './upload/idempotency-key.ts';
+import { newIdempotencyKey } from './upload/idempotency-key.ts';
 import { uploadMedia } from './upload/upload-media.ts';
 
 export interface ClientOptions extends Proof {
   /** The address of the upload service, such as https://upload.example. The path of an endpoint at its end, such as `/2/upload.json`, is ignored. */
   readonly service: string | URL;
-  /** Names the application; uploads need it. */
+  /** The API key, which names the application. Uploads need it. */
   readonly apiKey?: string | undefined;
-  /** Used for every request instead of the platform's. */
+  /** A `fetch` for every request, instead of the platform's. */
   readonly fetch?: typeof fetch | undefined;
-  /** Attempts after the first, for failures that may be temporary. Default: 4. */
+  /** The number of attempts after the first, for failures that may be temporary. Default: 4. */
   readonly retries?: number | undefined;
   /** An attempt to upload fails, and is retried, after this long without progress. Default: 120000. */
   readonly stallMs?: number | undefined;
@@ -57,7 +51,7 @@ export interface UploadOptions extends RequestOptions {
 export interface ListOptions extends RequestOptions {
   /** The `next` of the previous page. */
   readonly after?: string | undefined;
-  /** 1 to 100. Default: 20. */
+  /** The most uploads of a page, from 1 to 100. Default: 20. */
   readonly count?: number | undefined;
 }
 
@@ -78,7 +72,7 @@ export class UploadClient<Source> {
 
   /** @throws TypeError for an option that is missing or invalid */
   constructor(options: ClientOptions, platform: Platform<Source>) {
-    requireComplete(options);
+    requireOptions(optionShapes.client, options);
     this.#options = options;
     this.#service = serviceAddress(options.service);
     this.#platform = platform;
@@ -86,16 +80,15 @@ export class UploadClient<Source> {
 
   /**
    * Uploads media and returns its record. A stream cannot be read twice, so its upload is not retried.
-   * @throws also TypeError for invalid options, the source's error if it cannot be read, or the error of `onProgress`
+   * @throws also TypeError for invalid options, or the source's error if it cannot be read
    */
   async upload(source: Source, options: UploadOptions = {}): Promise<MediaRecord> {
-    requireUploadOptions(options);
+    requireOptions(optionShapes.upload, options);
     const { version = 2, idempotencyKey = newIdempotencyKey() } = options;
-    requireIdempotencyKey(idempotencyKey);
     const fields = this.#fieldsOf(version, options);
-    const { signal, onProgress } = endedByProgress(options);
+    const { signal = new AbortController().signal, onProgress } = options;
     const media = await this.#platform.open(source, options.filename, signal);
-    const { fetch, stallMs = defaultStallMs } = this.#options;
+    const { fetch, retries = defaultRetries, stallMs = defaultStallMs } = this.#options;
     return uploadMedia({
       format: 'json',
       ...options,
@@ -110,73 +103,69 @@ export class UploadClient<Source> {
       service: this.#service,
       send: this.#platform.send,
       proof: async () => (version === 2 ? echoHeaders(this.#options) : {}),
-      retries: this.#retries,
+      retries,
     });
   }
 
   /** Lists the user's uploads, newest first. `next` is absent on the last page. */
   async list(options: ListOptions = {}): Promise<RecordPage> {
-    requireListOptions(options);
-    const { after, count, signal = AbortSignal.timeout(maxRequestMs) } = options;
-    const query = String(
-      new URLSearchParams({
-        ...(after !== undefined && { after }),
-        ...(count !== undefined && { count: String(count) }),
-      }),
-    );
-    const path = `/2/media.json${query && `?${query}`}`;
-    return withRetries(async () => readPage(await this.#request('GET', path, signal)), {
-      retries: this.#retries,
-      signal,
+    requireOptions(optionShapes.list, options);
+    const { after, count } = options;
+    const query = new URLSearchParams({
+      ...(after !== undefined && { after }),
+      ...(count !== undefined && { count: String(count) }),
     });
+    const path = `/2/media.json${String(query) && `?${query}`}`;
+    return this.#retry(options, async (request) => readPage(await request('GET', path)));
   }
 
   /** Finds one of the user's uploads; undefined if the user has no upload with this id. */
   async get(id: string, options: RequestOptions = {}): Promise<MediaRecord | undefined> {
     requireId(id);
-    requireRequestOptions(options);
-    const { signal = AbortSignal.timeout(maxRequestMs) } = options;
-    const attempt = async () =>
-      readRecord('json', await this.#request('GET', `/2/media/${encodeURIComponent(id)}.json`, signal));
-    try {
-      return await withRetries(attempt, { retries: this.#retries, signal });
-    } catch (error) {
-      if (error instanceof RequestRefused && ['not_found', 'not_yours', 'removed'].includes(error.reason))
-        return undefined;
-      throw error;
-    }
+    requireOptions(optionShapes.request, options);
+    const path = `/2/media/${encodeURIComponent(id)}.json`;
+    return this.#retry(options, async (request) => {
+      try {
+        return await readRecord('json', await request('GET', path));
+      } catch (error) {
+        if (error instanceof RequestRefused && ['not_found', 'not_yours', 'removed'].includes(error.reason))
+          return undefined;
+        throw error;
+      }
+    });
   }
 
   /** Removes one of the user's uploads, which cannot be undone. */
   async remove(id: string, options: RequestOptions = {}): Promise<void> {
     requireId(id);
-    requireRequestOptions(options);
-    const { signal = AbortSignal.timeout(maxRequestMs) } = options;
-    let isLost = false;
-    const attempt = async () => {
+    requireOptions(optionShapes.request, options);
+    let isRepeated = false;
+    await this.#retry(options, async (request) => {
       try {
-        await this.#request('DELETE', `/2/media/${encodeURIComponent(id)}`, signal);
+        await request('DELETE', `/2/media/${encodeURIComponent(id)}`);
       } catch (error) {
-        // An attempt without a response, or one that failed halfway, has removed it.
-        if (isLost && error instanceof RequestRefused && error.reason === 'not_found') return;
-        isLost ||= !isUndone(error);
+        // An earlier attempt, whose response was lost or reported a failure, may have removed it.
+        if (isRepeated && error instanceof RequestRefused && error.reason === 'not_found') return;
+        isRepeated = true;
         throw error;
       }
+    });
+  }
+
+  /** Calls `attempt` with a function that sends a request and returns the body of its response. */
+  #retry<T>(
+    { signal = AbortSignal.timeout(maxRequestMs) }: RequestOptions,
+    attempt: (request: (method: string, path: string) => Promise<string>) => Promise<T>,
+  ): Promise<T> {
+    const { fetch: send = fetch, retries = defaultRetries } = this.#options;
+    const request = async (method: string, path: string) => {
+      const { response, body } = await exchange(signal, maxPageBytes, async () =>
+        send(this.#service + path, { method, headers: await echoHeaders(this.#options), redirect: 'error', signal }),
+      );
+      if (!response.ok) throw await readRefusal('json', body, response);
+      return body;
     };
-    await withRetries(attempt, { retries: this.#retries, signal });
-  }
-
-  get #retries(): number {
-    return this.#options.retries ?? defaultRetries;
-  }
-
-  async #request(method: string, path: string, signal: AbortSignal): Promise<string> {
-    const send = this.#options.fetch ?? fetch;
-    const { response, body } = await exchange(signal, maxPageBytes, async () =>
-      send(this.#service + path, { method, headers: await echoHeaders(this.#options), redirect: 'error', signal }),
-    );
-    if (!response.ok) throw await readRefusal('json', body, response);
-    return body;
+    return withRetries(() => attempt(request), { retries, signal });
   }
 
   #fieldsOf(version: 1 | 2, { message = '', alt }: UploadOptions): Record<string, string> {
@@ -189,18 +178,4 @@ export class UploadClient<Source> {
       ...(version === 1 && secretFields(credentials)),
     };
   }
-}
-
-/** A signal that also aborts if `onProgress` throws, with its error. */
-function endedByProgress({ signal, onProgress }: UploadOptions) {
-  const failure = new AbortController();
-  if (!onProgress) return { signal: signal ?? failure.signal, onProgress };
-  const report: Progress = (sent, total) => {
-    try {
-      onProgress(sent, total);
-    } catch (error) {
-      failure.abort(error);
-    }
-  };
-  return { signal: AbortSignal.any([failure.signal, ...(signal ? [signal] : [])]), onProgress: report };
 }

@@ -3,11 +3,11 @@ import { unsafeCharacters } from '@echodrop/service/terminal-text';
 const breaks = /[\p{Cc}\u2028\u2029]+/gu;
 // These symbols of Braille, Egyptian, Khitan and music have no ink, but are no white space.
 const blanks = /[\s\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]+/gu;
-// Of a row that has a name and a value, untrusted text without gaps.
+// A row has a name and a value, which is untrusted text without gaps.
 const nameOfRow = /^ +\S.*? {2,}/;
 const words = /(\s*)(\S+)/gu;
 
-// An indent, and a letter of two columns.
+// The fewest columns of a row: an indent, and a letter of two columns.
 const minColumns = 4;
 
 // Letters from Hangul on take two columns, and so do most pictures.
@@ -20,14 +20,14 @@ export function visible(text: string): string {
   return text.replace(unsafeCharacters, ' ').replace(blanks, ' ');
 }
 
-/** As `visible`, cut to this many columns of a terminal. */
+/** Does what `visible` does, and cuts the text to so many columns of a terminal. */
 export function visibleName(text: string, columns = 30): string {
   const shown = visible(text);
   if (columnsOf(shown) <= columns) return shown;
   return `${takeColumns(shown, columns - 1)}…`;
 }
 
-/** As `visibleName`, as a string of JSON. */
+/** Does what `visibleName` does, as a string of JSON. */
 export function quotedName(text: string, columns = 40): string {
   return JSON.stringify(visibleName(text, columns));
 }
@@ -58,7 +58,7 @@ function foldLine(line: string, columns: number): string {
   const indent = ' '.repeat(Math.min(nameOfRow.exec(line)?.[0].length ?? 4, columns / 2));
   let row = '';
   const add = (gap: string, piece: string) => {
-    const isFull = row !== '' && mostColumnsOf(row + gap + piece) > columns;
+    const isFull = row !== '' && columnsOf(row + gap + piece, maybeWideFrom) > columns;
     if (isFull) rows.push(row);
     row = isFull ? indent + piece : row + gap + piece;
   };
@@ -84,11 +84,6 @@ function takeColumns(text: string, columns: number, firstWide = wideFrom): strin
     taken += character;
   }
   return taken;
-}
-
-/** The columns that `text` takes on any terminal, at most. */
-export function mostColumnsOf(text: string): number {
-  return columnsOf(text, maybeWideFrom);
 }
 
 /** The columns that `text` takes on most terminals. */

@@ -1,6 +1,6 @@
 import type { JobEnd } from '@echodrop/queue/job-outcome';
 import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
-import { Deferred } from '@echodrop/queue/slow-queue';
+import { Deferred } from '@echodrop/queue/slow-lane';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';

@@ -2,12 +2,11 @@ import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
 import type { Rendered } from '@echodrop/media/outcomes';
 import { type RenditionSet, recipesOf } from '@echodrop/media/rendition-recipes';
 import { isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
-import type { QueueClient } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';
 import { jobVersion, type QueueOptions } from '@echodrop/queue/queue-connection';
 import { QueueWorker } from '@echodrop/queue/queue-worker';
 import type { EndReuse } from '@echodrop/queue/replies';
-import type { SlowQueueOptions } from '@echodrop/queue/slow-queue';
+import type { SlowLaneOptions } from '@echodrop/queue/slow-lane';
 import { tooCostlyIfDeadly } from './probe.ts';
 
 /** One set of renditions of one media. */
@@ -22,7 +21,7 @@ export interface RenditionRequest {
   readonly owner?: string;
 }
 
-/** `made`: in the store. `unsupported`: impossible for this media, or while its type is off or its owner is blocked. */
+/** `made`: the renditions are in the store. `unsupported`: they are impossible for this media, or while its type is off or its owner is blocked. */
 export type RenditionReply = Rendered | { readonly outcome: 'unsupported'; readonly why: 'owner_blocked' };
 
 /** Every job begins in `quick`. A job that costs too much is Deferred to `slow`, once. */
@@ -37,9 +36,9 @@ const queues = {
 type QueueName = (typeof queues)[keyof typeof queues];
 const queueOf = (set: RenditionSet) => (set === 'film' ? queues.video : queues.pictures);
 const ownerOf = ({ owner = 'unknown' }: RenditionRequest) => owner;
-// A backlog may last for days, above all in the slow queue.
+// No worker begins a job later. A backlog may last for days, above all in the slow lane.
 const deadlineMs = 7 * 24 * 60 * 60_000;
-// For a store that hangs; rendering has limits of its own.
+// A job whose store hangs ends after this time. Rendering has limits of its own.
 const maxSeconds = 3 * 60 * 60;
 
 const soon = 10;
@@ -74,32 +73,20 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
 
   /** The share of a video that is transcoded, from 0 to 1; undefined unless a worker does that now. @throws Error if Redis is out of reach */
   async videoProgress(media: Omit<RenditionRequest, 'set'>): Promise<number | undefined> {
-    const shares = await this.#ofVideo(media, (queue, jobId) => queue.progressOf(jobId));
+    const jobId = jobIdOf({ ...media, set: 'film' });
+    const shares = await Promise.all([queues.slow, queues.video].map((name) => this.clients[name].progressOf(jobId)));
     return shares.find((share) => share !== undefined);
   }
 
-  /** Whether a worker has the job that makes a video, after its pictures. @throws Error if Redis is out of reach */
-  async isVideoRunning(media: Omit<RenditionRequest, 'set'>): Promise<boolean> {
-    return (await this.#ofVideo(media, (queue, jobId) => queue.isRunning(jobId))).includes(true);
-  }
-
-  /** Enqueues the renditions that pages show, behind those that clients wait for. @throws QueueUnavailable */
+  /** Enqueues the renditions that pages show, behind renditions that clients wait for. @throws QueueUnavailable */
   async enqueue(media: Omit<RenditionRequest, 'set'>): Promise<void> {
     const request = { ...media, set: isPhoto(media.type) ? 'pictures' : 'film' } as const;
     const options = { deadlineMs, jobId: jobIdOf(request), owner: ownerOf(request) };
     await this.clients[queueOf(request.set)].enqueue(request, options);
   }
-
-  #ofVideo<T>(
-    media: Omit<RenditionRequest, 'set'>,
-    ask: (queue: QueueClient<RenditionRequest, RenditionReply>, jobId: string) => Promise<T>,
-  ): Promise<T[]> {
-    const jobId = jobIdOf({ ...media, set: 'film' });
-    return Promise.all([queues.slow, queues.video].map((name) => ask(this.clients[name], jobId)));
-  }
 }
 
-// With the versions of jobs and recipes: a job of another release, or one that it could not do, is a different job.
+// The id has the versions of jobs and recipes. So a job of another release, or one that another release could not do, is a different job.
 function jobIdOf(request: RenditionRequest): string {
   const { set, mediaKey } = request;
   const versions = recipesOf(set, request).map(({ version }) => version);
@@ -126,16 +113,16 @@ export function startRenditionWorkers(
   { pictureConcurrency, videoConcurrency, slowConcurrency, graceSeconds, render, onEnd }: RenditionWorkerOptions,
   options: QueueOptions,
 ): readonly QueueWorker<RenditionRequest, RenditionReply>[] {
-  const start = (name: QueueName, concurrency: number, lane: Lane, slowQueue?: SlowQueueOptions<RenditionRequest>) => {
+  const start = (name: QueueName, concurrency: number, lane: Lane, slowLane?: SlowLaneOptions<RenditionRequest>) => {
     const handle = (request: RenditionRequest, signal: AbortSignal, onProgress: (share: number) => void) =>
       render(request, signal, lane, onProgress);
-    const worker = { name, concurrency, graceSeconds, maxSeconds, handle, onEnd, ...(slowQueue && { slowQueue }) };
+    const worker = { name, concurrency, graceSeconds, maxSeconds, handle, onEnd, ...(slowLane && { slowLane }) };
     return new QueueWorker<RenditionRequest, RenditionReply>(worker, options);
   };
-  const slowQueue = { name: queues.slow, ownerOf };
+  const slowLane = { name: queues.slow, ownerOf };
   return [
-    start(queues.pictures, pictureConcurrency, 'quick', slowQueue),
-    start(queues.video, videoConcurrency, 'quick', slowQueue),
+    start(queues.pictures, pictureConcurrency, 'quick', slowLane),
+    start(queues.video, videoConcurrency, 'quick', slowLane),
     start(queues.slow, slowConcurrency, 'slow'),
   ];
 }

@@ -17,7 +17,7 @@ import {
 
 const providersKeptMs = 10_000;
 const providersMs = 2000;
-// The address can be a Service with several verifiers, one of them on a lost node. A new connection can reach another.
+// The address can be a Service with several verifiers, one of them on a lost node. A new connection can reach another verifier.
 const connectMs = 250;
 const connectRetries = 7;
 const maxResponseBytes = 64 * 1024;
@@ -26,9 +26,9 @@ const keepAliveTimeout = 500;
 
 interface Verifier {
   readonly address: string;
-  /** The first is sent. */
+  /** One secret, or several during a rotation. The client sends the first. */
   readonly secret: RotatedSecret;
-  /** Longer than the verifier's limit for a provider. */
+  /** The longest time of a verification: more than the verifier's limit for a provider. */
   readonly deadlineMs: number;
 }
 
@@ -62,11 +62,11 @@ export class VerificationClient implements AsyncDisposable {
       connect: { timeout: connectMs, lookup: rememberedLookup },
       keepAliveTimeout,
       keepAliveMaxTimeout: keepAliveTimeout,
-      // `exchange` has one deadline for all.
+      // `exchange` has one deadline for the whole response.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    // Only what was not sent: a verification must not be repeated (docs/decisions/verification.md).
+    // Only a request that was not sent is repeated: a verification must not run twice (docs/decisions/verification.md).
     const unsent = {
       errorCodes: ['UND_ERR_CONNECT_TIMEOUT', 'ECONNREFUSED', 'EHOSTUNREACH'],
       statusCodes: [],

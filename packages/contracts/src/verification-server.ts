@@ -20,10 +20,10 @@ import {
 } from './verification.ts';
 
 interface VerificationServerOptions {
-  /** All are accepted. */
+  /** One secret, or several during a rotation. The server accepts each. */
   readonly secret: RotatedSecret;
   readonly providers: readonly string[];
-  /** A failing provider is a verdict, and no rejection. */
+  /** Verifies a proof. A failing provider is a verdict, and does not reject. */
   readonly verify: (request: VerificationRequest) => Promise<Verdict>;
   readonly forget: (user: ProviderUser) => Promise<void>;
   readonly log: Log;
@@ -85,7 +85,7 @@ export function verificationServer({
   );
 }
 
-// Hashes both, so that the comparison reveals nothing of the secret's length.
+// Hashes of secrets are compared, so that the time reveals nothing of a secret's length.
 function digest(value: string): Buffer {
   return hash('sha256', value, 'buffer');
 }

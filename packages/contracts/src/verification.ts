@@ -49,11 +49,11 @@ export type Verdict = z.infer<typeof verdictShape>;
 
 export const verdictShape = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('verified'), caller: callerShape }),
-  // `cause`: `unsupported_scheme` if the provider was not queried; other releases may send others.
+  // `cause`: `unsupported_scheme` if the provider was not queried. Other releases may send other causes.
   z.object({ outcome: z.literal('refused'), cause: z.string().optional() }),
   z.object({ outcome: z.literal('provider_unknown') }),
   z.object({ outcome: z.literal('provider_unavailable'), retryAfterSeconds: z.number().int().min(1) }),
-  // Too many verifications: the provider was not queried. `isOwnShare`: because others of the same sender were; not of older releases.
+  // Too many verifications run, so the provider was not queried. `isOwnShare`: they are of the same sender. Older releases do not send it.
   z.object({
     outcome: z.literal('overloaded'),
     retryAfterSeconds: z.number().int().min(1),

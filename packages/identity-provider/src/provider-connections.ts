@@ -10,7 +10,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export interface ProviderResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Empty if it is not UTF-8: with replacement characters, two names could become one. */
+  /** The body, or an empty text if the body is not UTF-8: with replacement characters, two names could become one. */
   readonly body: string;
 }
 
@@ -22,7 +22,7 @@ export function canHaveArrived(error: unknown): boolean {
   return !(error instanceof Error && 'code' in error && unconnected.test(String(error.code)));
 }
 
-/** The provider's response exceeds the limits. */
+/** A provider's response exceeds the limits. */
 export class ResponseTooLarge extends Error {
   override readonly name = 'ResponseTooLarge';
 }
@@ -39,7 +39,7 @@ export class ProviderConnections implements AsyncDisposable {
     const connect = buildConnector({ timeout: timeoutMs, allowH2: false });
     this.#agent = new Agent({
       allowH2: false,
-      // `exchange` has a deadline for everything.
+      // `exchange` has one deadline for the whole response.
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: maxHeaderBytes,
@@ -75,7 +75,7 @@ export class ProviderConnections implements AsyncDisposable {
       const isTooLarge =
         error instanceof errors.ResponseExceededMaxSizeError || error instanceof errors.HeadersOverflowError;
       if (isTooLarge) throw new ResponseTooLarge('provider response too large');
-      // Its message is 'other side closed'.
+      // The message of undici's error is 'other side closed'.
       if (error instanceof errors.SocketError)
         throw new errors.SocketError('provider closed the connection before its response was complete');
       throw error;

@@ -1,8 +1,8 @@
 /** How to query a kind of identity provider, and which fields of its response we read. */
 export interface ProviderProfile {
-  /** Supported schemes of the Authorization header. */
+  /** The schemes of the Authorization header that the provider supports. */
   readonly schemes: readonly string[];
-  /** Whether it accepts requests signed with OAuth 1.0a (HMAC-SHA1), as version 1 needs. */
+  /** Whether the provider accepts requests signed with OAuth 1.0a (HMAC-SHA1), as version 1 needs. */
   readonly signsRequests: boolean;
   /** Response fields that may have the user's id, the most exact first. A subject that is not an integer becomes one (`userIdOf`). */
   readonly subject: readonly string[];

@@ -5,7 +5,7 @@ import type { Secret } from '@echodrop/service/secret';
 import type { Provider } from './provider.ts';
 import type { ProviderProfile } from './provider-profiles.ts';
 
-// In UTF-16 units. OpenID Connect Core 1.0, section 2, limits a sub to 255.
+// The longest id or name, in UTF-16 units. OpenID Connect Core 1.0, section 2, limits a `sub` to 255.
 const maxLength = 255;
 const minUserId = -(2n ** 63n);
 const maxUserId = 2n ** 64n - 1n;
@@ -36,7 +36,7 @@ export function userIdOf(subject: string, provider: string, secret: Secret): big
   return hmac.digest().readBigUInt64BE() >> 1n;
 }
 
-/** The fields of a JSON object; undefined if `body` is none. */
+/** The fields of a JSON object, or undefined if `body` is no JSON object. */
 export function objectIn(body: string): Record<string, unknown> | undefined {
   try {
     const parsed = parseExactJson(body);

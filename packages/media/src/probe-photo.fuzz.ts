@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { isPhoto, mediaTypes } from './detect-media-type.ts';
 import { bytesOf, mutated, photoSamples } from './mutated-media.fixture.ts';
 import { unsupportedReasons } from './outcomes.ts';
-import { probeMedia } from './probe.ts';
+import { probeMedia } from './probe-media.ts';
 
 const MiB = 2 ** 20;
 const maxPixels = 1e8;

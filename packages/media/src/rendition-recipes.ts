@@ -18,8 +18,12 @@ export type PictureSize = { readonly crop: number } | { readonly longest: number
 export interface PictureRecipe extends Recipe {
   readonly extension: (typeof pictureTypes)[number];
   readonly size: PictureSize;
-  /** 1 to 100, for lossy formats. */
+  /** The quality of a lossy format, from 1 to 100. */
   readonly quality: number;
+}
+
+export function isPictureRecipe(recipe: Recipe): recipe is PictureRecipe {
+  return 'size' in recipe;
 }
 
 /** The pictures that all media have. */
@@ -36,7 +40,7 @@ export const pictureRecipes = {
 /** The whole picture, in its own format if browsers show that, else JPEG; for a video, its poster. */
 export function fullRecipe(type: MediaType): PictureRecipe {
   const extension = pictureTypes.find((each) => each === type) ?? 'jpg';
-  // Version 3 of these has colours under transparent pixels.
+  // Version 3 of these recipes left colours under transparent pixels.
   const version = extension === 'png' || extension === 'avif' ? 4 : 3;
   return { name: 'full', version, extension, size: 'whole', quality: type === 'avif' ? 75 : 90 };
 }

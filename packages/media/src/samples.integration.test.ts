@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { CountedSource } from '@echodrop/testkit/counted-source';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { describe, expect, test } from 'vitest';
-import { probeMedia } from './probe.ts';
+import { describeProbe, probed } from './probed.fixture.ts';
 
 // Third-party media, next to the project if it exists.
 const samples = fileURLToPath(new URL('../../../../shared/samples/', import.meta.url));
@@ -40,9 +37,6 @@ const sizes: Record<string, string> = {
 
 describe('media from other sources', unlessMissing({ 'sample media of other programs': existsSync(samples) }), () => {
   test.each(Object.entries(sizes))('%s: %s', async (file, expected) => {
-    const source = new CountedSource(await readFile(samples + file));
-    const options = { scratchDir: tmpdir(), maxPixels: 100_000_000, signal: patientSignal() };
-    const probe = await probeMedia(source, options);
-    expect(probe.outcome === 'media' ? `${probe.type} ${probe.width}x${probe.height}` : probe.why).toBe(expected);
+    expect(describeProbe(await probed(await readFile(samples + file)))).toBe(expected);
   });
 });

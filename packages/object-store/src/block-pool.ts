@@ -3,7 +3,7 @@ import { blockBytes } from './part-size.ts';
 
 const idleMs = 60_000;
 
-/** Blocks of memory that are reused. Those of a burst are freed once none has needed them for a minute. */
+/** Blocks of memory that are reused. Blocks of a burst are freed once no upload has needed them for a minute. */
 export class BlockPool {
   readonly #spare: Buffer[] = [];
   #taken = 0;
@@ -24,7 +24,7 @@ export class BlockPool {
     return block ?? Buffer.allocUnsafeSlow(blockBytes);
   }
 
-  /** Call when blocks are no longer in use. They are not reusable if a request may still be sending them. */
+  /** Takes back blocks that are no longer in use. Blocks that a request may still be sending are not reusable. */
   giveBack(blocks: readonly Buffer[], isReusable: boolean): void {
     this.#taken -= blocks.length;
     if (isReusable) this.#spare.push(...blocks);

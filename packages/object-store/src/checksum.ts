@@ -1,4 +1,4 @@
-// Node 24's zlib.crc32 does not use the processor's CRC instructions; this is five times as fast.
+// Node 24's zlib.crc32 does not use the processor's CRC instructions. This library is five times as fast.
 import { crc32 } from '@node-rs/crc32';
 
 const encoded = Buffer.alloc(4);
@@ -16,12 +16,12 @@ export class Checksum {
     this.#value = crc32(bytes, this.#value);
   }
 
-  /** Eight hexadecimal digits. */
+  /** The checksum as eight hexadecimal digits. */
   get hex(): string {
     return this.#value.toString(16).padStart(8, '0');
   }
 
-  /** As in S3's header. */
+  /** The checksum in Base64, as S3's header has it. */
   get base64(): string {
     encoded.writeUInt32BE(this.#value);
     return encoded.toString('base64');

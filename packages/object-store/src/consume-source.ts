@@ -4,7 +4,7 @@ import { freeChunk } from './free-chunk.ts';
 
 export interface SourceOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Frees the memory of each chunk once its bytes are taken. For a source whose chunks have no other reader. */
+  /** Frees the memory of each chunk once its bytes are taken. The chunks may have no other reader. */
   readonly freesChunks?: boolean | undefined;
 }
 
@@ -45,7 +45,7 @@ export async function consumeSource(
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   try {
-    // Another listener may have paused it.
+    // Another listener may have paused the source.
     source.on('data', takeNext).resume();
     await finished(source, { writable: false });
     // The source may end while its last chunk is still being taken.

@@ -4,14 +4,14 @@ import { blockBytes, partBytes } from './part-size.ts';
 /** Blocks of a lane. */
 export const partBlocks = partBytes / blockBytes;
 
-// To fill a block: 16 KiB/s.
+// An upload that fills a block more slowly is slow. This is 16 KiB/s.
 const slowBlockMs = 8000;
-// Until an upload that waits gets the memory of a sender that has more.
+// After this time, a waiting upload gets the memory of a sender that has more.
 const fairWaitMs = 5000;
 
 /** An upload that takes part memory. */
 export interface PartHolder {
-  /** Whose upload it is: senders share the memory. */
+  /** Who sends the upload. Senders share the memory. */
   readonly sender: string;
   /** Ends the upload, because others need its memory. */
   readonly crowdOut: (reason: CrowdedOut) => void;
@@ -24,7 +24,7 @@ export interface HeldPart {
   blocks: number;
   /** A lane is enough memory for the rest of the part. */
   hasLane: boolean;
-  /** Since when it fills its last block; undefined while it waits for a block. */
+  /** Since when the upload fills its last block; undefined while it waits for a block. */
   fillingSince: number | undefined;
   isBeingSent: boolean;
   isCrowdedOut: boolean;
@@ -34,12 +34,12 @@ export interface HeldPart {
 export interface WaitingUpload {
   readonly holder: PartHolder;
   readonly since: number;
-  /** Whether it took long to fill its last block. */
+  /** Whether the upload took long to fill its last block. */
   readonly isSlow: boolean;
 }
 
 interface Demand {
-  /** Oldest first. */
+  /** The parts, the oldest first. */
   readonly parts: ReadonlyMap<PartHolder, HeldPart>;
   readonly waiting: readonly WaitingUpload[];
   /** The waiting upload that is served next. */

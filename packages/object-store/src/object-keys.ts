@@ -3,10 +3,10 @@ import { randomHex } from '@echodrop/service/tracing/random-hex';
 export const recordsPrefix = 'records/';
 export const mediaPrefix = 'media/';
 export const renditionsPrefix = 'renditions/';
-/** Holds the listings of the owners, one below the other. */
+/** Prefix of the listings of all owners. */
 export const ownersPrefix = 'by-user/';
 
-/** Holds the states of resumable uploads, each in a folder of its own. */
+/** Prefix of the states of resumable uploads, each in a folder of its own. */
 export const resumablePrefix = 'resumable/';
 
 /** Prefix of the objects of one resumable upload. */

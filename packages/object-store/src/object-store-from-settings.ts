@@ -5,10 +5,10 @@ import { type StoreOptions, s3ObjectStore } from './s3/s3-object-store.ts';
 
 const bucket = text().refine((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name), 'must be a bucket name');
 
-// It goes into a header.
+// A header contains the access key, so it has only characters of a header.
 const fault = (key: string) => (/^[ -~]+$/.test(key) ? undefined : 'must be one line of ASCII characters');
 
-/** Every process that reads or writes objects needs the same values. */
+/** Every process that reads or writes objects needs the same values, except the keys. */
 export const storeSettings = {
   OBJECT_STORE: choice(['s3', 'filesystem'], 's3', { minio: 's3' }).describe(
     '`s3` (formerly `minio`) or `filesystem` (`npm start`: `filesystem`)',

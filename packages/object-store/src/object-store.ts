@@ -103,7 +103,7 @@ export class CrowdedOut extends StoreUnavailable {
 /**
  * Holds media, records and renditions. Keys come from object-keys.ts only.
  *
- * Every call to MinIO ends within the store's deadline (`put`, `append`: one per part), and every call throws StoreUnavailable if the
+ * Every call to S3 ends within the store's deadline (`put`, `append`: one per part), and every call throws StoreUnavailable if the
  * store is at fault. Only `list`, `listKeys`, `exists` and `listUnfinishedWrites` list, and no upload calls these.
  */
 export interface ObjectStore extends AsyncDisposable {
@@ -124,7 +124,7 @@ export interface ObjectStore extends AsyncDisposable {
   putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome>;
 
   /**
-   * As `putIfAbsent`, and proves that the store has the object: it may confirm what it loses. The commit point of a record.
+   * Like `putIfAbsent`, then checks that the object is there: a store may confirm a write and lose it. The commit point of a record.
    * @param beforeWrite awaited immediately before the write; what it throws prevents the write, and is thrown
    */
   commit(key: string, bytes: Buffer, beforeWrite?: () => Promise<void>): Promise<PutIfAbsentOutcome>;

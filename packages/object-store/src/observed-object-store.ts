@@ -44,7 +44,7 @@ export function observeStore(store: ObjectStore, metrics: Metrics): ObjectStore 
     commit: (key, bytes, beforeWrite) => observe('commit', key, () => store.commit(key, bytes, beforeWrite)),
     async read(key, options) {
       const reading = await observe('read', key, () => store.read(key, options));
-      // The reader gets errors from the body itself.
+      // The reader of the body gets its errors.
       if (reading) observe('read_body', key, () => finished(reading.body)).catch(() => {});
       return reading;
     },

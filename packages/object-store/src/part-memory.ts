@@ -12,9 +12,9 @@ import { CrowdedOut } from './object-store.ts';
 import { blockBytes, partBytes } from './part-size.ts';
 
 const maxWaitMs = 60_000;
-// Long enough for a slow phone (100 kB/s) to fill a part.
+// A slow phone (100 kB/s) fills a part in this time.
 const defaultPatienceMs = 120_000;
-// Until the memory of an upload that was crowded out has reached those that wait.
+// After this time, the memory of an upload that was crowded out has reached waiting uploads.
 const crowdingPauseMs = 100;
 
 /**
@@ -25,10 +25,10 @@ const crowdingPauseMs = 100;
  * an upload that finds no free block gets a lane, in which it can finish its part without waiting.
  */
 export class PartMemory {
-  /** By the callbacks of their grants, in order of arrival. */
+  /** Waiting uploads by the callbacks of their grants, in order of arrival. */
   readonly #waiting = new Map<() => void, WaitingUpload>();
   readonly #pool = new BlockPool();
-  /** Oldest first. */
+  /** Parts that hold memory, the oldest first. */
   readonly #parts = new Map<PartHolder, HeldPart>();
   /** Blocks granted to each sender, also those of its lanes, and for a minute those from which its uploads were crowded out. */
   readonly #granted = new Map<string, number>();
@@ -55,7 +55,7 @@ export class PartMemory {
     return this.#waiting.size;
   }
 
-  /** Whether the upload gets its next block now: not if nothing is free or other uploads wait. */
+  /** Whether the upload gets its next block now. It does not if no block is free or other uploads wait. */
   tryGrant(holder: PartHolder): boolean {
     return this.#parts.get(holder)?.hasLane || (this.#waiting.size === 0 && this.#next(holder));
   }
@@ -90,13 +90,13 @@ export class PartMemory {
     return this.#pool.take();
   }
 
-  /** Call when the part gets no more bytes. */
+  /** The part gets no more bytes. */
   startSending(holder: PartHolder): void {
     const part = this.#parts.get(holder);
     if (part) part.isBeingSent = true;
   }
 
-  /** Call when an upload no longer holds its blocks. They are not reusable if a request may still be sending them. */
+  /** Takes back the blocks of an upload. Blocks that a request may still be sending are not reusable. */
   end(holder: PartHolder, blocks: readonly Buffer[], isReusable: boolean): void {
     const part = this.#parts.get(holder);
     if (!part) return;

@@ -1,6 +1,6 @@
 import type { ObjectStore } from './object-store.ts';
 
-/** The object has more bytes than any that Echodrop writes. */
+/** An object has more bytes than any small object that Echodrop writes. */
 export class ObjectTooLarge extends Error {
   override readonly name = 'ObjectTooLarge';
 

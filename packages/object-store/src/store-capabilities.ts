@@ -6,9 +6,12 @@ export interface StoreCapabilities {
   readonly checksums: 'crc32' | 'md5' | 'tag' | 'none';
   /** Whether an object may be written twice within a second. */
   readonly hasRepeatedWrites: boolean;
-  /** Whether a multipart upload is never completed with other parts than those that were named, or that is noticed. */
+  /** Whether completing a multipart upload whose parts were replaced fails, or is noticed. */
   readonly comparesParts: boolean;
-  /** Whether tags are MD5s, and that of joined parts the MD5 of theirs, so that they show other bytes. Tags of encrypted objects look like MD5s. */
+  /**
+   * Whether an object's tag is the MD5 of its bytes (of joined parts: the MD5 of their MD5s), so that a different tag means different bytes.
+   * The tag of an encrypted object only looks like one.
+   */
   readonly hasMd5Tags: boolean;
   /** Whether the tag of a completed multipart upload is the tag of its object. */
   readonly hasFinalTags: boolean;
@@ -23,14 +26,14 @@ export interface StoreCapabilities {
 }
 
 export interface ProbeOptions {
-  /** Also tests what takes large requests, many, or permission to list. */
+  /** Also runs tests that need large requests, many requests, or permission to list. */
   readonly isThorough?: boolean;
   /** Ends the probe, which removes its objects before it throws the reason. */
   readonly signal?: AbortSignal;
 }
 
 /** What AWS and MinIO do. */
-export const fullCapabilities: StoreCapabilities = {
+export const usualCapabilities: StoreCapabilities = {
   hasConditionalWrites: true,
   checksums: 'crc32',
   hasRepeatedWrites: true,
@@ -43,7 +46,10 @@ export const fullCapabilities: StoreCapabilities = {
 
 const byStrength: readonly StoreCapabilities['checksums'][] = ['none', 'tag', 'md5', 'crc32'];
 
-/** What at least one of two probes has found: a lost response, or a refusal for another reason, looks like a missing capability. */
+/**
+ * Capabilities that at least one of two probes has found: a lost response, or a refusal for another reason, looks like a missing one. MD5 tags must be
+ * found by both. The notes are those of the first.
+ */
 export function foundByEither(one: StoreCapabilities, other: StoreCapabilities): StoreCapabilities {
   const checksums = byStrength[Math.max(byStrength.indexOf(one.checksums), byStrength.indexOf(other.checksums))];
   return {

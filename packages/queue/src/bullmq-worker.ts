@@ -1,5 +1,4 @@
 import { type Job, type JobJson, Worker } from 'bullmq';
-import { lockLost } from './job-outcome.ts';
 
 /**
  * BullMQ's worker, with fewer scripts. After each job, BullMQ 6.7 fetches until it finds no job, and once more for the marker of the first
@@ -13,19 +12,6 @@ export class BullmqWorker<D, R> extends Worker<D, R> {
     return job;
   }
 
-  /** Also called if the end of a completed job cannot be stored. Marks a job whose lock ended meanwhile, because it has not killed this worker. */
-  protected override async handleFailed(
-    ...[error, job, ...more]: Parameters<Worker<D, R>['handleFailed']>
-  ): Promise<Job<D, R>> {
-    try {
-      if (hasLostLock(error)) throw error;
-      return await super.handleFailed(error, job, ...more);
-    } catch (cause) {
-      if (hasLostLock(cause)) await job.updateProgress(lockLost);
-      throw cause;
-    }
-  }
-
   // BullMQ 6.7 fetches a job with malformed JSON again and again. With empty data the processor fails it.
   protected override createJob(json: JobJson, jobId: string): Job<D, R> {
     try {
@@ -36,8 +22,4 @@ export class BullmqWorker<D, R> extends Worker<D, R> {
     }
     return super.createJob({ ...json, data: '{}' }, jobId);
   }
-}
-
-function hasLostLock(error: unknown): boolean {
-  return error instanceof Error && /^(Missing lock|Lock mismatch) for job/.test(error.message);
 }

@@ -1,6 +1,6 @@
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import type { Job } from 'bullmq';
-import { Deferred } from './slow-queue.ts';
+import { Deferred } from './slow-lane.ts';
 
 /** The end of a job, for the worker's log and metrics. */
 export interface JobEnd {
@@ -12,7 +12,7 @@ export interface JobEnd {
   /** Since a worker took it. */
   readonly workSeconds: number;
   readonly error?: Error;
-  /** Whether the workers that took it died, and none merely lost its lock. */
+  /** Whether two workers that took it died or lost its lock. */
   readonly isDeadly?: boolean;
 }
 
@@ -20,21 +20,20 @@ export interface JobEnd {
 export const lateMessage = 'past its deadline';
 export const forgedMessage = 'its seal is wrong';
 
-/** The progress of a job whose worker lost its lock and lives on. */
-export const lockLost = 'outlived';
-
-type EndedJob = Pick<Job, 'id' | 'timestamp' | 'processedOn' | 'progress'>;
+type EndedJob = Pick<Job, 'id' | 'timestamp' | 'processedOn'>;
 
 /** The end of a job that completed or, with `error`, failed. BullMQ has no `job` if Redis no longer has it. */
 export function jobEnd(queue: string, job: EndedJob | undefined, error?: Error): JobEnd {
   const times = { seconds: secondsSince(job?.timestamp), workSeconds: secondsSince(job?.processedOn) };
   const end = { queue, jobId: String(job?.id), ...times };
   if (!error) return { ...end, outcome: 'completed' };
-  const isDeadly = isWorkerDeath(error.message) && job?.progress !== lockLost;
-  return { ...end, outcome: outcomeOf(error), error, isDeadly };
+  return { ...end, outcome: outcomeOf(error), error, isDeadly: isWorkerDeath(error.message) };
 }
 
-/** Whether a job failed because the workers that took it died one after the other. The words are BullMQ's. */
+/**
+ * Whether a job failed because two workers that took it died, or lost its lock, one after the other. BullMQ does not distinguish them, and the words
+ * are its own.
+ */
 export function isWorkerDeath(failure: string): boolean {
   return /^job (stalled|started) more than allowable limit$/.test(failure);
 }

@@ -1,9 +1,9 @@
 import type { Job } from 'bullmq';
 
-/** In milliseconds. Another worker has the job of a dead one within ten seconds (docs/why/dependencies.md, "BullMQ and ioredis"). */
+/** How long a lock lasts without renewal, in milliseconds. Another worker takes the job of a dead worker within ten seconds (docs/why/dependencies.md, "BullMQ and ioredis"). */
 export const lockDuration = 6000;
 
-// An aborted handler's time to end.
+// An aborted handler has so long to end.
 const abortGraceMs = 1000;
 
 /**

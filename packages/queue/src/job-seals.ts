@@ -7,7 +7,7 @@ interface JobPlace {
   readonly jobId: string;
 }
 
-/** A reply in Redis. */
+/** A reply as it is in Redis. */
 export interface SealedReply<R> {
   readonly answer: R;
   readonly seal: string;
@@ -27,7 +27,7 @@ export class JobSeals {
     return this.#seal('job', place, sealedPart(work));
   }
 
-  /** Whether a client added this job. Counts a forged one. */
+  /** Whether a client added this job. A forged job is counted. */
   isAuthentic(place: JobPlace, data: JobData<unknown>): boolean {
     return this.#isValid('job', place, data.seal, sealedPart(data));
   }
@@ -36,7 +36,7 @@ export class JobSeals {
     return { answer: reply, seal: this.#seal('answer', place, reply) };
   }
 
-  /** The end of a job, or undefined for a forged reply, which it counts. A failure has no seal. */
+  /** The end of a job, or undefined for a forged reply, which is counted. A failure has no seal. */
   open<R>(place: JobPlace, end: WireEnd<R>): End<R> | undefined {
     if ('failure' in end) return end;
     const { answer: reply, seal } = end;
@@ -57,10 +57,10 @@ export class JobSeals {
 
 type Work = Pick<JobData<unknown>, 'version' | 'deadline' | 'question'>;
 
-// Rewriting the rest, `reply` and `traceparent`, gains nothing.
+// `reply` and `traceparent` are not sealed: who rewrites them gains nothing.
 const sealedPart = ({ version, deadline, question }: Work) => [version, deadline, question];
 
-// JSON.parse reads nesting of any depth, JSON.stringify overflows the stack at some thousand levels: nothing that deep was sealed.
+// JSON.parse reads any depth of nesting. JSON.stringify overflows the stack at some thousand levels, so no client sealed such a value.
 function stringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);

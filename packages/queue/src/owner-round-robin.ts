@@ -3,11 +3,11 @@ import type { RedisClient } from '@echodrop/service/redis/redis-client';
 /** Whether a client waits for the job. */
 type Attendance = 'awaited' | 'unattended';
 
-// By how many turns awaited jobs precede unattended ones. Bounded, so that one owner's awaited jobs do not hold up the uploads of others.
+// Awaited jobs precede unattended ones by so many turns. The number is small, so that one owner's awaited jobs do not hold up the uploads of others.
 const headStart = 10;
-// Of BullMQ.
+// BullMQ allows no larger one.
 const maxPriority = 2 ** 21 - 1;
-// Longer than jobs wait.
+// No job waits for so long.
 const keptSeconds = 7 * 24 * 60 * 60;
 
 // KEYS: BullMQ's jobs with a priority, whose score is the priority times 2^32 plus a counter; the last turn of each owner.

@@ -4,7 +4,6 @@ import { retryFor } from '@echodrop/service/retry-for';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import type { Job, Queue } from 'bullmq';
 import type { ClientConnection } from './client-connection.ts';
-import { lockLost } from './job-outcome.ts';
 import { JobProducer } from './job-producer.ts';
 import type { SealedReply } from './job-seals.ts';
 import { type JobState, JobWait } from './job-wait.ts';
@@ -99,12 +98,6 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     const [progress, finishedOn] = await this.#connection.redis.hmget(this.#queue.toKey(jobId), ...fields);
     const share = Number.parseFloat(progress ?? '');
     return finishedOn === null && share >= 0 && share <= 1 ? share : undefined;
-  }
-
-  /** Whether a worker has the job now. That of a dead one counts until its lock expires. */
-  async isRunning(jobId: string): Promise<boolean> {
-    this.#connection.redis.requireReady();
-    return (await this.#connection.redis.exists(`${this.#queue.toKey(jobId)}:lock`)) === 1;
   }
 
   /** Resolves if Redis responds. @throws Error that says why not */
@@ -209,8 +202,6 @@ export class QueueClient<Q, R> implements AsyncDisposable {
 
 const reuseForMinute = { seconds: () => keptSeconds, maxSeconds: keptSeconds };
 
-function endOf<R>({ failedReason, progress, returnvalue }: Job<unknown, SealedReply<R>>): WireEnd<R> {
-  if (!failedReason) return { answer: returnvalue?.answer, seal: returnvalue?.seal };
-  // The machine was at fault, not the job: the failure must not match isWorkerDeath.
-  return { failure: progress === lockLost ? 'its workers lost their locks' : failedReason };
+function endOf<R>({ failedReason, returnvalue }: Job<unknown, SealedReply<R>>): WireEnd<R> {
+  return failedReason ? { failure: failedReason } : { answer: returnvalue?.answer, seal: returnvalue?.seal };
 }

@@ -8,13 +8,13 @@ import type { Forgeries } from '@echodrop/service/seals/forgeries';
 import { Queue } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
 
-/** In milliseconds. */
+/** Limits of waits, in milliseconds. */
 export interface QueueLimits {
   /** How often a waiting client looks for the end of its job, in case the reply was lost. */
   readonly pollMs: number;
   /** How long closing may take: BullMQ 6.7 never finishes it while Redis is unreachable. */
   readonly closeMs: number;
-  /** Of the connections, instead of those of `failFast` and `retryForever`. */
+  /** Options of the connections, instead of those of `failFast` and `retryForever`. */
   readonly redis: Pick<RedisOptions, 'commandTimeout' | 'connectTimeout' | 'socketTimeout'>;
 }
 
@@ -22,14 +22,14 @@ export const defaultLimits: QueueLimits = { pollMs: 2000, closeMs: 2000, redis: 
 
 export interface QueueOptions {
   readonly redis: RedisPlace;
-  /** Seals jobs and replies; known to the clients and workers of these queues alone. */
+  /** The secret of the seals of jobs and replies. Only clients and workers of these queues know it. */
   readonly secret: RotatedSecret;
   readonly forgeries: Pick<Forgeries, 'report'>;
   readonly log: Log;
   readonly limits?: QueueLimits;
 }
 
-/** The payload version; also in the ids of shared jobs, so that versions do not collide. Version 1 had no seals. */
+/** The payload version. Ids of shared jobs contain it, so that versions do not collide. Version 1 had no seals. */
 export const jobVersion = 2;
 
 export interface JobData<Q> {
@@ -38,17 +38,17 @@ export interface JobData<Q> {
   readonly deadline: number;
   /** W3C Trace Context. */
   readonly traceparent?: string | undefined;
-  /** The channel for the end of the job; none in the slow queue. */
+  /** The channel for the end of the job. A job in the slow lane has none. */
   readonly reply?: string;
   /** The request. */
   readonly question: Q;
-  /** Of `JobSeals`. */
+  /** The seal that `JobSeals` made. */
   readonly seal: string;
 }
 
 /**
  * A connection that waits for Redis as long as it takes. BullMQ duplicates it for blocking commands, but does not end a duplicate
- * while Redis is out of reach, nor revive one that ioredis gave up. This does both.
+ * while Redis is out of reach, nor revive one that ioredis gave up. This connection does both.
  */
 export function connectWorkerRedis({ redis: place, log, limits = defaultLimits }: QueueOptions): RedisConnection {
   const redis = connectRedis(place, { ...retryForever, ...limits.redis }, log.child({ redis: 'queue' }));

@@ -56,6 +56,10 @@ async function msUntilFailure(client: QueueClient<string, string>): Promise<numb
   return ms;
 }
 
+async function failsInTime(client: QueueClient<string, string>): Promise<boolean> {
+  return (await msUntilFailure(client)) < bounded;
+}
+
 /** Whether a request fails without waiting for a timer or for Redis. */
 async function failsAtOnce(client: QueueClient<string, string>): Promise<boolean> {
   const failure = client.request('q', { deadlineMs: hourMs }).catch((error: unknown) => error);
@@ -77,25 +81,17 @@ test('Redis is down: requests fail at once, and succeed after it restarts', asyn
 });
 
 describe.concurrent('a queue', () => {
-  test('Redis starts after client and worker: they work', async () => {
+  test.each([
+    ['is down', 'kill', 'restart', failsAtOnce],
+    ['hangs', 'freeze', 'thaw', failsInTime],
+  ] as const)('Redis %s when client and worker start: they work once it responds', async (_, stop, resume, fails) => {
     await using system = await start();
     const { redis, queue } = system;
-    await redis.kill();
+    await redis[stop]();
     queue.worker();
     const client = queue.client();
-    expect(await failsAtOnce(client)).toBe(true);
-    await redis.restart();
-    await expectReply(client);
-  });
-
-  test('Redis hangs when client and worker start: they work when it resumes', async () => {
-    await using system = await start();
-    const { redis, queue } = system;
-    await redis.freeze();
-    queue.worker();
-    const client = queue.client();
-    expect(await msUntilFailure(client)).toBeLessThan(bounded);
-    await redis.thaw();
+    expect(await fails(client)).toBe(true);
+    await redis[resume]();
     await expectReply(client);
   });
 
@@ -153,39 +149,6 @@ describe.concurrent('a queue', () => {
     await waitUntil('the job to end', async () => ends().length > 0);
     expect(ends()).toEqual(['completed']);
   });
-
-  test.each([
-    ['long', false],
-    ['short', true],
-  ])(
-    'Redis hangs twice for longer than a lock lasts: a %s job fails, but does not count as deadly',
-    async (_, endsMeanwhile) => {
-      await using system = await start();
-      const { redis, queue } = system;
-      let runs = 0;
-      let end = () => {};
-      const handle = async (request: string, signal: AbortSignal) => {
-        runs += 1;
-        const ended = Promise.withResolvers<void>();
-        end = ended.resolve;
-        await Promise.race([ended.promise, sleep(hourMs, undefined, { signal })]);
-        return request;
-      };
-      const { ends } = queue.worker({ handle });
-      const client = await readyClient(queue);
-      const failure = client.request('run', { deadlineMs: 2 * patienceMs }).catch((error: unknown) => error);
-      for (const run of [1, 2]) {
-        await waitUntil(`run ${run}`, async () => runs === run);
-        await redis.freeze();
-        if (endsMeanwhile) end();
-        await sleep(8000);
-        await redis.thaw();
-      }
-      expect(await failure).toMatchObject({ cause: { message: 'its workers lost their locks' } });
-      await waitUntil('the job to end', async () => ends.length > 0);
-      expect(ends).toMatchObject([{ outcome: 'failed', isDeadly: false }]);
-    },
-  );
 
   test('Redis is killed during a job and restarts with its jobs: the reply arrives', async () => {
     await using system = await start();

@@ -2,7 +2,7 @@ import type { RedisConnection } from '@echodrop/service/redis/redis';
 import { continueTrace, inSpan } from '@echodrop/service/tracing/trace';
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { BullmqWorker } from './bullmq-worker.ts';
-import { forgedMessage, type JobEnd, jobEnd, lateMessage, lockLost } from './job-outcome.ts';
+import { forgedMessage, type JobEnd, jobEnd, lateMessage } from './job-outcome.ts';
 import { JobRun, lockDuration } from './job-run.ts';
 import { JobSeals, type SealedReply } from './job-seals.ts';
 import {
@@ -16,7 +16,7 @@ import {
   waitAtMost,
 } from './queue-connection.ts';
 import { encodeReply, type WireEnd } from './replies.ts';
-import { Deferred, SlowQueue, type SlowQueueOptions } from './slow-queue.ts';
+import { Deferred, SlowLane, type SlowLaneOptions } from './slow-lane.ts';
 
 const recovery = {
   lockDuration,
@@ -24,7 +24,7 @@ const recovery = {
   stalledInterval: 3000,
   // A job that kills two workers fails.
   maxStalledCount: 1,
-  // After a lost connection. BullMQ's default of 15 s exceeds a job's lock.
+  // The pause after a lost connection. BullMQ's default of 15 s exceeds a job's lock.
   runRetryDelay: 500,
 };
 
@@ -32,17 +32,17 @@ interface WorkerOptions<Q, R> {
   readonly name: string;
   readonly concurrency: number;
   readonly graceSeconds: number;
-  /** How long handling may take, once begun. Default: until the job's deadline, which otherwise only keeps late jobs from being begun. */
+  /** How long handling may take. Without it, handling ends at the job's deadline; with it, the deadline only keeps late jobs from being begun. */
   readonly maxSeconds?: number;
   /** An error fails the job. `signal` aborts at the time limit, and if the worker stops or lost the job, which then does not fail. */
   readonly handle: (request: Q, signal: AbortSignal, onProgress: (share: number) => void) => Promise<R>;
   /** A job moves there if `handle` throws Deferred; a job that is there is not begun here. */
-  readonly slowQueue?: SlowQueueOptions<Q>;
+  readonly slowLane?: SlowLaneOptions<Q>;
   /** `request` is missing if the job no longer exists, is forged or has another version. */
   readonly onEnd: (end: JobEnd, request?: Q) => void;
 }
 
-// No job has a longer deadline; that of renditions is the longest.
+// No job has a longer deadline. The deadline of renditions is the longest.
 const maxDeadlineMs = 8 * 24 * 60 * 60_000;
 
 // The longest delay of a job of another version.
@@ -55,24 +55,24 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
   readonly #seals: JobSeals;
   readonly #options: WorkerOptions<Q, R>;
   readonly #runs = new Set<JobRun<R>>();
-  readonly #slowQueue: SlowQueue<Q> | undefined;
+  readonly #slowLane: SlowLane<Q> | undefined;
   readonly #log: QueueOptions['log'];
   #stop: Error | undefined;
 
   constructor(options: WorkerOptions<Q, R>, connection: QueueOptions) {
-    const { name, concurrency, graceSeconds, slowQueue, onEnd } = options;
+    const { name, concurrency, graceSeconds, slowLane, onEnd } = options;
     const { closeMs } = connection.limits ?? defaultLimits;
     this.#options = options;
     this.#seals = new JobSeals(connection);
     this.#log = connection.log;
     this.#redis = this.#resources.use(connectWorkerRedis(connection));
     const deps = { redis: this.#redis, seals: this.#seals, closeMs };
-    this.#slowQueue = slowQueue && this.#resources.use(new SlowQueue<Q>(slowQueue, deps));
+    this.#slowLane = slowLane && this.#resources.use(new SlowLane<Q>(slowLane, deps));
     const process = (job: WorkerJob<Q, R>, token = '') => this.#processInTrace(job, token);
     const worker = new BullmqWorker<JobData<Q>, SealedReply<R>>(name, process, {
       connection: this.#redis,
       prefix: this.#redis.names.queues,
-      // It would print its own warning about eviction, on each connection.
+      // BullMQ's check of the version also prints a warning about eviction, on each connection.
       skipVersionCheck: true,
       concurrency,
       drainDelay: blockingSeconds,
@@ -133,7 +133,7 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     if (!isOtherVersion && !this.#seals.isAuthentic(place, job.data)) throw new UnrecoverableError(forgedMessage);
     if (!(remainingMs > 0)) throw new UnrecoverableError(lateMessage);
     if (isOtherVersion) return this.#delay(job, token, remainingMs);
-    if (await this.#slowQueue?.has(place.jobId)) throw new Deferred();
+    if (await this.#slowLane?.has(place.jobId)) throw new Deferred();
     const { handle, maxSeconds } = this.#options;
     const run = new JobRun<R>(job, token, maxSeconds ? maxSeconds * 1000 : remainingMs);
     this.#runs.add(run);
@@ -141,11 +141,13 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     try {
       return this.#seals.sealReply(
         place,
-        await run.result((signal) => handle(request, signal, (share) => reportProgress(job, share))),
+        await run.result((signal) =>
+          handle(request, signal, (share) => void job.updateProgress(share).catch(() => {})),
+        ),
       );
     } catch (error) {
-      if (run.isReleased) return returnJob(job, token, this.#stop === undefined);
-      if (error instanceof Deferred) await this.#slowQueue?.add(job);
+      if (run.isReleased) return returnJob(job, token);
+      if (error instanceof Deferred) await this.#slowLane?.add(job);
       throw error;
     } finally {
       this.#runs.delete(run);
@@ -173,15 +175,8 @@ function placeOf({ queueName, id }: Job) {
   return { queue: queueName, jobId: String(id) };
 }
 
-// Of a job that has lost its lock once, the progress says that.
-function reportProgress(job: Job, share: number): void {
-  if (job.progress !== lockLost) job.updateProgress(share).catch(() => {});
-}
-
 // Fails if another worker has the lock: then there is nothing to return.
-async function returnJob(job: Job, token: string, hasLostLock: boolean): Promise<never> {
-  // Redis was away, or the machine was suspended: the job has not killed this worker.
-  if (hasLostLock) await job.updateProgress(lockLost).catch(() => {});
+async function returnJob(job: Job, token: string): Promise<never> {
   await job.moveToWait(token).catch(() => {});
   throw new WaitingError();
 }

@@ -23,21 +23,17 @@ export const patientLimits: QueueLimits = {
   redis: { commandTimeout: patienceMs, connectTimeout: patienceMs, socketTimeout: patienceMs },
 };
 
-/**
- * Options with `secret`, or two separated by a comma; `forged` collects the forgeries that were found. `limits` should be `defaultLimits` for a
- * Redis that hangs, or is down at the end.
- */
+/** `forged` collects the forgeries that were found. `limits` should be `defaultLimits` for a Redis that hangs, or is down at the end. */
 export function queueOptionsFor(
   url: string,
   secret = 'a secret of these queues',
   limits = patientLimits,
   prefix?: string,
 ) {
-  const [inUse = '', other] = secret.split(',');
   const forged: SealedKind[] = [];
   return {
     redis: redisAt(url, prefix),
-    secret: other === undefined ? ([new Secret(inUse)] as const) : ([new Secret(inUse), new Secret(other)] as const),
+    secret: [new Secret(secret)] as const,
     log: createLog('queue', 'silent'),
     forgeries: { report: (kind) => void forged.push(kind) },
     forged,

@@ -32,18 +32,18 @@ export interface RecordPage<R = MediaRecord> {
 /** The longest alternative text, in Unicode characters: that of Mastodon. */
 export const maxAltCharacters = 1500;
 
-/** The record as the store keeps it. Its page's address depends on the site's. */
+/** The record as the store keeps it. It has no `url`, which depends on the site's address. */
 export interface StoredRecord extends Omit<MediaRecord, 'url'> {
-  /** Alternative text: what the media shows, for people who cannot see it. Not for clients. */
+  /** Alternative text: what the media shows, for people who cannot see it. Clients do not get it. */
   readonly alt?: string | undefined;
   readonly mediaKey: string;
   /** The store's tag of the media's bytes. */
   readonly etag: string;
-  /** Of the media's bytes: eight hexadecimal digits. Records of earlier releases have none. */
+  /** The CRC-32 of the media's bytes: eight hexadecimal digits. Records of earlier releases have none. */
   readonly crc32?: string | undefined;
   /** The provider's advertised address. With the subject it identifies the owner, which `user.id` alone does not. */
   readonly provider: string;
-  /** As the provider sent it. */
+  /** The user's identifier at the provider, as the provider sent it. */
   readonly subject: string;
   /** The operator's name for the API key. */
   readonly application: string;

@@ -6,27 +6,12 @@ import { anyText, anyUserId } from './any-text.fixture.ts';
 import { exactNumber } from './exact-json.ts';
 import { isTombstone, publicRecord, type StoredRecord } from './media-record.ts';
 import { recordToJson, recordToXml } from './record-as-xml-and-json.ts';
+import { sampleRecord } from './sample-record.fixture.ts';
 import { decodeStoredRecord, encodeStoredRecord, encodeTombstone, UnreadableRecord } from './stored-record.ts';
 import { xmlParsers } from './xml-parsers.fixture.ts';
 
-const id = '0aZ9bY8cX7';
-const record: StoredRecord = {
-  id,
-  text: 'Tulips',
-  alt: 'Red flowers',
-  width: 4032,
-  height: 3024,
-  size: 123,
-  type: 'jpg',
-  timestamp: new Date('2026-11-21T11:36:34.567Z'),
-  user: { id: 1059182745930317825n, screenName: 'mia' },
-  mediaKey: '00112233445566778899aabbccddeeff',
-  etag: '"d41d8cd9"',
-  provider: 'https://a.example/verify',
-  subject: '1059182745930317825',
-  application: 'Birdsong',
-  crc32: '0011aaff',
-};
+const record = { ...sampleRecord, crc32: '0011aaff' };
+const { id } = record;
 const tombstone = { ...record, owner: 'f'.repeat(32), removed: { by: 'owner', at: record.timestamp } } as const;
 
 const hostileTexts = fc.constantFrom(

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyText, anyUserId } from './any-text.fixture.ts';
 import { isTombstone, publicRecord, type StoredRecord } from './media-record.ts';
+import { sampleRecord as stored } from './sample-record.fixture.ts';
 import {
   decodeStoredRecord,
   encodeStoredRecord,
@@ -12,23 +13,6 @@ import {
   maxTextLengths,
   UnreadableRecord,
 } from './stored-record.ts';
-
-const stored: StoredRecord = {
-  id: '0aZ9bY8cX7',
-  text: 'Tulips',
-  alt: 'Red flowers in a field',
-  width: 4032,
-  height: 3024,
-  size: 123,
-  type: 'jpg',
-  timestamp: new Date('2026-11-21T11:36:34.567Z'),
-  user: { id: 1059182745930317825n, screenName: 'mia' },
-  mediaKey: '00112233445566778899aabbccddeeff',
-  etag: '"d41d8cd9"',
-  provider: 'https://identity.example/verify.json',
-  subject: '1059182745930317825',
-  application: 'Birdsong',
-};
 
 const decode = (bytes: Buffer) => decodeStoredRecord(bytes, stored.id);
 
@@ -144,8 +128,6 @@ test.each([
   ['a negative size', JSON.stringify({ ...written, size: -1 })],
   ['a size beyond exact integers', JSON.stringify({ ...written, size: 2 ** 60 })],
   ['a checksum of another length', JSON.stringify({ ...written, crc32: 'abc' })],
-  ['a time before 1970', JSON.stringify({ ...written, timestamp: '1969-12-31T23:59:59Z' })],
-  ['a time that no list has', JSON.stringify({ ...written, timestamp: '2286-11-20T17:46:40Z' })],
   ['a user id of more than 64 bits', JSON.stringify(written).replace(/"id":\d+/, `"id":${2n ** 64n}`)],
   ['a type that is that of the record', JSON.stringify({ ...written, type: 'json' })],
   ['a tombstone of no owner', JSON.stringify({ ...tombstone, owner: '../..' })],

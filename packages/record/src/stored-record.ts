@@ -7,15 +7,15 @@ const version = 1;
 /** No record or tombstone is larger: JSON may spell a character of a caption of 64 KiB in six bytes. */
 export const maxRecordBytes = 2 ** 20;
 
-/** The longest texts of a record, in UTF-16 units: the most that a writer of any release allows. Lists count on them. */
+/** The longest texts of a record, in UTF-16 units: the most that a writer of any release allows. Lists rely on these limits for their memory. */
 export const maxTextLengths = {
   // A field of a form has 64 KiB.
   text: 64 * 1024,
-  // Each character of two units, or CRLF.
+  // A character may have two units, and so has CRLF.
   alt: 2 * maxAltCharacters,
   // Node refuses longer headers in responses of a store.
   etag: 16 * 1024,
-  // From settings, which had no limit: Linux has no longer environment variables.
+  // These come from settings, which once had no limit. Linux allows no longer environment variable.
   provider: 128 * 1024,
   application: 128 * 1024,
   // 0.1.0 read integers of any length in responses of 64 KiB.
@@ -24,14 +24,14 @@ export const maxTextLengths = {
   screenName: 255,
 } as const;
 
-/** The earliest and the latest time of a record, in milliseconds since 1970. Names of listing entries have 13 digits for it. */
+/** The earliest and the latest time of a record, in milliseconds since 1970. Names of listing entries have 13 digits for the time. */
 export const minRecordTime = 0;
 export const maxRecordTime = 9_999_999_999_999;
 const time = z.iso
   .datetime()
   .transform((text) => new Date(text))
   .refine((at) => at.getTime() >= minRecordTime && at.getTime() <= maxRecordTime);
-// Signed or unsigned.
+// The range of signed and unsigned 64-bit integers.
 const userId = z
   .union([z.int(), z.bigint()])
   .transform(BigInt)
@@ -52,7 +52,7 @@ const storedShape = commonShape.extend({
   width: pixels,
   height: pixels,
   size: z.int().min(0),
-  // The extension of the media's file in exports, beside the record's.
+  // An export names the media's file with this extension, beside the record's own file.
   type: z
     .string()
     .regex(/^[a-z0-9]{1,8}$/)
@@ -75,7 +75,7 @@ const removedShape = commonShape.extend({
 
 const kindShape = z.object({ version: z.number(), removed: z.unknown().optional() });
 
-/** The object is not a record. The message says why in plain characters, without content of the object but an id or a version. */
+/** An object is not a record. The message says why in plain characters, and repeats nothing of the object but an id or a version. */
 export class UnreadableRecord extends Error {
   override readonly name = 'UnreadableRecord';
 }

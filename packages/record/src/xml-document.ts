@@ -5,7 +5,7 @@ interface XmlElements {
   readonly [name: string]: string | number | XmlElements | readonly XmlElements[];
 }
 
-// Unless it is a reference, parsers turn a CR into a line feed, those of XML 1.1 the other three too.
+// Parsers turn a CR that is no reference into a line feed; those of XML 1.1 also U+0085 and U+2028. U+2029 breaks lines in other programs.
 const lineBreaks = /[\r\u0085\u2028\u2029]/g;
 
 /** A compact XML 1.0 document. Parsers read every text unchanged, except characters that XML 1.0 forbids: these become U+FFFD. */

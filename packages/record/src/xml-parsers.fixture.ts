@@ -1,5 +1,5 @@
+import { readXml, type XmlContent } from '@echodrop/testkit/read-xml';
 import { DOMParser, type Element } from '@xmldom/xmldom';
-import { SaxesParser } from 'saxes';
 
 /** The texts of a document by their paths, such as `image/user/id`. */
 export type Texts = Record<string, string>;
@@ -11,21 +11,13 @@ export const xmlParsers: readonly (readonly [string, (xml: string) => Texts])[] 
 ];
 
 function withSaxes(xml: string): Texts {
-  const texts: Texts = {};
-  const path: string[] = [];
-  const parser = new SaxesParser();
-  parser.on('opentag', ({ name }) => {
-    path.push(name);
-    texts[path.join('/')] = '';
-  });
-  parser.on('text', (text) => {
-    texts[path.join('/')] += text;
-  });
-  parser.on('closetag', () => {
-    path.pop();
-  });
-  parser.write(xml).close();
-  return texts;
+  const { name, content } = readXml(xml);
+  return Object.fromEntries(textsIn(content, name));
+}
+
+function textsIn(content: XmlContent, path: string): [string, string][] {
+  if (typeof content === 'string') return [[path, content]];
+  return Object.entries(content).flatMap(([name, within]) => textsIn(within, `${path}/${name}`));
 }
 
 function withXmldom(xml: string): Texts {

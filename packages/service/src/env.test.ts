@@ -125,6 +125,7 @@ test('an origin has a default, or is required', () => {
   expect(readSettings({ SITE: httpOrigin('http://127.0.0.1:1') }, {})).toEqual({ SITE: 'http://127.0.0.1:1' });
   expect(faultsOf({ SITE: httpOrigin() }, {})).toEqual(['SITE is required']);
   expect(faultsOf({ SITE: httpOrigin() }, { SITE: 'photos.example' })).toEqual(['SITE must be an http(s) address']);
+  expect(faultsOf({ SITE: httpOrigin() }, { SITE: 'https://u@photos.example' })).toHaveLength(1);
 });
 
 test('empty counts as unset', () => {

@@ -8,9 +8,9 @@ export interface HttpResponse {
 }
 
 interface ExchangeOptions {
-  /** For the whole exchange, including the wait for a socket. */
+  /** The longest time of the whole exchange, including the wait for a socket. */
   readonly deadlineMs: number;
-  /** Of the response's body. */
+  /** The most bytes of the response's body. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }

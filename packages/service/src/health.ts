@@ -3,18 +3,18 @@ import { reasonOf } from './reason-of.ts';
 import { RefusedSetting } from './refused-setting.ts';
 import type { Secret } from './secret.ts';
 
-/** Rejects if the dependency is not ready. */
+/** Checks a dependency. It rejects if the dependency is not ready. */
 type ReadyCheck = () => Promise<unknown>;
 
 interface Dependency {
   readonly check: ReadyCheck;
   readonly isRequired: boolean;
-  /** Of the last check that ended, which may be later than its probe. */
+  /** The result of the last check that ended, which may be later than its probe. */
   lastFailure?: Failure | undefined;
 }
 
 const checkDeadlineMs = 2000;
-// A connection at the start, or a failover, may take as long.
+// A connection at the start, or a failover, may take so long.
 const graceMs = 1500;
 const recheckMs = 5000;
 
@@ -22,7 +22,7 @@ interface HealthReport {
   readonly ready: boolean;
   readonly state: string;
   readonly parts: Record<string, 'ok' | 'down'>;
-  /** Why parts are down. */
+  /** Why dependencies are down, by their names. */
   readonly reasons?: Record<string, string>;
 }
 
@@ -47,7 +47,7 @@ export class Health {
     this.#dependencies.set(name, { check, isRequired: true });
   }
 
-  /** As `addCheck`, for a dependency without which the process is ready. It is not if the check throws RefusedSetting. */
+  /** Adds a dependency without which the process is ready. The process is not ready if the check throws RefusedSetting. */
   addOptionalCheck(name: string, check: ReadyCheck): void {
     this.#dependencies.set(name, { check, isRequired: false });
   }
@@ -89,7 +89,7 @@ export class Health {
     };
   }
 
-  /** @returns why it is down */
+  /** @returns why the dependency is down */
   #logChange(name: string, failure: Failure | undefined): string | undefined {
     // Its own connections are closing.
     if (this.#state === 'stopping') return failure && reasonOf(failure.error, this.#secrets);

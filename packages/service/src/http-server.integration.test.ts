@@ -87,13 +87,6 @@ test('a running request may finish within the grace period, and idle connections
   expect(await disposed).toBeLessThan(soonMs);
 });
 
-test('an idle connection does not delay the end', async () => {
-  await start((_, response) => response.end('a'));
-  await received();
-  stop.abort();
-  expect(await disposeMs()).toBeLessThan(soonMs);
-});
-
 test.each([
   ['refuses', false],
   ['handles', true],
@@ -134,12 +127,14 @@ async function silentConnection(): Promise<{ ended: Promise<unknown> }> {
   return { ended: once(silent, 'close') };
 }
 
-test('a connection without any request does not delay the end', async () => {
-  await start((_, response) => response.end('a'));
-  const { ended } = await silentConnection();
+test.each([
+  ['an idle connection', () => received()],
+  ['a connection without any request', () => silentConnection()],
+])('%s does not delay the end', async (_, connect) => {
+  await start((_request, response) => response.end('a'));
+  await connect();
   stop.abort();
   expect(await disposeMs()).toBeLessThan(soonMs);
-  await ended;
 });
 
 test('many connections without any request do not prevent a response', async () => {

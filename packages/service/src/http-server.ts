@@ -12,7 +12,7 @@ interface ListenOptions {
   readonly graceSeconds: number;
 }
 
-// Longer than in proxies (nginx and ingress-nginx: 60 s): the proxy closes an idle connection, so no request is lost in it.
+// Proxies have a shorter time (nginx and ingress-nginx: 60 s). So the proxy closes an idle connection, and no request is lost in it.
 const keepAliveMs = 75_000;
 // Idle connections stay open this long after the listener has closed: a request may be on its way.
 const lingerMs = 1000;
@@ -72,7 +72,7 @@ export async function listen(
       await closed;
       clearTimeout(lingering);
       clearTimeout(forced);
-      // Stops Node's timer for slow request heads.
+      // This stops Node's timer for slow request heads.
       server.close();
     },
   };

@@ -134,7 +134,7 @@ export function limitResponses(app: RequestListener, metrics: Metrics, log: Log)
   };
 }
 
-/** What Node's own HTTP server and timeouts use, although it is not documented. */
+/** Fields that Node's own HTTP server and timeouts use, although they are not documented. */
 interface SocketInternals {
   readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
   readonly parser?: { onIncoming: () => number } | null;

@@ -21,9 +21,9 @@ const credentialNames = new Set([
   'key',
   'password',
 ]);
-// Levels of nesting to search for them.
+// Credentials are searched in so many levels of nesting.
 const maxDepth = 3;
-// Of one value: clients choose some, and the lines of others must not be pushed out of a bounded log.
+// The longest value: clients choose some values, and must not push the lines of others out of a bounded log.
 const maxCharacters = 1024;
 const maxStackCharacters = 8192;
 
@@ -49,11 +49,11 @@ export function createLog(service: string, level: string): Log {
       },
     },
   };
-  // Synchronous, so that the last lines of a process are neither lost nor reordered.
+  // Writes are synchronous, so that the last lines of a process are neither lost nor reordered.
   return pino(options, pino.destination({ dest: 1, sync: true }));
 }
 
-// Pino's `redact` takes twenty times as long as the rest of a line. Copies only objects with a credential or a long value.
+// Pino's `redact` takes twenty times as long as the rest of a line. This function copies only objects with a credential or a long value.
 function redact<T extends object>(line: T, depth: number): T {
   if ('toJSON' in line) return line;
   let redacted = line;
@@ -68,7 +68,7 @@ function redact<T extends object>(line: T, depth: number): T {
 
 function redactNested(name: string, value: unknown, depth: number): unknown {
   if (typeof value === 'string') return cut(value, name === 'stack' ? maxStackCharacters : maxCharacters);
-  // The serializer redacts it later.
+  // The serializer redacts an error later.
   const isSerialized = name === 'err' && value instanceof Error;
   return depth > 0 && isObject(value) && !isSerialized ? redact(value, depth) : value;
 }

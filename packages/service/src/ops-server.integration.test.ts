@@ -1,7 +1,6 @@
-import type { AddressInfo } from 'node:net';
+import { listen } from '@echodrop/testkit/servers/listen';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Health } from './health.ts';
-import { listen } from './http-server.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { createOpsServer } from './ops-server.ts';
 import { Secret } from './secret.ts';
@@ -16,10 +15,7 @@ beforeEach(async () => {
   parts = new AsyncDisposableStack();
   health = new Health(log, [new Secret('redis://:hunter2@redis')]);
   metrics = new Metrics('gateway');
-  const server = createOpsServer(health, metrics, log);
-  const stopping = new AbortController().signal;
-  parts.use(await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 }));
-  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  address = parts.use(await listen(createOpsServer(health, metrics, log))).origin;
 });
 
 afterEach(() => parts.disposeAsync());

@@ -5,10 +5,10 @@ import type { Secret } from './secret.ts';
 export type OutageLog = Pick<Log, 'warn' | 'error'>;
 
 interface OutageOptions {
-  /** Messages of the log. */
+  /** What is logged when an outage begins, and when it ends. */
   readonly begin: string;
   readonly end: string;
-  /** Of `begin`. Default: warn. */
+  /** The level of the log line `begin`. Default: warn. */
   readonly level?: 'warn' | 'error';
   /** The field of the log that names what is down. */
   readonly field?: string;
@@ -21,11 +21,11 @@ interface OutageOptions {
 
 interface Outage {
   readonly since: number;
-  /** Of what is logged. */
+  /** The reasons that were logged, with every number as 0. */
   readonly reasons: Set<string>;
 }
 
-/** Logs what is down once per change of the reason, and its end once, however often a probe or a retry reports it. */
+/** Logs what is down once for each different reason, and its end once, however often a probe or a retry reports it. */
 export class Outages {
   readonly #log: OutageLog;
   readonly #options: OutageOptions;
@@ -36,14 +36,14 @@ export class Outages {
     this.#options = options;
   }
 
-  /** `name` is down, or the only thing that this object is about. @returns the reason, without secrets and unsafe characters */
+  /** Reports that `name` is down; it is empty if this object is about one thing only. @returns the reason, without secrets and unsafe characters */
   report(name: string, error: unknown): string {
     const { begin, level = 'warn', graceMs = 0, maxReasons = 4, secrets } = this.#options;
     const reason = reasonOf(error, secrets);
     const now = performance.now();
     const outage = this.#outages.get(name) ?? { since: now, reasons: new Set() };
     this.#outages.set(name, outage);
-    // Of the same reason, durations and ports differ.
+    // Messages of one reason differ in durations and ports.
     const kind = reason.replace(/\d+/g, '0');
     if (now - outage.since < graceMs || outage.reasons.has(kind) || outage.reasons.size >= maxReasons) return reason;
     outage.reasons.add(kind);
@@ -51,7 +51,7 @@ export class Outages {
     return reason;
   }
 
-  /** `name` works. A warning too: who sees the loss must see its end. */
+  /** Reports that `name` works again. This is a warning, too: who sees the loss must see its end. */
   end(name: string): void {
     const outage = this.#outages.get(name);
     if (!outage) return;

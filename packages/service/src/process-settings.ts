@@ -9,7 +9,7 @@ export function processSettings(opsPort: number) {
     OPS_PORT: port(opsPort).describe('port of `/livez`, `/readyz` and `/metrics`'),
     BUILD_REVISION: text('unknown').describe('revision in the metric `echodrop_build_info`; images set it'),
     LOG_LEVEL: choice(logLevels, 'info').describe(logLevels.map((level) => `\`${level}\``).join(', ')),
-    // The SDK reads it, and its other variables, itself.
+    // The OpenTelemetry SDK reads this variable, and its other ones, itself.
     OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress()
       .optional()
       .describe(

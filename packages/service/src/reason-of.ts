@@ -33,7 +33,7 @@ function messagesOf(error: unknown): string[] {
 
 // The error of a connection that failed on several addresses has no message.
 function messageOf(error: Error & { readonly code?: unknown }): string {
-  // Both quote what they could not read.
+  // Messages of these errors quote what could not be read.
   if (error instanceof SyntaxError) return 'invalid JSON';
   if (error.name === 'ZodError' || error.name === '$ZodError') return 'unexpected content';
   const code = typeof error.code === 'string' ? error.code : '';
@@ -54,7 +54,7 @@ function redact(text: string, secrets: readonly Secret[]): string {
   }, redacted);
 }
 
-/** The value, and the password of an address: as it is written there, and decoded. */
+/** A secret's value and, if it is an address, its password: as written there, and decoded. */
 function valuesOf(secret: Secret): string[] {
   const value = secret.reveal();
   const [, password = ''] = /^[a-z+]+:\/\/[^/@:]*:([^/@]*)@/.exec(value) ?? [];

@@ -1,5 +1,5 @@
 interface RemovedSetting {
-  /** The services that read it in earlier releases. */
+  /** The services that read the setting in earlier releases. */
   readonly readers: readonly string[];
   /** What happens now, and what to set instead. */
   readonly instead: string;

@@ -5,11 +5,11 @@ import { setInterval as ticks } from 'node:timers/promises';
 
 interface Heartbeat {
   readonly everyMs: number;
-  /** Silence after which a folder is an orphan. */
+  /** A folder that was silent for longer is an orphan. */
   readonly deadAfterMs: number;
 }
 
-// Four missed beats.
+// A folder is an orphan after four missed beats.
 const defaultHeartbeat: Heartbeat = { everyMs: 15_000, deadAfterMs: 60_000 };
 
 /**
@@ -37,7 +37,7 @@ export async function createScratchFolder(
     // Jobs report disk errors.
     for await (const _ of ticks(everyMs, undefined, { signal: stop.signal })) await beat().catch(() => {});
   };
-  // Rejects when it is stopped.
+  // The pause rejects when the folder is disposed.
   const beating = beatRegularly().catch(() => {});
   return {
     path,

@@ -1,4 +1,4 @@
-import { contactAddress } from './contact-address.ts';
+import { contactAddress } from './shared-settings.ts';
 
 export const securitySettings = {
   SECURITY_CONTACT: contactAddress()

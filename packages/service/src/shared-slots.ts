@@ -16,7 +16,7 @@ export class SharedSlots {
     this.#free = slots;
   }
 
-  /** Whether a sender has any: then only its own share keeps it from another. */
+  /** Whether a sender has a slot. If so, a refusal of another is due to its share. */
   holds(sender: string): boolean {
     return this.#held.has(sender);
   }

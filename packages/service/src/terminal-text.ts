@@ -10,12 +10,12 @@ export function escapeLine(text: string): string {
   return text.replace(unsafeCharacters, escapeCharacter);
 }
 
-/** As `escapeLine`, for text of several lines. */
+/** Does what `escapeLine` does, for text of several lines. */
 export function escapeLines(text: string): string {
   return text.replace(unsafeInLines, escapeCharacter);
 }
 
-/** As `escapeLine`, in JSON quotes, and cut to `maxCharacters`. */
+/** Does what `escapeLine` does, in JSON quotes, and cuts the text to `maxCharacters`. */
 export function quoteForTerminal(text: string, maxCharacters = 80): string {
   const characters = Array.from(text);
   const shown = characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join('')}…` : text;

@@ -12,7 +12,6 @@ const owners = {
   '@opentelemetry/resources': 'packages/service',
   '@opentelemetry/sdk-node': 'packages/service',
   bullmq: 'packages/queue',
-  cockatiel: 'services/auth-verifier',
   'cli-progress': 'packages/client',
   // Two separate command lines.
   commander: ['packages/client', 'services/admin'],
@@ -70,6 +69,7 @@ test('only files that escape foreign text write to the standard streams', () => 
     'packages/service/src/log.ts',
     'packages/service/src/run-service.ts',
     'services/admin/src/main.ts',
+    'services/sandbox-provider/src/main.ts',
   ]);
 });
 

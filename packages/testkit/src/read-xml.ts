@@ -1,12 +1,12 @@
 import { SaxesParser } from 'saxes';
 
-export interface XmlElement {
+interface XmlElement {
   readonly name: string;
   /** Its text, or the contents of its child elements by name. */
   readonly content: XmlContent;
 }
 
-type XmlContent = string | { readonly [name: string]: XmlContent };
+export type XmlContent = string | { readonly [name: string]: XmlContent };
 
 /**
  * The root element of a document without attributes and without duplicate siblings.

@@ -1,10 +1,8 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { useFolderStore } from '@echodrop/archive/folder-store.fixture';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
-import { afterEach, beforeEach } from 'vitest';
 import { runAdmin } from './run-admin.ts';
 
 interface Result {
@@ -29,8 +27,12 @@ export async function runCommandProcess(args: readonly string[], env: NodeJS.Pro
   return { exitCode, stdout, stderr, lines: stdout.split('\n') };
 }
 
-/** Runs a command in this process, which is faster. */
-export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
+/** Runs a command in this process, which is faster, until `signal` interrupts it. */
+export async function runCommand(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  signal?: AbortSignal,
+): Promise<Result> {
   const written = { stdout: '', stderr: '' };
   const to = (stream: 'stdout' | 'stderr') => ({
     write(text: string | Uint8Array) {
@@ -39,7 +41,7 @@ export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv
     },
   });
   const output = { stdout: to('stdout'), stderr: to('stderr') };
-  const exitCode = await runAdmin(args, { ...isolated, ...env }, output);
+  const exitCode = await runAdmin(args, { ...isolated, ...env }, output, signal);
   // Like execa.
   const stdout = written.stdout.replace(/\n$/, '');
   const stderr = written.stderr.replace(/\n$/, '');
@@ -48,14 +50,5 @@ export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv
 
 /** Gives each test a new DATA_DIR with an empty store, like `npm start`. */
 export function useDataDir() {
-  const dataDir = {} as { folder: string; store: FilesystemObjectStore };
-  let resources: AsyncDisposableStack;
-  beforeEach(async () => {
-    resources = new AsyncDisposableStack();
-    dataDir.folder = resources.use(await mkdtempDisposable(join(tmpdir(), 'admin-test-'))).path;
-    dataDir.store = resources.use(new FilesystemObjectStore(join(dataDir.folder, 'store')));
-    await dataDir.store.ready();
-  });
-  afterEach(() => resources.disposeAsync());
-  return dataDir;
+  return useFolderStore((folder) => new FilesystemObjectStore(join(folder, 'store')));
 }

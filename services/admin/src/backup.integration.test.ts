@@ -40,44 +40,29 @@ async function folderPlace(): Promise<Place & { folder: string }> {
   return { store, folder, settings: { OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: folder } };
 }
 
-/** Uploads and removes continuously until it ends. */
-class BusyArchive implements AsyncDisposable {
-  readonly #store: ObjectStore;
-  readonly #busy: Promise<void>;
-  #isOver = false;
-  #count = 0;
-
-  constructor(store: ObjectStore, published: readonly StoredRecord[]) {
-    this.#store = store;
-    this.#busy = this.#upload([...published]);
-  }
-
-  /** Resolves after some more uploads and removals. */
-  async progress(): Promise<void> {
-    const enough = this.#count + 3;
-    await waitUntil('some uploads', async () => this.#count >= enough);
-  }
-
-  async end(): Promise<void> {
-    this.#isOver = true;
-    await this.#busy;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.end();
-  }
-
-  async #upload(published: StoredRecord[]): Promise<void> {
-    for (let n = 0; !this.#isOver; n += 1) {
-      const record = await publishSample(this.#store, {}, Buffer.from(`media ${n}`));
+/** Uploads and removes continuously until `end`; `progress` resolves after some more of both. */
+function keepBusy(store: ObjectStore, published: StoredRecord[]) {
+  let isOver = false;
+  let count = 0;
+  const busy = (async () => {
+    for (; !isOver; count += 1) {
+      const record = await publishSample(store, {}, Buffer.from(`media ${count}`));
       published.push(record);
-      await this.#store.put(`renditions/${record.mediaKey}/large-1.jpg`, Readable.from([Buffer.from('picture')]));
-      if (n % 4 === 0) await this.#store.put(mediaObjectKey(newMediaKey()), Readable.from([Buffer.from('refused')]));
-      const [toRemove] = n % 3 === 0 ? published.splice(Math.floor(published.length / 2), 1) : [];
-      if (toRemove) await removeMedia(this.#store, toRemove, removed());
-      this.#count = n;
+      await store.put(`renditions/${record.mediaKey}/large-1.jpg`, Readable.from([Buffer.from('picture')]));
+      if (count % 4 === 0) await store.put(mediaObjectKey(newMediaKey()), Readable.from([Buffer.from('refused')]));
+      const [toRemove] = count % 3 === 0 ? published.splice(Math.floor(published.length / 2), 1) : [];
+      if (toRemove) await removeMedia(store, toRemove, removed());
     }
-  }
+  })();
+  const progress = () => {
+    const enough = count + 3;
+    return waitUntil('some uploads', async () => count >= enough);
+  };
+  const end = () => {
+    isOver = true;
+    return busy;
+  };
+  return { progress, end, [Symbol.asyncDispose]: end };
 }
 
 /** Backs up in the order of docs/host/backup.md: records, media and the rest, then the copied records again. */
@@ -110,7 +95,7 @@ async function expectBackup(from: Place, to: Place, copy: Copy, ...options: stri
   for (let n = 0; n < 8; n += 1) early.push(await publishSample(from.store, {}, Buffer.from(`early ${n}`)));
   await removeMedia(from.store, await publishSample(from.store), removed());
   const large = await publishSample(from.store, {}, Buffer.alloc(9 * 1024 * 1024, 'large'));
-  await using busy = new BusyArchive(from.store, early);
+  await using busy = keepBusy(from.store, early);
   const before = await publishedIds(from.store);
   await backUp(copy, () => busy.progress());
   await busy.end();

@@ -1,16 +1,45 @@
 import { type Blockable, block, blockKey, readBlocks, UnreadableBlock, unblock } from '@echodrop/archive/blocks';
+import { describeUnreadableBlock } from '@echodrop/archive/describe-unreadable';
 import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { type Audit, CommandFailed } from './command-context.ts';
-import { describeUnreadableBlock } from './describe-unreadable.ts';
-import { quoteName } from './name-arguments.ts';
+import type { Command } from 'commander';
+import { type CommandContext, CommandFailed, printFromStore } from './command-context.ts';
+import { applicationArgument, providerArgument, quoteName, subjectArgument } from './name-arguments.ts';
 
 const recentUploads = 200;
 
-/** Blocks uploads of a user or application. @returns a line to print @throws StoreUnavailable */
-export async function blockUploads(store: ObjectStore, target: Blockable, audit: Audit): Promise<string> {
-  audit({ action: 'block', ...auditedTarget(target) });
+/** Adds the commands for blocks: block-user, block-application, unblock-user, unblock-application, blocks. */
+export function addBlockCommands(admin: Command, context: CommandContext): void {
+  const changes = [
+    { action: 'block', summary: 'refuse uploads from', change: blockUploads },
+    { action: 'unblock', summary: 'accept uploads again from', change: unblockUploads },
+  ] as const;
+  for (const { action, summary, change } of changes) {
+    const apply = (target: Blockable) => {
+      const audit = () => context.audit({ action, ...auditedTarget(target) });
+      return printFromStore(context, async (store) => [await change(store, target, audit)]);
+    };
+    admin
+      .command(`${action}-user`)
+      .description(`${summary} a user`)
+      .argument(...providerArgument)
+      .argument(...subjectArgument)
+      .action((provider: string, subject: string) => apply({ kind: 'user', provider, subject }));
+    admin
+      .command(`${action}-application`)
+      .description(`${summary} an application`)
+      .argument(...applicationArgument)
+      .action((name: string) => apply({ kind: 'application', name }));
+  }
+  admin
+    .command('blocks')
+    .description('list blocked users and applications')
+    .action(() => printFromStore(context, listBlocks));
+}
+
+async function blockUploads(store: ObjectStore, target: Blockable, audit: () => void): Promise<string> {
+  audit();
   await block(store, target, new Date());
   const searched =
     target.kind === 'user' ? 'No uploads found' : `None of the newest ${recentUploads} uploads is from it`;
@@ -20,16 +49,15 @@ export async function blockUploads(store: ObjectStore, target: Blockable, audit:
   return `Blocked ${describe(target)}, effective within 10 seconds.${hint} Existing uploads stay.`;
 }
 
-/** Lifts a block. @returns a line to print @throws StoreUnavailable */
-export async function unblockUploads(store: ObjectStore, target: Blockable, audit: Audit): Promise<string> {
+async function unblockUploads(store: ObjectStore, target: Blockable, audit: () => void): Promise<string> {
   if (!(await store.stat(blockKey(target)))) return `Not blocked: ${describe(target)}.`;
-  audit({ action: 'unblock', ...auditedTarget(target) });
+  audit();
   await unblock(store, target);
   return `Unblocked ${describe(target)}, effective within 10 seconds.`;
 }
 
 /** Describes each block in a line. @throws StoreUnavailable; CommandFailed at the end if one is unreadable */
-export async function* listBlocks(store: ObjectStore): AsyncGenerator<string> {
+async function* listBlocks(store: ObjectStore): AsyncGenerator<string> {
   let count = 0;
   let unreadable = 0;
   for await (const { key, found } of readBlocks(store)) {

@@ -2,8 +2,8 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { readStoreConfig } from './config.ts';
-import { reportProgress, type Stages } from './progress.ts';
-import { until } from './store-calls.ts';
+import { Progress } from './progress.ts';
+import { watchedStore } from './watched-store.ts';
 
 /** What every command works with. */
 export interface CommandContext {
@@ -15,7 +15,7 @@ export interface CommandContext {
   readonly audit: Audit;
   /** Milliseconds between reports of a long command on standard error. */
   readonly progressMs: number;
-  /** Interrupts the command. */
+  /** The signal that interrupts the command. */
   readonly signal: AbortSignal;
 }
 
@@ -35,13 +35,17 @@ export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
 }
 
-/** Opens the store that the settings name and prints the lines of `work`. @throws InvalidSettings, the signal's reason, or the error of `work` */
+/**
+ * Opens the store that the settings name, prints the lines of `work`, and logs how far long lists are.
+ * @throws InvalidSettings, the signal's reason, or the error of `work`
+ */
 export async function printFromStore(
-  { env, print, signal }: CommandContext,
+  { env, print, log, progressMs, signal }: CommandContext,
   work: (store: ObjectStore) => AsyncIterable<string> | Promise<Iterable<string>>,
 ): Promise<void> {
   await using store = await objectStoreFromSettings(readStoreConfig(env));
-  for await (const line of await work(until(signal, store))) print(line);
+  using progress = new Progress(log, progressMs);
+  for await (const line of await work(watchedStore(store, signal, progress))) print(line);
 }
 
 /** Waits for `work`, which has no store that stops it. @throws the signal's reason if it aborts before, or the error of `work` */
@@ -50,16 +54,6 @@ export async function orInterrupted(signal: AbortSignal, work: () => Promise<voi
   const stop = () => interrupted.reject(signal.reason);
   signal.addEventListener('abort', stop);
   await Promise.race([work(), interrupted.promise]).finally(() => signal.removeEventListener('abort', stop));
-}
-
-/** Yields the lines of `work`, which lists whole prefixes, and logs how far it is. */
-export async function* withProgress(
-  { log, progressMs: intervalMs }: CommandContext,
-  { store, stages }: { readonly store: ObjectStore; readonly stages: Stages },
-  work: (store: ObjectStore) => AsyncIterable<string>,
-): AsyncGenerator<string> {
-  using progress = reportProgress(store, { stages, log, intervalMs });
-  yield* work(progress.store);
 }
 
 /** A key as `list` of the store returned it: quoted if another application, or a service that was taken over, chose it. */

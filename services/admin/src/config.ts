@@ -9,11 +9,11 @@ import type { TestUser } from './provider-test/test-user.ts';
 
 const verifierSettings = { VERIFIER_URL: httpAddress(), ...verifierSecret };
 
-/** The gateway's: where an address of an upload must be. Without one, any host will do. */
+/** The gateway's public addresses. The address of an upload must be below one of them, or on any host if none is set. */
 const addressSettings = { PUBLIC_SITE_URL: httpOrigin().optional(), PUBLIC_UPLOAD_URL: httpAddress().optional() };
 
 const sweepSettings = {
-  /** The gateway's. The default is the gateway's maximum. */
+  /** The gateway's longest upload. The default is the maximum that the gateway accepts. */
   MAX_UPLOAD_SECONDS: wholeNumber({ default: 12 * 3600, min: 1, max: 12 * 3600 }),
 };
 
@@ -27,7 +27,7 @@ const signingNames = [
 function providerTestSettings(hasSigning: boolean) {
   const signing = hasSigning ? secret() : secret().optional();
   return {
-    /** The auth-verifier's. */
+    /** A setting of the auth-verifier. */
     IDENTITY_PROVIDERS: identityProviders(''),
     PROVIDER_TIMEOUT_MS: wholeNumber({ default: 5000, min: 1, max: 60_000 }),
     /** Derives user.id from subjects that are not integers. */

@@ -2,15 +2,16 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { describeUnreadable } from '@echodrop/archive/describe-unreadable';
 import type { Owner } from '@echodrop/archive/owner';
-import { listRecordsOf, tryFindRecord } from '@echodrop/archive/records';
+import { listRecordsOf } from '@echodrop/archive/records';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { type Audit, CommandFailed } from './command-context.ts';
-import { describeUnreadable } from './describe-unreadable.ts';
+import { readUpload } from './upload-address.ts';
 
-// Originals contain locations.
+// Only the operator may read exported files, because originals contain locations.
 const mode = 0o600;
 // Others may plant a file or link in a folder that they can write to.
 const flags = 'wx';
@@ -58,9 +59,7 @@ export async function* exportUpload(
   id: string,
   { folder, audit }: { folder: string; audit: Audit },
 ): AsyncGenerator<string> {
-  const found = await tryFindRecord(store, id);
-  if (!found) throw new CommandFailed(`${id}: no such upload`);
-  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: ${describeUnreadable(id, found)}`);
+  const found = await readUpload(store, id);
   if (isTombstone(found)) throw new CommandFailed(`${id}: already deleted`);
   await makeEmptyFolder(folder);
   audit({ action: 'export', mediaId: id, provider: found.provider, subject: found.subject });

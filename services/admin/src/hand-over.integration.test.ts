@@ -2,55 +2,28 @@ import { Readable } from 'node:stream';
 import { block, findBlock } from '@echodrop/archive/blocks';
 import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
-import { publishSample } from '@echodrop/archive/publish-sample.fixture';
+import { beginResumable, publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { findRecord } from '@echodrop/archive/records';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import {
-  createResumable,
-  findResumable,
-  type ResumableUpload,
-  saveResumable,
-} from '@echodrop/archive/resumable-uploads';
-import {
-  mediaObjectKey,
-  newMediaKey,
-  recordKey,
-  resumablePrefixOf,
-  userBlockKey,
-} from '@echodrop/object-store/object-keys';
+import { findResumable, saveResumable } from '@echodrop/archive/resumable-uploads';
+import { startHabitProxy } from '@echodrop/object-store/habit-proxy.fixture';
+import { newMediaKey, recordKey, resumablePrefixOf, userBlockKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { minioStore } from '@echodrop/object-store/s3/minio-store.fixture';
-import { newStagedWrite } from '@echodrop/object-store/staged-write';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
-import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCommand, runCommandProcess, useDataDir } from './admin.fixture.ts';
 import { handOverAndReport } from './hand-over.ts';
-import { withMethods } from './store-calls.ts';
 
 const from = 'https://old.example/verify';
 const to = 'https://new.example/verify';
 const subject = '12345';
 
-function beginResumable(store: ObjectStore): Promise<ResumableUpload> {
-  const mediaKey = newMediaKey();
-  return createResumable(store, newMediaKey(), {
-    provider: from,
-    subject,
-    application: 'test',
-    message: '',
-    metadata: '',
-    head: '',
-    mediaKey,
-    expires: new Date(Date.now() + 3_600_000),
-    isPublished: false,
-    write: newStagedWrite(mediaObjectKey(mediaKey), 'a/b'),
-  });
-}
-
-/** Tests the command on a store that is empty at the first test. */
-function handsOver(settings: () => Record<string, string>, store: () => ObjectStore): void {
+describe('in a folder', () => {
+  const dataDir = useDataDir();
+  const settings = () => ({ DATA_DIR: dataDir.folder });
+  const store = () => dataDir.store;
   const run = (...args: string[]) => runCommand(['hand-over', from, to, ...args], settings());
 
   test('counts, and with --yes hands over uploads, unfinished uploads and blocks', async () => {
@@ -59,7 +32,7 @@ function handsOver(settings: () => Record<string, string>, store: () => ObjectSt
     const deleted = await publishSample(store(), { provider: from });
     await removeMedia(store(), deleted, { by: 'owner', at: new Date() });
     const other = await publishSample(store(), { provider: 'https://third.example/verify' });
-    const { id: unfinished } = await beginResumable(store());
+    const { id: unfinished } = await beginResumable(store(), { provider: from });
     await block(store(), { kind: 'user', provider: from, subject: 'b' }, new Date());
     const what = `2 uploads, 1 resumable uploads and 1 blocks from ${from} to ${to}`;
 
@@ -106,14 +79,6 @@ function handsOver(settings: () => Record<string, string>, store: () => ObjectSt
     expect(ran.stderr).toContain(`3 unreadable records, states or blocks stay. They may be of ${from}.`);
     expect(await findRecord(store(), fine.id)).toEqual({ ...fine, provider: to });
   });
-}
-
-describe('in a folder', () => {
-  const dataDir = useDataDir();
-  handsOver(
-    () => ({ DATA_DIR: dataDir.folder }),
-    () => dataDir.store,
-  );
 
   test.each([
     [[from, from], 'The addresses are the same.'],
@@ -135,32 +100,27 @@ describe('in a folder', () => {
 describeWithMinio('on MinIO', {}, (start) => {
   let resources: AsyncDisposableStack;
   let minio: RunningMinio;
-  let store: ObjectStore;
   beforeEach(async () => {
     resources = new AsyncDisposableStack();
     minio = resources.use(await start());
-    store = resources.use(minioStore(minio));
-    await store.ready();
+    await resources.use(minioStore(minio)).ready();
   });
   afterEach(() => resources.disposeAsync());
-  handsOver(
-    () => minio.settings,
-    () => store,
-  );
 
   describe.each(['ignores conditions', 'refuses conditions'] as const)('that %s', (habit) => {
     test('keeps what a gateway acknowledges meanwhile: resumable uploads are handed over only if all is stopped', async () => {
       const { endpoint } = resources.use(await startHabitProxy(minio, [habit]));
       const gateway = resources.use(minioStore({ ...minio, endpoint }, { isStrict: true }));
       const own = resources.use(minioStore({ ...minio, endpoint }));
-      let upload = await beginResumable(gateway);
-      const racing = withMethods(own, {
+      let upload = await beginResumable(gateway, { provider: from });
+      const racing: ObjectStore = {
+        ...own,
         async putIfAbsent(key, bytes) {
           const isState = key === `${resumablePrefixOf(upload.id)}${upload.number + 1}.json`;
           if (isState) upload = await saveResumable(gateway, upload, { ...upload.state, message: 'Further' });
           return own.putIfAbsent(key, bytes);
         },
-      });
+      };
       const run = (store: ObjectStore, isStopped: boolean) =>
         Array.fromAsync(handOverAndReport(store, { from, to, dryRun: false, isStopped, audit() {} }));
 

@@ -4,12 +4,10 @@ import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownerHash } from '@echodrop/archive/owner';
-import { publishSample } from '@echodrop/archive/publish-sample.fixture';
-import { createResumable } from '@echodrop/archive/resumable-uploads';
-import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
+import { beginResumable, publishSample } from '@echodrop/archive/publish-sample.fixture';
+import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
-import { newStagedWrite } from '@echodrop/object-store/staged-write';
 import { maxTextLengths, type StoredRecord } from '@echodrop/record';
 import { Secret } from '@echodrop/service/secret';
 import { builtService } from '@echodrop/testkit/built-service';
@@ -59,19 +57,7 @@ function survivesHostileStore(
       publishSample(store, { ...owner, width: 64, height: 48, ...more }, photo);
     good = [await publish(), await publish({ type: 'webp' }), await publish()];
     theirs = await publish({ subject: 'another' });
-    unfinished = newMediaKey();
-    const mediaKey = newMediaKey();
-    await createResumable(store, unfinished, {
-      ...owner,
-      application: 'test',
-      message: 'a',
-      metadata: 'key YQ==',
-      mediaKey,
-      head: '',
-      isPublished: false,
-      expires: new Date(Date.now() + 3_600_000),
-      write: newStagedWrite(mediaObjectKey(mediaKey), 'a/b'),
-    });
+    ({ id: unfinished } = await beginResumable(store, owner));
     const [{ id: mediaId = '', mediaKey: goodKey = '' } = {}, { mediaKey: webpKey = '' } = {}] = good;
     hostile = hostileStore(seed, {
       ...owner,

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { listen } from '@echodrop/testkit/servers/listen';
 import { expect, test } from 'vitest';
+import { runCommand } from './admin.fixture.ts';
 
 const emptyList =
   '<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated><KeyCount>0</KeyCount></ListBucketResult>';
@@ -19,12 +20,19 @@ async function startPeer(held: string) {
     if (url.includes(held)) arrived.resolve();
     else response.end(emptyList);
   });
-  return { ...(await listen(server)), arrived: arrived.promise };
+  const peer = await listen(server);
+  const settings = {
+    OBJECT_STORE: 's3',
+    S3_ENDPOINT: peer.origin,
+    S3_BUCKET: 'echodrop',
+    S3_ACCESS_KEY: 'key',
+    S3_SECRET_KEY: 'secret',
+  };
+  return { ...peer, settings, arrived: arrived.promise };
 }
 
 const commands: readonly (readonly [held: string, line: string, command: readonly string[]])[] = [
   ['prefix=media', 'Interrupted. Repeat the command: it starts over.', ['sweep']],
-  ['prefix=media', 'stays deleted. Repeat the command: it starts over.', ['sweep', '--yes']],
   ['prefix=records', 'Interrupted.', ['verify-store']],
   ['prefix=media', 'To continue: --after media/', ['verify-store', '--after', 'media/']],
   ['prefix=by-time', 'added 0 uploads to the listings', ['rebuild-listings']],
@@ -35,20 +43,24 @@ const commands: readonly (readonly [held: string, line: string, command: readonl
   ['provider', 'Interrupted.', ['provider-test', 'mastodon PEER/provider']],
 ];
 
-test.each(commands)('Ctrl-C, which arrives twice, at %s: "%s"', async (held, line, [name = '', ...args]) => {
+test.each(commands)('an interruption at %s: "%s"', async (held, line, [name = '', ...args]) => {
   await using peer = await startPeer(held);
   await using folder = await mkdtempDisposable(join(tmpdir(), 'interrupt-'));
   const given = args.map((arg) => arg.replace('PEER', peer.origin).replace('FOLDER', join(folder.path, 'export')));
-  const command = spawn('npm', ['run', '-s', 'admin', '--', name, ...given], {
+  const stop = new AbortController();
+  const running = runCommand([name, ...given], peer.settings, stop.signal);
+  await Promise.race([peer.arrived, running.then((early) => expect.fail(JSON.stringify(early)))]);
+  stop.abort(new Error('Interrupted.'));
+  const { exitCode, stdout, stderr } = await running;
+  expect([exitCode, stdout + stderr]).toEqual([1, expect.stringContaining(line)]);
+  expect(stderr).toContain('Interrupted.');
+});
+
+test('Ctrl-C, which arrives twice, ends a command once', async () => {
+  await using peer = await startPeer('prefix=media');
+  const command = spawn('npm', ['run', '-s', 'admin', '--', 'sweep', '--yes'], {
     cwd: join(import.meta.dirname, '../../..'),
-    env: {
-      ...process.env,
-      OBJECT_STORE: 's3',
-      S3_ENDPOINT: peer.origin,
-      S3_BUCKET: 'echodrop',
-      S3_ACCESS_KEY: 'key',
-      S3_SECRET_KEY: 'secret',
-    },
+    env: { ...process.env, ...peer.settings },
     // A group of its own, like a command of a terminal.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -56,9 +68,8 @@ test.each(commands)('Ctrl-C, which arrives twice, at %s: "%s"', async (held, lin
   const output = Promise.all([text(command.stdout), text(command.stderr)]);
   const exited = once(command, 'exit');
   await Promise.race([peer.arrived, output.then((early) => expect.fail(`${early}`))]);
-  for (const _ of ['terminal', 'npm']) process.kill(-(command.pid ?? Number.NaN), 'SIGINT');
-  const lines = await output;
-  expect(lines.join('')).toContain(line);
-  expect(lines.join('')).toContain('Interrupted.');
+  // As the terminal does. npm, which is in the group too, sends the command a second one.
+  process.kill(-(command.pid ?? Number.NaN), 'SIGINT');
+  expect((await output).join('')).toContain('Interrupted. What was deleted stays deleted. Repeat the command');
   expect(await exited).toEqual([1, null]);
 });

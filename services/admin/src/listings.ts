@@ -1,3 +1,4 @@
+import { describeUnreadable } from '@echodrop/archive/describe-unreadable';
 import { listNewest } from '@echodrop/archive/listing';
 import { type Owner, ownerHash } from '@echodrop/archive/owner';
 import { rebuildListings } from '@echodrop/archive/rebuild-listings';
@@ -5,7 +6,6 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { StoredRecord } from '@echodrop/record';
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { CommandFailed } from './command-context.ts';
-import { describeUnreadable } from './describe-unreadable.ts';
 import { quoteName } from './name-arguments.ts';
 
 interface Page {
@@ -54,7 +54,7 @@ export async function* rebuildAndReport(store: ObjectStore): AsyncGenerator<stri
   try {
     for await (const rebuilt of rebuildListings(store)) {
       count[rebuilt.kind] += 1;
-      if (rebuilt.kind === 'unreadable') yield `${rebuilt.id}: ${describeUnreadable(rebuilt.id, rebuilt.error)}`;
+      if (rebuilt.problem !== undefined) yield rebuilt.problem;
     }
   } catch (error) {
     yield `Not finished: added ${count.added} uploads to the listings, deleted ${count.stale} stale entries. Repeat the command to finish.`;

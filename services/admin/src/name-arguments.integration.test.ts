@@ -17,7 +17,7 @@ const names = {
   application: '\u001b[31m',
 };
 
-test('every command finds a user by provider and subject as list, show and blocks print them', async () => {
+test('every command finds a user or an application as list, show and blocks print it', async () => {
   const { id } = await publishSample(dataDir.store, names);
   const other = await publishSample(dataDir.store, { ...names, subject: '1' });
   const [, line = ''] = (await run('list')).lines.filter((each) => !each.includes(other.id));
@@ -39,16 +39,13 @@ test('every command finds a user by provider and subject as list, show and block
   expect((await run('unblock-user', blockedProvider, blockedSubject)).stdout).toMatch(/^Unblocked user/);
   expect((await run('show', id)).stdout).toMatch(/^blocked +no$/m);
 
-  expect((await run('purge', provider, subject, '--yes')).stdout).toBe(`${id}: deleted\nDeleted 1 uploads.`);
-  expect(await findRecord(dataDir.store, other.id)).toEqual(other);
-});
-
-test('an application is found as list prints it', async () => {
-  const { id } = await publishSample(dataDir.store, names);
-  const [, , , application = ''] = (await run('list')).stdout.match(quoted) ?? [];
-  await run('block-application', application);
+  const [, , , application = ''] = line.match(quoted) ?? [];
+  expect((await run('block-application', application)).stdout).toMatch(/^Blocked application/);
   expect((await run('show', id)).stdout).toMatch(/^blocked +the application, since 20\S+$/m);
   expect((await run('unblock-application', application)).stdout).toMatch(/^Unblocked application/);
+
+  expect((await run('purge', provider, subject, '--yes')).stdout).toBe(`${id}: deleted\nDeleted 1 uploads.`);
+  expect(await findRecord(dataDir.store, other.id)).toEqual(other);
 });
 
 const takers = adminProgram({}, process).commands.flatMap((command) => {

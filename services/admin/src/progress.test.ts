@@ -1,80 +1,52 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { listKeys, listObjects } from '@echodrop/object-store/list-objects';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { reportProgress } from './progress.ts';
-
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }));
-afterEach(() => void vi.useRealTimers());
+import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
+import { expect, test, vi } from 'vitest';
+import { Progress } from './progress.ts';
+import { watchedStore } from './watched-store.ts';
 
 // More than a page, spread evenly.
-const objects = 1536;
+const names = Array.from({ length: 1536 }, (_, n) => Math.floor((n * 65_536) / 1536).toString(16));
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'progress-'));
-  for (const prefix of ['media', 'by-user', 'by-time']) {
-    mkdirSync(join(folder, 'objects', prefix), { recursive: true });
-    for (let n = 0; n < objects; n += 1) {
-      const name = Math.floor((n * 65_536) / objects).toString(16);
-      writeFileSync(join(folder, 'objects', prefix, name.padStart(4, '0')), '');
-    }
-  }
-});
-afterAll(() => rm(folder, { recursive: true }));
+/** Names of four digits below any prefix, whose lists take no time. */
+async function listKeys(prefix: string, { after = '', limit }: { after?: string | undefined; limit: number }) {
+  const keys = names.map((name) => `${prefix}${name.padStart(4, '0')}`);
+  return keys.filter((key) => key > after).slice(0, limit);
+}
 
-test('a line says which part of how many, and how much of it is read; a finished part has no remaining time', async () => {
-  await using store = new FilesystemObjectStore(folder);
+async function list(...args: Parameters<typeof listKeys>) {
+  return (await listKeys(...args)).map((key) => ({ key }) as ListedObject);
+}
+
+test('a line says how much of a list is read; a finished list has no remaining time', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  using _ = { [Symbol.dispose]: () => vi.useRealTimers() };
   const lines: string[] = [];
-  const stages = [['by-user/', 'by-time/'], ['media/']];
-  using progress = reportProgress(store, { stages, log: (line) => lines.push(line), intervalMs: 60_000 });
+  const progress = new Progress((line) => lines.push(line), 60_000);
+  const store = watchedStore({ list, listKeys } as unknown as ObjectStore, new AbortController().signal, progress);
   const nextLines = () => {
     vi.advanceTimersByTime(60_000);
     return lines.splice(0);
   };
-  const { listKeys: list } = progress.store;
-  await list('by-user/', { limit: 1000 });
-  expect(nextLines()).toEqual(['Part 1 of 2, by-user/: 1000 read, 17 a second, 65 %, about 33 s left of this part.']);
+  const first = await store.listKeys('by-user/', { limit: 1000 });
+  expect(nextLines()).toEqual(['by-user/: 1000 read, 17 a second, 65 %, about 33 s left of this list.']);
   expect(nextLines()).toEqual([]);
-  // Other lists of the same prefix, or of a part that is not next.
-  await list('by-user/', { after: 'by-user/1', limit: 1 });
-  await list('media/', { limit: 7 });
-  await list('by-user/', { limit: 1000 });
+  // Neither a page of a reader nor a list below a folder is the list of the command.
+  await store.listKeys('by-user/', { after: 'by-user/1', limit: 1 });
+  await store.listKeys('renditions/00/', { limit: 1000 });
   expect(nextLines()).toEqual([]);
-  await list('by-user/', { after: (await store.listKeys('by-user/', { limit: 1000 })).at(-1), limit: 1000 });
-  expect(nextLines()).toEqual([`Part 1 of 2, by-user/: ${objects} read.`]);
-  // Its names are times, but it has as many entries.
-  await list('by-time/', { limit: 1000 });
-  expect(nextLines()).toEqual(['Part 2 of 2, by-time/: 1000 read, 17 a second, 65 %, about 33 s left of this part.']);
-  for await (const _key of listObjects(progress.store, 'media/'));
-  expect(nextLines()).toEqual([`Part 3 of 3, media/: ${objects} read.`]);
-});
-
-test('a skipped stage does not count, and a list may begin at a cursor', async () => {
-  await using store = new FilesystemObjectStore(folder);
-  const lines: string[] = [];
-  const stages = [['records/', 'media/'], ['by-time/'], ['media/', 'renditions/']];
-  const progress = reportProgress(store, { stages, log: (line) => lines.push(line), intervalMs: 60_000 });
-  await progress.store.listKeys('by-time/', { limit: 1000 });
-  vi.advanceTimersByTime(60_000);
-  expect(lines.splice(0)).toEqual(['Part 1 of 1, by-time/: 1000 read, 17 a second.']);
-  await progress.store.list('media/', { after: 'media/2', limit: 1000 });
-  vi.advanceTimersByTime(60_000);
-  expect(lines.splice(0)).toEqual(['Part 2 of 3, media/: 1000 read, 17 a second, 77 %, about 21 s left of this part.']);
+  await store.listKeys('by-user/', { after: first.at(-1), limit: 1000 });
+  expect(nextLines()).toEqual([`by-user/: ${names.length} read.`]);
+  // Its names are times.
+  await store.listKeys('by-time/', { limit: 1000 });
+  expect(nextLines()).toEqual(['by-time/: 1000 read, 17 a second.']);
+  // From a cursor.
+  await store.list('media/', { after: 'media/2', limit: 1000 });
+  expect(nextLines()).toEqual(['media/: 1000 read, 17 a second, 77 %, about 21 s left of this list.']);
+  // By turns with another list.
+  const media = await store.list('media/', { limit: 1000 });
+  await store.listKeys('renditions/', { limit: 1000 });
+  await store.list('media/', { after: media.at(-1)?.key, limit: 1000 });
+  expect(nextLines()).toEqual([`media/: ${names.length} read.`]);
   progress[Symbol.dispose]();
-  await progress.store.listKeys('renditions/', { limit: 1000 });
-  vi.advanceTimersByTime(120_000);
-  expect(lines).toEqual([]);
-});
-
-test('passes all other calls on', async () => {
-  await using store = new FilesystemObjectStore(folder);
-  using progress = reportProgress(store, { stages: [], log: () => {}, intervalMs: 1000 });
-  await progress.store.putIfAbsent('media/a', Buffer.alloc(3));
-  expect(await progress.store.stat('media/a')).toMatchObject({ size: 3 });
-  expect(progress.store.rereadMs).toBe(0);
-  expect(await Array.fromAsync(listKeys(progress.store, 'media/'))).toHaveLength(objects + 1);
+  await store.listKeys('records/', { limit: 1000 });
+  expect(nextLines()).toEqual([]);
 });

@@ -1,11 +1,11 @@
-import { listsOfHandOver } from '@echodrop/archive/hand-over';
 import type { ProviderUser } from '@echodrop/contracts/verification';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { type Provider, readProvider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import type { Command } from 'commander';
-import { type CommandContext, CommandFailed, orInterrupted, printFromStore, withProgress } from './command-context.ts';
+import { type CommandContext, orInterrupted, printFromStore } from './command-context.ts';
 import { readProviderTestConfig, readVerifierConfig } from './config.ts';
+import { printFindings } from './finding.ts';
 import { handOverAndReport, requireMoved } from './hand-over.ts';
 import { providerArgument, quoteName, subjectArgument } from './name-arguments.ts';
 import { examineProvider, titleOf } from './provider-test/examine-provider.ts';
@@ -35,21 +35,15 @@ export function addProviderCommands(admin: Command, context: CommandContext): vo
       orInterrupted(signal, async () => {
         const { user, ...config } = readProviderTestConfig(env);
         const { PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
-        let hasFaults = false;
         await using connections = new ProviderConnections(timeoutMs);
-        for (const provider of findProviders(words.join(' '), config.IDENTITY_PROVIDERS, command)) {
-          print(titleOf(provider));
-          for await (const { weight, sentence } of examineProvider(provider, {
-            connections,
-            timeoutMs,
-            user,
-            userIdSecret,
-          })) {
-            print(`${weight.padEnd(5)}  ${sentence}`);
-            hasFaults ||= weight === 'wrong';
+        const examination = { connections, timeoutMs, user, userIdSecret };
+        async function* examineAll() {
+          for (const provider of findProviders(words.join(' '), config.IDENTITY_PROVIDERS, command)) {
+            print(titleOf(provider));
+            yield* examineProvider(provider, examination);
           }
         }
-        if (hasFaults) throw new CommandFailed('The provider test found faults.');
+        await printFindings(examineAll(), print, 'The provider test found faults.');
       }),
     );
 
@@ -92,13 +86,11 @@ export function addProviderCommands(admin: Command, context: CommandContext): vo
       if (yes && !stopped) {
         await orInterrupted(signal, async () => {
           await using verifier = verifierOf(env);
-          await requireMoved(verifier, { from, to });
+          requireMoved(await knownProviders(verifier, ' If the whole system is stopped, add --stopped.'), { from, to });
         });
       }
       await printFromStore(context, (store) =>
-        withProgress(context, { store, stages: listsOfHandOver }, (observed) =>
-          handOverAndReport(observed, { from, to, dryRun: !yes, isStopped: stopped, audit }),
-        ),
+        handOverAndReport(store, { from, to, dryRun: !yes, isStopped: stopped, audit }),
       );
     });
 }
@@ -119,8 +111,7 @@ function findProviders(entry: string, configured: readonly Provider[], command: 
 /** Clears the cached verdicts about a user at every verifier. @returns a line to print @throws an Error with a message to print */
 async function forget(verifier: VerificationClient, user: ProviderUser): Promise<string> {
   const { provider, subject } = user;
-  await verifier.ready().catch(rethrowAs('Verifier unavailable. Check VERIFIER_URL and VERIFIER_SECRET.'));
-  const known = await verifier.knownProviders();
+  const known = await knownProviders(verifier);
   if (!known.includes(provider))
     throw new Error(`Unknown provider ${provider}. Configured providers: ${known.join(', ')}`);
   await verifier
@@ -134,6 +125,11 @@ async function forget(verifier: VerificationClient, user: ProviderUser): Promise
     `Cleared the cached successful verifications of user ${quoteName(subject)} of ${provider}; the next request queries the provider. ` +
     'Cached refusals are not cleared; they expire within ten seconds.'
   );
+}
+
+function knownProviders(verifier: VerificationClient, hint = ''): Promise<readonly string[]> {
+  const message = `Verifier unavailable. Check VERIFIER_URL and VERIFIER_SECRET.${hint}`;
+  return verifier.knownProviders().catch(rethrowAs(message));
 }
 
 function rethrowAs(message: string): (error: unknown) => never {

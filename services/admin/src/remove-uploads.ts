@@ -1,14 +1,14 @@
+import { describeUnreadable } from '@echodrop/archive/describe-unreadable';
 import type { Owner } from '@echodrop/archive/owner';
 import { listRecordsOf, tryFindRecord } from '@echodrop/archive/records';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import { UnreadableState } from '@echodrop/archive/resumable-state';
-import { listResumables, removeResumable, tryFindResumable } from '@echodrop/archive/resumable-uploads';
+import { readResumables, removeResumable } from '@echodrop/archive/resumable-uploads';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { type Audit, CommandFailed } from './command-context.ts';
-import { describeUnreadable } from './describe-unreadable.ts';
-import { type PublicAddresses, readMediaId } from './upload-address.ts';
+import { type PublicAddresses, readMediaId, readUpload } from './upload-address.ts';
 
 /** Removes uploads by id or address. Yields a line for each. @throws StoreUnavailable; CommandFailed at the end if one does not exist or is unreadable */
 export async function* removeUploads(
@@ -19,7 +19,7 @@ export async function* removeUploads(
   let failed = 0;
   for (const each of idsOrAddresses) {
     try {
-      yield await removeUpload(store, readMediaId(each, addresses), audit);
+      yield await remove(store, await readUpload(store, readMediaId(each, addresses)), audit);
     } catch (error) {
       if (!(error instanceof CommandFailed)) throw error;
       failed += 1;
@@ -29,22 +29,9 @@ export async function* removeUploads(
   if (failed > 0) throw new CommandFailed(`Failed to delete ${failed} of ${idsOrAddresses.length} uploads.`);
 }
 
-async function removeUpload(store: ObjectStore, id: string, audit: Audit): Promise<string> {
-  const found = await tryFindRecord(store, id);
-  if (!found) throw new CommandFailed(`${id}: no such upload`);
-  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: ${describeUnreadable(id, found)}`);
-  return remove(store, found, audit);
-}
-
 interface PurgeOptions {
   readonly dryRun: boolean;
   readonly audit: Audit;
-}
-
-interface Counts {
-  uploads: number;
-  deleted: number;
-  unreadable: number;
 }
 
 /**
@@ -53,69 +40,64 @@ interface Counts {
  */
 export async function* purge(store: ObjectStore, owner: Owner, options: PurgeOptions): AsyncGenerator<string> {
   const counts = { uploads: 0, deleted: 0, unreadable: 0 };
+  const { dryRun } = options;
   try {
     yield* purgeRecords(store, owner, options, counts);
     yield* purgeUnfinished(store, owner, options, counts);
   } catch (error) {
-    if (!options.dryRun) yield `Not finished: deleted ${counts.deleted} uploads. Repeat the command to finish.`;
+    if (!dryRun) yield `Not finished: deleted ${counts.deleted} uploads. Repeat the command to finish.`;
     throw error;
   }
-  yield summary(counts.uploads, options.dryRun);
-  if (counts.unreadable > 0)
-    throw new CommandFailed(`${counts.unreadable} unreadable records or states stay. They may be of this user.`);
+  const { uploads, unreadable } = counts;
+  const hint = uploads === 0 ? ' Compare provider and subject with the output of `admin list`.' : '';
+  const running = uploads === 0 ? '' : ' To include uploads in progress, block the user first and wait a minute.';
+  yield dryRun
+    ? `Dry run: would delete ${uploads} uploads. Add --yes to delete them.${hint}${running}`
+    : `Deleted ${uploads} uploads.${hint}`;
+  if (unreadable > 0)
+    throw new CommandFailed(`${unreadable} unreadable records or states stay. They may be of this user.`);
 }
+
+type Counts = Record<'uploads' | 'deleted' | 'unreadable', number>;
 
 async function* purgeRecords(store: ObjectStore, owner: Owner, { dryRun, audit }: PurgeOptions, counts: Counts) {
   for await (const { id, found } of listRecordsOf(store, owner)) {
     if (found instanceof UnreadableRecord) {
       counts.unreadable += 1;
       yield `${id}: ${describeUnreadable(id, found)}`;
-    } else if (!isTombstone(found)) {
-      counts.uploads += 1;
-      if (dryRun) continue;
-      const line = await remove(store, found, audit);
-      counts.deleted += 1;
-      yield line;
-    } else if (!dryRun) await finishRemoval(store, found);
+      continue;
+    }
+    const isPublished = !isTombstone(found);
+    if (isPublished) counts.uploads += 1;
+    if (dryRun) continue;
+    const line = await remove(store, found, audit);
+    if (!isPublished) continue;
+    counts.deleted += 1;
+    yield line;
   }
 }
 
 async function* purgeUnfinished(store: ObjectStore, owner: Owner, { dryRun, audit }: PurgeOptions, counts: Counts) {
-  for await (const found of resumablesOf(store, owner)) {
+  for await (const found of readResumables(store)) {
     if (found instanceof UnreadableState) {
       counts.unreadable += 1;
       yield found.message;
       continue;
     }
-    const { mediaId, write } = found.state;
+    const { mediaId, mediaKey, provider, subject, write } = found.state;
+    if (provider !== owner.provider || subject !== owner.subject) continue;
     // The state of a published upload, which counts as its record, still names the user.
     const isPublished = mediaId !== undefined && (await tryFindRecord(store, mediaId)) !== undefined;
     if (!isPublished) counts.uploads += 1;
     if (dryRun) continue;
-    const { mediaKey, provider, subject } = found.state;
     if (!isPublished) audit({ action: 'remove', mediaKey, provider, subject });
     await removeResumable(store, found.id, write);
     if (isPublished) continue;
-    // Complete, if its publication failed.
+    // A state may be complete: then its publication failed.
     await store.remove(mediaObjectKey(mediaKey));
     counts.deleted += 1;
     yield `${found.id}: unfinished, deleted`;
   }
-}
-
-async function* resumablesOf(store: ObjectStore, { provider, subject }: Owner) {
-  for await (const { id } of listResumables(store)) {
-    const found = await tryFindResumable(store, id);
-    if (found instanceof UnreadableState) yield found;
-    else if (found?.state.provider === provider && found.state.subject === subject) yield found;
-  }
-}
-
-function summary(count: number, dryRun: boolean): string {
-  const hint = count === 0 ? ' Compare provider and subject with the output of `admin list`.' : '';
-  if (!dryRun) return `Deleted ${count} uploads.${hint}`;
-  const running = count === 0 ? '' : ' To include uploads in progress, block the user first and wait a minute.';
-  return `Dry run: would delete ${count} uploads. Add --yes to delete them.${hint}${running}`;
 }
 
 async function remove(store: ObjectStore, found: StoredRecord | Tombstone, audit: Audit): Promise<string> {

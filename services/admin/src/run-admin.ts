@@ -1,7 +1,7 @@
 import { InvalidSettings } from '@echodrop/service/env';
 import { escapeLine, escapeLines } from '@echodrop/service/terminal-text';
 import { Command, CommanderError } from 'commander';
-import { addBlockCommands } from './block-commands.ts';
+import { addBlockCommands } from './block.ts';
 import type { Audit } from './command-context.ts';
 import { addProviderCommands } from './provider-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
@@ -62,7 +62,7 @@ export function adminProgram(
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(escapeLines(text)) });
   const writeTo = (stream: Output['stdout']) => (line: string) => void stream.write(`${escapeLine(line)}\n`);
   const log = writeTo(stderr);
-  // Like the lines of a service's log.
+  // The line is escaped like those of a service's log.
   const audit: Audit = (action) =>
     log(JSON.stringify({ level: 'info', time: new Date().toISOString(), service: 'admin', audit: true, ...action }));
   const progressMs = stderr.isTTY ? 5000 : 60_000;

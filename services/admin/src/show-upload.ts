@@ -1,15 +1,14 @@
 import { findBlock, UnreadableBlock } from '@echodrop/archive/blocks';
 import { missingListingKeys } from '@echodrop/archive/listing';
 import { listingEntryOf } from '@echodrop/archive/listing-keys';
-import { tryFindRecord } from '@echodrop/archive/records';
 import { mediaObjectKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
+import { isTombstone, type StoredRecord, type Tombstone } from '@echodrop/record';
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
-import { CommandFailed, shownKey } from './command-context.ts';
-import { describeUnreadable } from './describe-unreadable.ts';
+import { shownKey } from './command-context.ts';
+import { readUpload } from './upload-address.ts';
 
-// Media has a dozen, and notes on some.
+// Media has a dozen renditions, and notes on some of them.
 const maxRenditions = 100;
 
 type Row = readonly [label: string, value: string];
@@ -20,9 +19,7 @@ export async function* showUpload(
   id: string,
   publicSite: string | undefined,
 ): AsyncGenerator<string> {
-  const found = await tryFindRecord(store, id);
-  if (!found) throw new CommandFailed(`${id}: no such upload`);
-  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: ${describeUnreadable(id, found)}`);
+  const found = await readUpload(store, id);
   const rows: Row[] = [
     ['id', id],
     ...(publicSite === undefined ? [] : [['page', `${publicSite}/${id}`] as const]),

@@ -1,24 +1,14 @@
-import { listsOfSweep } from '@echodrop/archive/sweep-orphans';
-import { isCheckCursor, listsOfCheck } from '@echodrop/archive/verify-store';
+import { isCheckCursor } from '@echodrop/archive/verify-store';
 import { parseUpTo } from '@echodrop/client/cli/parse-up-to';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkStore } from './check-store.ts';
-import { type CommandContext, CommandFailed, printFromStore, withProgress } from './command-context.ts';
+import { type CommandContext, printFromStore } from './command-context.ts';
 import { readStoreConfig, readSweepConfig } from './config.ts';
-import { sweepOnce, sweepPeriodically } from './sweep-store.ts';
+import { printFindings } from './finding.ts';
+import { sweepOnce } from './sweep-once.ts';
+import { sweepPeriodically } from './sweep-periodically.ts';
 import { testStore } from './test-store.ts';
-
-// Not `printFromStore`, which closes the store at an interruption: its objects are removed first.
-async function runStoreTest({ env, print, signal }: CommandContext): Promise<void> {
-  await using store = await objectStoreFromSettings(readStoreConfig(env));
-  let isUsable = true;
-  for await (const { weight, sentence } of testStore(store, signal)) {
-    print(`${weight.padEnd(5)}  ${sentence}`);
-    isUsable &&= weight !== 'wrong';
-  }
-  if (!isUsable) throw new CommandFailed('The store test found faults.');
-}
 
 /** Adds the commands for the whole store: store-test, sweep, verify-store. */
 export function addStoreCommands(admin: Command, context: CommandContext): void {
@@ -30,7 +20,11 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
       'Test whether Echodrop can use the object store of the settings, and report one finding per line: what it does, what it lacks and what follows, and ' +
         'why it cannot be used. Writes objects of its own, about 20 MB, and removes them. Needs no running system. Use the keys of admin, or the only ones.',
     )
-    .action(() => runStoreTest(context));
+    .action(async () => {
+      // Not `printFromStore`, which closes the store at an interruption: its objects are removed first.
+      await using store = await objectStoreFromSettings(readStoreConfig(context.env));
+      await printFindings(testStore(store, signal), context.print, 'The store test found faults.');
+    });
 
   admin
     .command('sweep')
@@ -46,7 +40,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
       '--force',
       'delete orphans even if most media has no record. Without this option, the sweep fails in that case: the records are probably lost, so restore them',
     )
-    // Its name before 0.2.
+    // This was the command's name before 0.2.
     .addOption(new Option('--even-most').hideHelp())
     .option('--full', 'read all records (default: once a week, and whenever something may be an orphan)')
     .option('--every <hours>', 'sweep every <hours> hours until stopped', parseUpTo(10_000))
@@ -68,8 +62,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
         const options = { olderThanHours, dryRun: !yes, force, full, signal };
         const logFailure = (error: unknown) => context.log(`Sweep failed: ${error}`);
         await printFromStore(context, (store) => {
-          const sweepNow = () =>
-            withProgress(context, { store, stages: listsOfSweep }, (watched) => sweepOnce(watched, options));
+          const sweepNow = () => sweepOnce(store, options);
           return everyHours === undefined
             ? sweepNow()
             : sweepPeriodically(sweepNow, { everyHours, logFailure, signal });
@@ -89,10 +82,8 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .option('--after <cursor>', 'continue from the cursor that an interrupted check printed', parseCursor)
     .option('--concurrency <n>', 'objects to check concurrently, up to 64', parseUpTo(64), 16)
     .action(async ({ moved: isMoved = false, bytes: shouldReadBytes = false, after, concurrency }) => {
-      const options = { isMoved, shouldReadBytes, after, concurrency, signal };
-      await printFromStore(context, (store) =>
-        withProgress(context, { store, stages: listsOfCheck(after) }, (watched) => checkStore(watched, options)),
-      );
+      const options = { isMoved, shouldReadBytes, after, concurrency };
+      await printFromStore(context, (store) => checkStore(store, options));
     });
 }
 

@@ -32,40 +32,25 @@ async function fillStore(): Promise<string> {
 test('no command writes a character that a terminal obeys', async () => {
   const id = await fillStore();
   const env = { DATA_DIR: dataDir.folder };
+  const one = [['list'], ['sweep'], ['blocks'], ['rebuild-listings'], [hostileText]];
+  const user = ['list', 'block-user', 'purge', 'forget'].map((name) => [name, provider, subject]);
   const commands = [
-    ...[
-      ['list'],
-      ['list', provider, subject],
-      ['show', id],
-      ['show', subject],
-      ['remove', hostileText],
-      ['verify-store', '--bytes'],
-    ],
-    ...[
-      ['sweep'],
-      ['blocks'],
-      ['block-user', provider, subject],
-      ['block-application', subject],
-      ['blocks'],
-      ['show', id],
-    ],
-    ...[
-      ['purge', provider, subject],
-      ['export', provider, subject, join(dataDir.folder, hostileText)],
-      ['rebuild-listings'],
-    ],
-    ...[
-      ['provider-test', hostileText],
-      ['forget', provider, subject],
-      ['unblock-user', provider, subject],
-      ['purge', provider, subject, '--yes'],
-    ],
-    ...[
-      [hostileText],
-      ['list', `--${hostileText}`],
-      ['list', '--after', hostileText],
-      ['list', '--count', hostileText],
-    ],
+    ...one,
+    ...user,
+    ['show', id],
+    ['show', subject],
+    ['remove', hostileText],
+    ['verify-store', '--bytes'],
+    ['block-application', subject],
+    ['blocks'],
+    ['show', id],
+    ['export', provider, subject, join(dataDir.folder, hostileText)],
+    ['provider-test', hostileText],
+    ['unblock-user', provider, subject],
+    ['purge', provider, subject, '--yes'],
+    ['list', `--${hostileText}`],
+    ['list', '--after', hostileText],
+    ['list', '--count', hostileText],
   ];
   const written: string[] = [];
   for (const command of commands) {

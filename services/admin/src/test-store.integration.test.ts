@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { startHabitProxy } from '@echodrop/object-store/habit-proxy.fixture';
+import { type Fault, type Habit, leastCapable } from '@echodrop/object-store/habits.fixture';
 import { S3Signer } from '@echodrop/object-store/s3/sign-s3';
 import { Secret } from '@echodrop/service/secret';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
-import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
-import { type Fault, type Habit, leastCapable } from '@echodrop/testkit/servers/habits';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand, runCommandProcess, useDataDir } from './admin.fixture.ts';
@@ -36,6 +36,7 @@ const sayings: Record<Habit, string | undefined> = {
   'keeps replaced parts': 'note   The store keeps a part that was replaced',
   'lists late': 'note   New objects are missing in lists for a moment',
   'removals get 200': undefined,
+  'refuses needless parameters': undefined,
 };
 
 const reasons: Partial<Record<Fault, string>> = {
@@ -54,6 +55,8 @@ const reasons: Partial<Record<Fault, string>> = {
     'Probing the store failed: object store refuses an empty object: object store responded with 411',
   'refuses completions':
     'Probing the store failed: object store refuses a multipart upload: object store responded with 403',
+  'refuses several parts':
+    'Probing the store failed: object store refuses a multipart upload: object store responded with 400',
   'changes bytes': 'Writing an object failed: object store responded with 400',
   'refuses removals': 'Removing an object failed: object store responded with 403 AccessDenied',
 };

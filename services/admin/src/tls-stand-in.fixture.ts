@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { listen } from '@echodrop/testkit/servers/listen';
 
 /** The self-signed certificate of other.example, valid until 2126. */
 export const otherExampleCertificate = `
@@ -26,24 +25,12 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgonH3Zz9oa3hkuZ0q
 -----END PRIVATE KEY-----
 `;
 
-interface TlsStandIn extends AsyncDisposable {
-  readonly port: number;
-}
-
-/** An identity provider on loopback with the certificate of other.example, which refuses every user. */
-export async function startTlsStandIn(): Promise<TlsStandIn> {
+/** An identity provider on loopback with the certificate of other.example, which refuses every user. @returns its address */
+export async function startTlsStandIn(): Promise<AsyncDisposable & { readonly address: string }> {
   const server = createServer({ cert: otherExampleCertificate, key: otherExampleKey }, (_request, response) => {
     response.writeHead(401).end();
   });
   server.on('tlsClientError', () => {});
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  const listening = await listen(server);
+  return { ...listening, address: listening.origin.replace('http:', 'https:') };
 }

@@ -1,4 +1,7 @@
-import { isMediaId } from '@echodrop/record';
+import { describeUnreadable } from '@echodrop/archive/describe-unreadable';
+import { tryFindRecord } from '@echodrop/archive/records';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { isMediaId, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
 import { CommandFailed } from './command-context.ts';
 
@@ -28,6 +31,14 @@ export function readMediaId(idOrAddress: string, known: PublicAddresses): string
   if (hosts.every((each) => !each || isOurs(each))) return found.id;
   const why = expected === undefined ? `${found.setting} is not set` : `not at ${expected} (${found.setting})`;
   throw fault(`${why}. If it is the right upload, pass its id: ${found.id}`);
+}
+
+/** Reads the record or tombstone of an upload. @throws StoreUnavailable; CommandFailed if it does not exist or is unreadable */
+export async function readUpload(store: ObjectStore, id: string): Promise<StoredRecord | Tombstone> {
+  const found = await tryFindRecord(store, id);
+  if (!found) throw new CommandFailed(`${id}: no such upload`);
+  if (found instanceof UnreadableRecord) throw new CommandFailed(`${id}: ${describeUnreadable(id, found)}`);
+  return found;
 }
 
 function parseAddress(text: string): URL | undefined {

@@ -3,19 +3,13 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { listNewest, removeFromListings } from '@echodrop/archive/listing';
 import { flatListingKeys, type ListingEntry, listingEntryOf, listingKeys } from '@echodrop/archive/listing-keys';
-import { publishSample } from '@echodrop/archive/publish-sample.fixture';
+import { beginResumable, publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { findRecord } from '@echodrop/archive/records';
-import { createResumable, listResumables } from '@echodrop/archive/resumable-uploads';
+import type { ResumableState } from '@echodrop/archive/resumable-state';
+import { listResumables } from '@echodrop/archive/resumable-uploads';
 import { listKeys } from '@echodrop/object-store/list-objects';
-import {
-  listingPrefix,
-  mediaObjectKey,
-  newMediaKey,
-  recordKey,
-  renditionKey,
-} from '@echodrop/object-store/object-keys';
-import { newStagedWrite } from '@echodrop/object-store/staged-write';
-import { decodeStoredRecord, encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
+import { listingPrefix, mediaObjectKey, recordKey, renditionKey } from '@echodrop/object-store/object-keys';
+import { decodeStoredRecord } from '@echodrop/record';
 import { expect, test } from 'vitest';
 import { runCommand, useDataDir } from './admin.fixture.ts';
 
@@ -58,13 +52,6 @@ test('list prints the newest uploads of all or of one user first, and a cursor',
   expect(columnsOf(head)).toEqual(columnsOf(line));
   const cursor = /--after (\S+)$/.exec(more ?? '')?.[1] ?? expect.fail('no cursor');
   expect((await run('list', provider, '12345', '--after', cursor)).stdout).toContain(first.id);
-});
-
-test('list escapes control sequences and line breaks in captions', async () => {
-  await publishSample(dataDir.store, { text: 'a\n2026  \u001b]0;x\u0007\u009b31m\u202e\u2028'.padEnd(2000, 'b') });
-  const { lines } = await run('list');
-  expect(lines).toHaveLength(2);
-  expect(lines[1]).toMatch(/^[\x20-\x7e…]{1,300}$/);
 });
 
 test.each([
@@ -187,16 +174,12 @@ test('purge deletes unfinished uploads of the user, and the states of published 
   const { store } = dataDir;
   const subject = '77';
   const { id: mediaId } = await publishSample(store, { subject });
-  const create = async (more: { subject: string; mediaId?: string }) => {
-    const id = newMediaKey();
-    const mediaKey = newMediaKey();
+  const create = async (state: Partial<ResumableState>) => {
+    const { id, state: created } = await beginResumable(store, state);
     // Complete, but its publication failed.
-    await store.put(mediaObjectKey(mediaKey), Readable.from([Buffer.from('media')]));
-    const texts = { application: 'app', message: 'unfinished', metadata: '', head: '' };
-    const write = newStagedWrite(mediaObjectKey(mediaKey), 'application/octet-stream');
-    const expires = new Date(Date.now() + 3_600_000);
-    await createResumable(store, id, { ...texts, provider, expires, mediaKey, write, isPublished: false, ...more });
-    return { id, media: mediaObjectKey(mediaKey) };
+    const media = mediaObjectKey(created.mediaKey);
+    await store.put(media, Readable.from([Buffer.from('media')]));
+    return { id, media };
   };
   const mine = await create({ subject });
   await create({ subject, mediaId });
@@ -211,22 +194,6 @@ test('purge deletes unfinished uploads of the user, and the states of published 
   expect(auditOf(ran)).toHaveLength(2);
   expect(await Array.fromAsync(listResumables(store), ({ id }) => id)).toEqual([other.id]);
   expect(await Promise.all([mine, other].map(({ media }) => store.exists(media)))).toEqual([false, true]);
-});
-
-test('purge, export and rebuild-listings report unreadable records', async () => {
-  const { id } = await publishSample(dataDir.store);
-  await dataDir.store.put(recordKey(id), Readable.from([Buffer.from('{}')]));
-  for (const args of [
-    ['purge', provider, '12345', '--yes'],
-    ['export', provider, '12345', join(dataDir.folder, 'export')],
-    ['rebuild-listings'],
-  ]) {
-    const { exitCode, stdout } = await run(...args);
-    expect([exitCode, stdout.split('\n')[0]]).toEqual([
-      1,
-      `${id}: record unreadable (not a record). Restore records/${id}.json from a backup. If no backup has it, delete records/${id}.json, then run rebuild-listings: sweep deletes its media.`,
-    ]);
-  }
 });
 
 test('export writes the files and records of a user into an empty folder', async () => {
@@ -250,39 +217,6 @@ test('only their owner can read exported files, also in a folder that others can
   for (const name of [`${id}.json`, `${id}.png`]) expect((await stat(join(into, name))).mode & 0o777).toBe(0o600);
 });
 
-test('records that a service wrote after it was taken over are counted, and change nothing outside the folder', async () => {
-  const fine = await publishSample(dataDir.store);
-  const wrong: [why: string, Partial<StoredRecord>][] = [
-    ['invalid id', { id: '../../x/', type: 'bashrc' }],
-    [`record of another id, ${fine.id}`, { id: fine.id }],
-    ['invalid type', { type: '/../../escaped' }],
-    ['invalid media_key', { mediaKey: '../records/a' }],
-    ['larger than 1048576 bytes', { text: 'a'.repeat(2 ** 20) }],
-  ];
-  const hostile = wrong.map(([why, fields]) => ({ id: newMediaId(), fields, why: `record unreadable (${why})` }));
-  for (const { id, fields } of hostile)
-    await dataDir.store.put(recordKey(id), Readable.from([encodeStoredRecord({ ...fine, id, ...fields })]));
-  const before = await readdir(dataDir.folder, { recursive: true });
-
-  const into = join(dataDir.folder, 'export', 'of', 'ada');
-  const exported = await run('export', provider, '12345', into);
-  expect([exported.exitCode, exported.lines.at(-1)]).toEqual([1, 'Exported 1 uploads.']);
-  for (const { id, why } of hostile) expect(exported.stdout).toContain(`${id}: ${why}. `);
-  const files = ['', '/of', '/of/ada', `/of/ada/${fine.id}.jpg`, `/of/ada/${fine.id}.json`];
-  const after = await readdir(dataDir.folder, { recursive: true });
-  expect(after.filter((path) => !before.includes(path)).toSorted()).toEqual(files.map((path) => `export${path}`));
-
-  for (const { id, why } of hostile) {
-    const expected = expect.stringContaining(`${id}: ${why}. `);
-    const evidence = join(dataDir.folder, 'evidence');
-    expect(await run('export-upload', id, evidence)).toMatchObject({ exitCode: 1, stderr: expected });
-    expect(await run('remove', id)).toMatchObject({ exitCode: 1, stdout: expected });
-  }
-  const purged = await run('purge', provider, '12345', '--yes');
-  expect([purged.exitCode, purged.stdout]).toEqual([1, expect.stringContaining(`${fine.id}: deleted`)]);
-  expect(purged.stderr).toContain(`${hostile.length} unreadable records or states stay. They may be of this user.`);
-});
-
 test('export-upload writes one file and its record, named by id or address', async () => {
   const [, second] = await publishThree();
   const into = join(dataDir.folder, 'evidence');
@@ -294,7 +228,7 @@ test('export-upload writes one file and its record, named by id or address', asy
   expect(record).toEqual(second);
 });
 
-test('export-upload reports an upload that was deleted or never existed', async () => {
+test('export-upload reports an upload that was deleted', async () => {
   const [first] = await publishThree();
   await run('remove', first.id);
   const into = join(dataDir.folder, 'evidence');
@@ -302,19 +236,13 @@ test('export-upload reports an upload that was deleted or never existed', async 
     exitCode: 1,
     stderr: `${first.id}: already deleted`,
   });
-  expect((await run('export-upload', 'Ab3dE6gH9j', into)).stderr).toBe('Ab3dE6gH9j: no such upload');
 });
 
-test('export reports missing media', async () => {
-  const { id, mediaKey } = await publishSample(dataDir.store);
-  await dataDir.store.remove(mediaObjectKey(mediaKey));
-  const { exitCode, lines } = await run('export', provider, '12345', join(dataDir.folder, 'export'));
-  expect([exitCode, lines[0]]).toEqual([1, `${id}: media missing from the store`]);
-});
-
-test('export goes on past media that is damaged or of another size', async () => {
+test('export goes on past media that is missing, damaged or of another size', async () => {
   const damaged = await publishSample(dataDir.store, { crc32: '00000000' });
   const longer = await publishSample(dataDir.store, { size: 4 });
+  const missing = await publishSample(dataDir.store);
+  await dataDir.store.remove(mediaObjectKey(missing.mediaKey));
   const fine = await publishSample(dataDir.store);
   const into = join(dataDir.folder, 'export');
   const { exitCode, lines } = await run('export', provider, '12345', into);
@@ -323,10 +251,11 @@ test('export goes on past media that is damaged or of another size', async () =>
     [
       `${damaged.id}: media unreadable (stored bytes differ from their checksum)`,
       `${longer.id}: media has 5 bytes; its record says 4`,
+      `${missing.id}: media missing from the store`,
       'Exported 1 uploads.',
     ].toSorted(),
   ]);
-  const files = [`${damaged.id}.json`, `${longer.id}.json`, `${fine.id}.json`, `${fine.id}.jpg`];
+  const files = [...[damaged, longer, missing, fine].map(({ id }) => `${id}.json`), `${fine.id}.jpg`];
   expect((await readdir(into)).toSorted()).toEqual(files.toSorted());
 });
 

@@ -1,9 +1,6 @@
-import { listsOfRebuild } from '@echodrop/archive/rebuild-listings';
 import { parseUpTo } from '@echodrop/client/cli/parse-up-to';
-import { recordsPrefix } from '@echodrop/object-store/object-keys';
-import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { Command } from 'commander';
-import { type CommandContext, printFromStore, withProgress } from './command-context.ts';
+import { type CommandContext, printFromStore } from './command-context.ts';
 import { readAddressConfig } from './config.ts';
 import { exportUpload, exportUploads } from './export-uploads.ts';
 import { listUploads, rebuildAndReport } from './listings.ts';
@@ -20,8 +17,6 @@ const uploadArgument = 'media id, or any address of the upload: of its page, a p
 /** Adds the commands for uploads: list, show, remove, export, export-upload, purge, rebuild-listings. */
 export function addUploadCommands(admin: Command, context: CommandContext): void {
   const { audit, env } = context;
-  const readAllRecords = (store: ObjectStore, work: (store: ObjectStore) => AsyncIterable<string>) =>
-    withProgress(context, { store, stages: [[recordsPrefix]] }, work);
 
   admin
     .command('list')
@@ -69,9 +64,7 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
     .argument(...subjectArgument)
     .argument('<folder>', 'a new or empty folder')
     .action((provider: string, subject: string, folder: string) =>
-      printFromStore(context, (store) =>
-        readAllRecords(store, (watched) => exportUploads(watched, { provider, subject }, { folder, audit })),
-      ),
+      printFromStore(context, (store) => exportUploads(store, { provider, subject }, { folder, audit })),
     );
 
   admin
@@ -93,9 +86,7 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
     .argument(...subjectArgument)
     .option('--yes', 'delete the uploads (default: dry run)')
     .action((provider: string, subject: string, { yes = false }) =>
-      printFromStore(context, (store) =>
-        readAllRecords(store, (watched) => purge(watched, { provider, subject }, { dryRun: !yes, audit })),
-      ),
+      printFromStore(context, (store) => purge(store, { provider, subject }, { dryRun: !yes, audit })),
     );
 
   admin
@@ -104,7 +95,5 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
     .description(
       'Add missing uploads to the listings, and delete stale entries. Takes effect at once; no dry run. If it is interrupted, repeat it.',
     )
-    .action(() =>
-      printFromStore(context, (store) => withProgress(context, { store, stages: listsOfRebuild }, rebuildAndReport)),
-    );
+    .action(() => printFromStore(context, rebuildAndReport));
 }

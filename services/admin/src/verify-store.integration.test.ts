@@ -9,6 +9,8 @@ import { encodeStoredRecord, encodeTombstone, newMediaId, type StoredRecord } fr
 import { beforeEach, expect, test } from 'vitest';
 import { runCommand, useDataDir } from './admin.fixture.ts';
 import { checkStore } from './check-store.ts';
+import { Progress } from './progress.ts';
+import { watchedStore } from './watched-store.ts';
 
 const removed = { by: 'owner', at: new Date('2026-11-20T08:00:00Z') } as const;
 const tenDaysAgo = new Date(Date.now() - 240 * 3_600_000);
@@ -34,7 +36,29 @@ async function put(key: string, bytes: string | Buffer = 'media'): Promise<void>
 
 type Planted = (sample: StoredRecord) => Promise<readonly [key: string, expected: RegExp]>;
 
+/** Plants an object with a key that depends on a published upload. */
+function planted(keyOf: (sample: StoredRecord) => string, expected: RegExp): Planted {
+  return async (sample) => {
+    const key = keyOf(sample);
+    await put(key, '');
+    return [key, expected];
+  };
+}
+
+const foreign = /FAULT: not an object of Echodrop/;
+const listsNothing = /FAULT: listing entry without a published upload/;
+const entryKeysOf = (record: StoredRecord) => listingKeys(listingEntryOf(record));
+
 const faults: Record<string, Planted> = {
+  'an object of another application among the media': planted(() => `media/${newMediaKey()}/copy`, foreign),
+  'an object of another application among the blocks': planted(() => 'blocks/users/ada', foreign),
+  'an object of another application among the renditions': planted(() => 'renditions/thumb.jpg', foreign),
+  'an entry without a record': planted((sample) => entryKeysOf({ ...sample, id: newMediaId() })[1] ?? '', listsNothing),
+  'an entry with the wrong time': planted(
+    (sample) => entryKeysOf({ ...sample, timestamp: new Date() })[1] ?? '',
+    listsNothing,
+  ),
+  'an entry of the wrong user': planted((sample) => entryKeysOf({ ...sample, subject: 'bob' })[0] ?? '', listsNothing),
   'a truncated record': async ({ id }) => {
     await truncate(pathOf(recordKey(id)), 20);
     return [recordKey(id), /FAULT: record unreadable \(invalid JSON\)\. Restore .* from a backup/];
@@ -71,40 +95,10 @@ const faults: Record<string, Planted> = {
     await dataDir.store.remove(key);
     return [key, new RegExp(`FAULT: listing entry of ${record.id} is missing`)];
   },
-  'an entry without a record': async (record) => {
-    const [, key = ''] = listingKeys(listingEntryOf({ ...record, id: newMediaId() }));
-    await put(key, '');
-    return [key, /FAULT: listing entry without a published upload/];
-  },
-  'an object of another application among the media': async () => {
-    const key = `media/${newMediaKey()}/copy`;
-    await put(key);
-    return [key, /FAULT: not an object of Echodrop/];
-  },
-  'an object of another application among the blocks': async () => {
-    const key = 'blocks/users/ada';
-    await put(key);
-    return [key, /FAULT: not an object of Echodrop/];
-  },
   'an unreadable block': async () => {
     const key = `blocks/users/${newMediaKey()}`;
     await put(key, '{}');
     return [key, /FAULT: block unreadable \(invalid block\), but it still blocks uploads\. To lift it, delete/];
-  },
-  'an object of another application among the renditions': async () => {
-    const key = 'renditions/thumb.jpg';
-    await put(key);
-    return [key, /FAULT: not an object of Echodrop/];
-  },
-  'an entry with the wrong time': async (record) => {
-    const [, key = ''] = listingKeys(listingEntryOf({ ...record, timestamp: new Date() }));
-    await put(key, '');
-    return [key, /FAULT: listing entry without a published upload/];
-  },
-  'an entry of the wrong user': async (record) => {
-    const [key = ''] = listingKeys(listingEntryOf({ ...record, subject: 'bob' }));
-    await put(key, '');
-    return [key, /FAULT: listing entry without a published upload/];
   },
   'media left by a removal': async () => {
     const record = await publishSample(dataDir.store);
@@ -218,10 +212,12 @@ test('an interrupted check prints a cursor, and the next check reports the rest'
   for (let n = 0; n < 5; n += 1)
     await dataDir.store.remove(mediaObjectKey((await publishSample(dataDir.store)).mediaKey));
   const stop = new AbortController();
-  const options = { concurrency: 1, isMoved: false, shouldReadBytes: false, signal: stop.signal };
+  const options = { concurrency: 1, isMoved: false, shouldReadBytes: false };
+  using progress = new Progress(() => {}, 60_000);
+  const watched = watchedStore(dataDir.store, stop.signal, progress);
   const lines: string[] = [];
   const stopped = (async () => {
-    for await (const line of checkStore(dataDir.store, options)) {
+    for await (const line of checkStore(watched, options)) {
       lines.push(line);
       stop.abort(new Error('stopped'));
     }

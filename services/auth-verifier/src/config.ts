@@ -1,14 +1,18 @@
 import { verifierSecret } from '@echodrop/contracts/secret-settings';
 import { identityProviders } from '@echodrop/identity-provider/provider';
+import { defaultOpsPorts, defaultPorts } from '@echodrop/service/default-ports';
 import { port, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis/redis';
 
-/** The limit of a command to the cache. A slower cache is no help. */
+/** The longest time of a command to the cache. Waiting longer for the cache would cost more than a query. */
 export const cacheTimeoutMs = 500;
-// With four requests to a hanging cache, this stays below the ten seconds that the gateway waits.
+// 7.9 s, plus four commands to a hanging cache (0.5 s each), are below the ten seconds that the gateway waits.
 const maxQueryMs = 7900;
 const maxProviderMs = 7000;
+
+/** How long a refused verdict is cached. VERDICT_TTL_SECONDS applies to verified verdicts only. */
+export const refusedSeconds = 10;
 
 /** How long a query may wait for its turn, if it may take `timeoutMs`. */
 export function queryWaitMs(timeoutMs: number): number {
@@ -16,10 +20,10 @@ export function queryWaitMs(timeoutMs: number): number {
 }
 
 export const settings = {
-  ...processSettings(9082),
+  ...processSettings(defaultOpsPorts['auth-verifier']),
   ...cacheRedisSettings,
   ...verifierSecret,
-  PORT: port(8082),
+  PORT: port(defaultPorts['auth-verifier']),
   IDENTITY_PROVIDERS: identityProviders()
     .refine((providers) => providers.length > 0, 'must not be empty')
     .describe(

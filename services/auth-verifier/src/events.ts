@@ -5,8 +5,8 @@ import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 
 /**
- * Why the provider was not queried. `circuit_open`: also during its trial. `token_rate_limited`: it returned 429 for this token.
- * `busy`: too many concurrent requests to it.
+ * Why the provider was not queried. `circuit_open`: its circuit is open, or a trial runs. `token_rate_limited`: the provider returned 429 for this
+ * token. `busy`: too many requests to the provider run.
  */
 export type NotQueried = 'circuit_open' | 'token_rate_limited' | 'busy';
 

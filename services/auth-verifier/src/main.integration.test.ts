@@ -40,7 +40,7 @@ test('the process verifies, works without its cache, logs no credentials and sto
 
   const address = `http://127.0.0.1:${ports.verifier}`;
   await using client = new VerificationClient({ address, secret: [new Secret(secret)], deadlineMs: patienceMs });
-  const verify = (token: string) =>
+  const verify = (token: string, clientAddress = '192.0.2.1') =>
     client.verify(
       {
         credentials: {
@@ -48,7 +48,7 @@ test('the process verifies, works without its cache, logs no credentials and sto
           provider: standIn.provider.advertised,
           authorization: `OAuth oauth_token="${token}"`,
         },
-        clientAddress: '192.0.2.1',
+        clientAddress,
       },
       patientSignal(),
     );
@@ -76,6 +76,9 @@ test('the process verifies, works without its cache, logs no credentials and sto
   expect(await (await ops('/metrics')).text()).toContain('echodrop_provider_seconds_bucket');
 
   await waitUntil('a log line about Redis', async () => log.includes('Redis unreachable'));
+  standIn.behaviour = respondWith(503);
+  for (let n = 0; n < 10; n += 1) await verify(`hunter2-${n}`, `198.51.100.${n}`);
+  await waitUntil('a log line about the circuit', async () => log.includes('Identity provider circuit opened'));
   service.kill();
   const { exitCode, stderr } = await service;
   expect([exitCode, stderr]).toEqual([0, '']);

@@ -3,7 +3,7 @@ import { verificationServer } from '@echodrop/contracts/verification-server';
 import { awaitFirstAttempt, cacheRedis, checkRedis, connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
-import { cacheTimeoutMs, queryWaitMs, readConfig } from './config.ts';
+import { cacheTimeoutMs, queryWaitMs, readConfig, refusedSeconds } from './config.ts';
 import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/query-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -11,8 +11,7 @@ import { VerdictCache } from './verdicts/verdict-cache.ts';
 import { VerdictCodec } from './verdicts/verdict-codec.ts';
 import { Verifier } from './verify.ts';
 
-const refusedSeconds = 10;
-// For the work besides the provider request.
+// The verifier's own work beside the provider request takes less.
 const leaseMarginMs = 500;
 
 await runService('auth-verifier', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
@@ -35,7 +34,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, hea
   });
   const identityProviders = resources.use(new IdentityProviders({ timeoutMs, waitMs, userIdSecret, events }));
   identityProviders.registerCircuitMetrics(metrics, providers);
-  const verifier = resources.use(new Verifier({ providers, cache, identityProviders, events }));
+  const verifier = resources.use(new Verifier({ providers, keys, cache, identityProviders, events }));
   const server = verificationServer({
     secret: config.VERIFIER_SECRET,
     providers: providers.map(({ advertised }) => advertised),
@@ -43,7 +42,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, hea
     forget: (user) => verifier.forget(user),
     log,
   });
-  // Without its cache, it would repeat the queries of other verifiers.
+  // Without the cache, this verifier would repeat the queries of other verifiers.
   await awaitFirstAttempt(redis);
   await serve(server, config.PORT, ({ url }) => verificationRoute(url));
 });

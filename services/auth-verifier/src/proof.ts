@@ -2,7 +2,7 @@ import type { Credentials } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { readAuthorization } from '@echodrop/oauth/authorization-header';
 
-/** The exact credentials and their provider. */
+/** What proves a user: the exact credentials and their provider. */
 type Proof = readonly string[];
 
 export function proofOf(credentials: Credentials, { advertised }: Provider): Proof {
@@ -23,7 +23,7 @@ export function isSingleUse(credentials: Credentials, { profile }: Provider): bo
   return credentials.version === 2 && profile.signsRequests;
 }
 
-/** The token in a header of any spelling. Of a header that providers may parse differently, the whole header. */
+/** The token in a header of any spelling, or the whole header if providers may parse the header differently. */
 export function tokenIn(authorization: string): string {
   const [scheme = ''] = /^\S*/.exec(authorization) ?? [];
   if (scheme.toLowerCase() !== 'oauth') return authorization.slice(scheme.length).trim();
@@ -32,4 +32,16 @@ export function tokenIn(authorization: string): string {
   const isOnce = authorization.toLowerCase().split('oauth_token').length === 2;
   const parameters = isPlain && isOnce ? readAuthorization(authorization) : undefined;
   return parameters?.get('oauth_token') ?? authorization;
+}
+
+/**
+ * The provider of a request: for version 1 the first with OAuth 1.0a, without an address the only one with the scheme. Addresses match only
+ * as identical strings, not if they parse equally (docs/why/dependencies.md, "HTTP on Node").
+ */
+export function findProvider(providers: readonly Provider[], credentials: Credentials): Provider | undefined {
+  if (credentials.version === 1) return providers.find(({ profile }) => profile.signsRequests);
+  if (credentials.provider !== undefined)
+    return providers.find(({ advertised }) => advertised === credentials.provider);
+  const [only = providers[0], ...others] = providers.filter((provider) => isSchemeSupported(credentials, provider));
+  return others.length === 0 ? only : undefined;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Credentials, VerificationRequest } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
+import { type StandInProvider, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import type { RotatedSecret } from '@echodrop/service/env';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
@@ -10,6 +11,10 @@ import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { Secret } from '@echodrop/service/secret';
 import { patienceMs } from '@echodrop/testkit/patience';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { refusedSeconds } from './config.ts';
 import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/query-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -60,10 +65,10 @@ export class Replica implements AsyncDisposable {
       }),
     );
     identityProviders.registerCircuitMetrics(this.metrics, providers);
-    const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
+    const times = { verifiedSeconds, refusedSeconds, leaseMs: timeoutMs + 500 };
     const redis = this.#observed(settings.slowMs);
     const cache = new VerdictCache({ redis, keys, codec, ...times });
-    this.verifier = this.#resources.use(new Verifier({ providers, cache, identityProviders, events }));
+    this.verifier = this.#resources.use(new Verifier({ providers, keys, cache, identityProviders, events }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,3 +104,40 @@ export const fourSecrets = {
   oauthToken: '12345-t%2B',
   oauthSecret: 't s&',
 } as const satisfies Credentials;
+
+interface ReplicaTests {
+  readonly redis: RunningRedis;
+  /** The provider of a test. */
+  readonly standIn: StandInProvider;
+  /** What ends with a test. */
+  readonly parts: AsyncDisposableStack;
+  /** A verifier that ends with its test, once it has reached the cache. */
+  readonly replica: (settings?: Partial<ReplicaSettings>) => Promise<Replica>;
+}
+
+/** For the tests of a file: one Redis; for each test, an empty cache, a provider and verifiers. */
+export function replicaTests(): ReplicaTests {
+  const its: { -readonly [Name in keyof ReplicaTests]: ReplicaTests[Name] } = {
+    redis: undefined as never,
+    standIn: undefined as never,
+    parts: new AsyncDisposableStack(),
+    async replica(settings) {
+      const one = its.parts.use(
+        new Replica({ redisUrl: its.redis.url, providers: [its.standIn.provider], ...settings }),
+      );
+      await waitUntil('the cache connection', async () => one.redis.status === 'ready');
+      return one;
+    },
+  };
+  beforeAll(async () => {
+    its.redis = await startRedis();
+  });
+  beforeEach(async () => {
+    its.parts = new AsyncDisposableStack();
+    its.standIn = its.parts.use(await startStandIn());
+    await its.redis.command('flushall');
+  });
+  afterEach(() => its.parts.disposeAsync());
+  afterAll(() => its.redis[Symbol.asyncDispose]());
+  return its;
+}

@@ -2,15 +2,15 @@ import type { Credentials, ProviderUser, Verdict, VerificationRequest } from '@e
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
-import { findProvider } from './find-provider.ts';
-import { isSchemeSupported, isSingleUse } from './proof.ts';
+import { findProvider, isSchemeSupported, isSingleUse } from './proof.ts';
 import { type IdentityProviders, type QueryResult, unavailable } from './provider/query-providers.ts';
-import type { ProofKeys } from './verdicts/cache-keys.ts';
+import type { CacheKeys, ProofKeys } from './verdicts/cache-keys.ts';
 import type { VerdictCache } from './verdicts/verdict-cache.ts';
 import type { Decision } from './verdicts/verdict-codec.ts';
 
 interface VerifierDeps {
   readonly providers: readonly Provider[];
+  readonly keys: CacheKeys;
   readonly cache: VerdictCache;
   readonly identityProviders: IdentityProviders;
   readonly events: VerifierEvents;
@@ -21,7 +21,7 @@ interface KeyedRequest extends VerificationRequest {
   readonly keys: ProofKeys;
 }
 
-/** A running verification; until it is settled, this process starts no other for the same proof. */
+/** A running verification. Until it is settled, this process starts no other for the same proof. */
 interface Running {
   readonly decided: Promise<Decision>;
   readonly settled: Promise<void>;
@@ -34,7 +34,7 @@ interface Running {
  */
 export class Verifier implements AsyncDisposable {
   readonly #deps: VerifierDeps;
-  /** By the hash of the proof. */
+  /** Running verifications by the hashes of their proofs. */
   readonly #running = new Map<string, Running>();
 
   constructor(deps: VerifierDeps) {
@@ -50,10 +50,10 @@ export class Verifier implements AsyncDisposable {
       this.#deps.events.verificationCompleted(provider, verdict, 'unsupported_scheme');
       return verdict;
     }
-    return this.#share({ ...request, provider, keys: this.#deps.cache.keysOf(credentials, provider) });
+    return this.#share({ ...request, provider, keys: this.#deps.keys.ofProof(credentials, provider) });
   }
 
-  /** @throws what Redis throws; verdicts may then still be cached */
+  /** Voids all cached verdicts on a user. @throws what Redis throws: verdicts may then still be cached */
   async forget(user: ProviderUser): Promise<void> {
     await this.#deps.cache.forget(user);
     this.#deps.events.userForgotten(user);

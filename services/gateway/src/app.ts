@@ -4,6 +4,7 @@ import { publicRecord } from '@echodrop/record';
 import { spellForwardedFor } from '@echodrop/service/forwarded-for';
 import { wasCutOff } from '@echodrop/service/http-server';
 import { routePaths } from '@echodrop/service/request-target';
+import { securityTxt } from '@echodrop/service/security-txt';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import { acceptUpload, type UploadDeps } from './accept-upload.ts';
@@ -14,8 +15,7 @@ import { type Format, requestedFormat } from './response/format.ts';
 import { asRefusal, ClientGone, Refusal } from './response/refusal-error.ts';
 import { methodNotAllowed, sendRecord, sendRefusal } from './response/send-response.ts';
 import { type TusDeps, tusRoutes } from './resumable/tus-routes.ts';
-import { createUploadContext, logPublished, logRefusal } from './upload-context.ts';
-import { visitorRoutes } from './visitor-routes.ts';
+import { createUploadContext } from './upload-context.ts';
 
 interface Gateway {
   readonly uploads: UploadDeps;
@@ -42,7 +42,7 @@ export function gatewayApp(gateway: Gateway): RequestListener {
   app.use((request, response, next) => {
     response.setHeader('X-Request-Id', randomUUID());
     spellForwardedFor(request.headers);
-    // Of clients that join an address with a final slash and a path.
+    // Some clients join an address that ends with a slash and a path that begins with one.
     request.url = request.url.replace(/^\/[^?]*/, (path) => path.replace(/\/{2,}/g, '/'));
     next();
   });
@@ -52,8 +52,20 @@ export function gatewayApp(gateway: Gateway): RequestListener {
     if (fault) sendRefusal(request, response, requestedFormat(request.url), fault);
     else next();
   });
+  const get = (path: string | string[], handler: RequestHandler) =>
+    app.route(path).get(handler).all(methodNotAllowed('GET, HEAD', 'json'));
+  const getText = (path: string, content: () => string) =>
+    get(path, (_request, response) => {
+      response.set('Cache-Control', 'public, max-age=3600').type('text/plain').send(content());
+    });
   const roots = basePaths.map((base) => base.replace(/\/+$/, ''));
-  app.use(visitorRoutes({ roots, publicSite, securityContact }));
+  // These paths are what browsers and crawlers request by themselves. The roots of the host and of each base path lead to the site's page for developers.
+  const home = ['/', ...roots.filter(Boolean).flatMap((root) => [root, `${root}/`])];
+  get(home, (_request, response) => response.redirect(302, `${publicSite}/documentation`));
+  get('/favicon.ico', (_request, response) => response.redirect(302, `${publicSite}/favicon.svg`));
+  getText('/robots.txt', () => 'User-agent: *\nDisallow: /\n');
+  if (securityContact !== undefined)
+    getText('/.well-known/security.txt', () => securityTxt(securityContact, new Date()));
   for (const root of roots) {
     for (const version of [1, 2] as const) {
       for (const format of ['xml', 'json'] as const) {
@@ -65,8 +77,7 @@ export function gatewayApp(gateway: Gateway): RequestListener {
     }
     app.use(ownUploadRoutes(root, gateway.ownUploads, publicSite));
     app.use(tusRoutes(root, gateway.resumable));
-    const openApi = serveOpenApi(root, gateway.uploads.forms.maxMediaBytes);
-    app.route(`${root}/openapi.json`).get(openApi).all(methodNotAllowed('GET, HEAD', 'json'));
+    get(`${root}/openapi.json`, serveOpenApi(root, gateway.uploads.forms.maxMediaBytes));
   }
   app.use((request, response) => sendRefusal(request, response, 'json', new Refusal('not_found', { message: 'path' })));
   app.use(handleErrors(gateway.events));
@@ -75,7 +86,7 @@ export function gatewayApp(gateway: Gateway): RequestListener {
   );
 }
 
-// The longest that Chromium caches a preflight.
+// Chromium caches a preflight for no longer time.
 const preflightSeconds = 7200;
 
 /** Lets scripts of these origins send requests, with any headers, and read responses (CORS of the Fetch standard). */
@@ -122,14 +133,13 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
     try {
       const published = await acceptUpload(context, uploads);
       sendRecord(response, format, publicRecord(published.record, publicSite));
-      events.uploadEnded(context, logPublished(context.log, published));
+      events.uploadEnded(context, published);
     } catch (error) {
       if (error instanceof ClientGone)
-        return events.uploadEnded(context, wasCutOff(response) ? 'unavailable' : 'client_gone');
+        return events.uploadEnded(context, wasCutOff(response) ? asRefusal(error) : 'client_gone');
       const refusal = asRefusal(error);
       sendRefusal(request, response, format, refusal);
-      logRefusal(context.log, refusal);
-      events.uploadEnded(context, refusal.reason, refusal.cause);
+      events.uploadEnded(context, refusal);
     }
   };
 }

@@ -1,6 +1,8 @@
+import { defaultDeadlines } from '@echodrop/object-store/s3/deadlines';
 import { InvalidSettings } from '@echodrop/service/env';
+import { failFast } from '@echodrop/service/redis/redis';
 import { expect, test } from 'vitest';
-import { readConfig } from './config.ts';
+import { limitsTimeoutMs, readConfig, verificationDeadlineMs } from './config.ts';
 
 const good = {
   REDIS_URL: 'redis://127.0.0.1',
@@ -52,3 +54,20 @@ test.each(['/a b', '/:id', '/(a', '/a"', '/ä', 'api', '//api', '/a//b', '/..', 
     expect(() => readConfig({ ...good, BASE_PATHS })).toThrow('BASE_PATHS must be paths such as /api');
   },
 );
+
+// test/component-failures.test.ts shows that these deadlines end the wait for a component that is down or hangs.
+const { commandTimeout = Number.POSITIVE_INFINITY } = failFast;
+// Its four commands to a hanging cache (services/auth-verifier/src/config.test.ts).
+const verifierMs = 2000;
+// The user's rate and the key's; the backlog of the probes, and the job.
+const rateCommands = 2;
+const queueCommands = 2;
+
+test.each([
+  ['Redis', 8000, verifierMs + rateCommands * limitsTimeoutMs + queueCommands * commandTimeout],
+  ['the auth-verifier', 13_000, verificationDeadlineMs + rateCommands * limitsTimeoutMs],
+  // Writing the media, and removing it.
+  ['MinIO', 30_000, defaultDeadlines.writeMs + defaultDeadlines.callMs],
+])('while %s hangs, an upload gets its response within %i ms', (_, promisedMs, longestMs) => {
+  expect(longestMs).toBeLessThan(promisedMs);
+});

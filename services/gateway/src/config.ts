@@ -1,7 +1,7 @@
+import { mediaSettings, uploadSettings } from '@echodrop/contracts/media-settings';
 import { probeQueueSecret, renditionQueueSecret, verifierSecret } from '@echodrop/contracts/secret-settings';
-import { mediaSettings, uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import { apiKey } from '@echodrop/service/api-key';
+import { defaultOpsPorts, defaultPorts } from '@echodrop/service/default-ports';
 import {
   choice,
   commaSeparated,
@@ -16,16 +16,21 @@ import { trustedProxySettings } from '@echodrop/service/forwarded-for';
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings, queueRedisSettings } from '@echodrop/service/redis/redis';
 import { securitySettings } from '@echodrop/service/security-txt';
-import { endsInFiles, uploadAddress } from '@echodrop/service/upload-address';
+import { apiKey, endsInFiles, uploadAddress } from '@echodrop/service/shared-settings';
 
 const MiB = 1024 * 1024;
+
+/** How long the gateway waits for a verification: longer than the verifier's limit for a provider. */
+export const verificationDeadlineMs = 10_000;
+/** The longest time of a command to the cache Redis. An upload whose command takes longer is admitted without rate limiting. */
+export const limitsTimeoutMs = 500;
 
 function isPath(text: string): boolean {
   return /^\/(?:[\w.~-]+(?:\/[\w.~-]+)*\/?)?$/.test(text) && URL.parse(text, 'http://a')?.pathname === text;
 }
 
 export const settings = {
-  ...processSettings(9080),
+  ...processSettings(defaultOpsPorts.gateway),
   ...queueRedisSettings,
   ...cacheRedisSettings,
   ...storeSettings,
@@ -36,14 +41,14 @@ export const settings = {
   ...renditionQueueSecret,
   ...securitySettings,
   ...trustedProxySettings,
-  PORT: port(8080),
-  PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081').describe(
+  PORT: port(defaultPorts.gateway),
+  PUBLIC_SITE_URL: httpOrigin(`http://127.0.0.1:${defaultPorts.site}`).describe(
     "public address of the site: its own host, no path. A record's `url` is this, a slash and the id",
   ),
   PUBLIC_UPLOAD_URL: uploadAddress()
     .optional()
     .describe('public address with its base path; makes `Location` absolute'),
-  VERIFIER_URL: httpAddress('http://127.0.0.1:8082').describe('URL of the auth-verifier'),
+  VERIFIER_URL: httpAddress(`http://127.0.0.1:${defaultPorts['auth-verifier']}`).describe('URL of the auth-verifier'),
   API_KEYS: secret().describe('comma-separated `key` or `name=key` (`npm start`: `sandbox-key`)'),
   WEB_UPLOAD_API_KEY: apiKey()
     .optional()

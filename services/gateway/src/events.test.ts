@@ -5,9 +5,11 @@ import { Metrics } from '@echodrop/service/metrics/metrics';
 import { expect, test, vi } from 'vitest';
 import { createGatewayEvents } from './events.ts';
 import { createOwnUploadEvents } from './own-uploads/own-upload-events.ts';
+import { Refusal } from './response/refusal-error.ts';
 
 const metrics = new Metrics('test');
 const events = createGatewayEvents(createLog('gateway', 'silent'), metrics);
+const published = { record: { id: 'Ab3dE6gH9j', mediaKey: 'key', size: 3 }, isRepeat: false };
 
 async function seriesOf(name: string): Promise<Map<string, number>> {
   const lines = (await metrics.exposition()).text.matchAll(new RegExp(`^${name}\\{(.*)\\} (.*)$`, 'gm'));
@@ -40,8 +42,8 @@ test('a piece of a resumable upload that the service fails counts as a failed up
     log: {},
   } as const;
   for (const method of ['HEAD', 'PATCH'])
-    for (const outcome of ['ok', 'client_gone', 'unavailable'] as const)
-      events.resumableRequestEnded(context, { method, hasEnded: false }, outcome);
+    for (const end of ['ok', 'client_gone', new Refusal('unavailable')] as const)
+      events.uploadEnded(context, end, { method, hasEnded: false });
   const after = await seriesOf('echodrop_uploads_total');
   expect(after.get('version="tus",format="json",outcome="unavailable"')).toBe((before ?? 0) + 1);
 });
@@ -52,7 +54,7 @@ test('waiting behind other probes of the same user is no slow response', async (
   vi.advanceTimersByTime(20_200);
   const upload = { requestId: 'r', version: 1, format: 'json', startedAt: receivedAt, receivedAt } as const;
   events.uploadStarted();
-  events.uploadEnded({ ...upload, log: { ownWaitSeconds: 20 } }, 'published');
+  events.uploadEnded({ ...upload, log: { ownWaitSeconds: 20 } }, published);
   expect((await seriesOf('echodrop_upload_response_seconds_sum')).get('version="1"')).toBeCloseTo(0.2);
 });
 
@@ -62,9 +64,9 @@ test('only published uploads count for the duration of responses', async () => {
   vi.advanceTimersByTime(59_800);
   const receivedAt = performance.now();
   vi.advanceTimersByTime(200);
-  for (const outcome of ['published', 'unavailable', 'media_unsupported'] as const) {
+  for (const end of [published, new Refusal('unavailable'), new Refusal('overloaded')]) {
     events.uploadStarted();
-    events.uploadEnded({ requestId: 'r', version: 2, format: 'json', startedAt, receivedAt, log: {} }, outcome);
+    events.uploadEnded({ requestId: 'r', version: 2, format: 'json', startedAt, receivedAt, log: {} }, end);
   }
   expect((await seriesOf('echodrop_upload_response_seconds_count')).get('version="2"')).toBe(1);
   expect((await seriesOf('echodrop_upload_response_seconds_sum')).get('version="2"')).toBe(0.2);

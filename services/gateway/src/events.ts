@@ -9,7 +9,7 @@ import { createUploadEvents } from './upload-events.ts';
 
 export type GatewayEvents = ReturnType<typeof createGatewayEvents>;
 
-/** Log lines and metrics of uploads. */
+/** Log lines and metrics of admission, publishing and the store. Those of each upload and its refusal are in upload-events.ts. */
 export function createGatewayEvents(log: Log, metrics: Metrics) {
   return {
     ...createUploadEvents(log, metrics),
@@ -36,7 +36,7 @@ function createAdmissionEvents(log: Log, metrics: Metrics) {
   const withoutLimits = new Outages(log, {
     begin: 'Uploads admitted without rate limiting; cache Redis unavailable',
     end: 'Uploads are rate limited again',
-    // A slow Redis may miss the time limit now and then; the metric counts that.
+    // A slow Redis may miss the time limit now and then. The metric counts such commands.
     graceMs: 1000,
   });
   const blockList = new Outages(log, { begin: 'Failed to refresh block list', end: 'Block list refreshed again' });
@@ -94,7 +94,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
     mediaProbed(probe: Probe): void {
       probeResults.inc({ result: probe.outcome === 'media' ? probe.type : probe.why });
     },
-    /** The first view enqueues the renditions. */
+    /** Renditions were not enqueued. The first view enqueues them. */
     enqueueFailed(mediaKey: string, error: unknown): void {
       enqueueFailures.inc();
       log.warn({ mediaKey, err: error }, 'Failed to enqueue renditions');
@@ -111,7 +111,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
       listingRepairs.inc();
       log.warn({ mediaId }, 'Added an earlier upload to the listings');
     },
-    /** Logs the first result and each change. */
+    /** A probe of the store has ended. The log gets the first result and each change. */
     storeProbed(found: StoreCapabilities): void {
       if (isDeepStrictEqual(found, probed)) return;
       probed = found;

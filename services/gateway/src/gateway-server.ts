@@ -33,7 +33,7 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer;
 }
 
-// The client's time to read the response.
+// The client has so long to read the response.
 const readingMs = 1000;
 
 function refusalOf({ code }: ParserError): Refusal {

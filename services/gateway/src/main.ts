@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ProbeClient } from '@echodrop/contracts/probe';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
@@ -7,7 +8,7 @@ import { PartMemory } from '@echodrop/object-store/part-memory';
 import { registerBacklogMetrics } from '@echodrop/queue/queue-clients';
 import { limitResponses } from '@echodrop/service/limit-responses';
 import { failoverMsOf } from '@echodrop/service/redis/failover';
-import { cacheRedis, connectRedis, failFast, queueRedis } from '@echodrop/service/redis/redis';
+import { cacheRedis, checkRedis, connectRedis, failFast, queueRedis } from '@echodrop/service/redis/redis';
 import { registerQueueMemoryMetrics } from '@echodrop/service/redis/redis-memory';
 import { watchQueueRedis } from '@echodrop/service/redis/watch-queue-redis';
 import { runService } from '@echodrop/service/run-service';
@@ -17,23 +18,24 @@ import { LRUCache } from 'lru-cache';
 import { Admission } from './admit/admission.ts';
 import { ApiKeys } from './admit/api-keys.ts';
 import { BlockList } from './admit/block-list.ts';
-import { unverifiedLimits } from './admit/unverified-limits.ts';
+import { Slots } from './admit/slots.ts';
+import { UnverifiedMemory } from './admit/unverified-memory.ts';
 import { UploadRates } from './admit/upload-rates.ts';
 import { gatewayApp } from './app.ts';
-import { readConfig } from './config.ts';
-import { limitsTimeoutMs, verificationDeadlineMs } from './deadlines.ts';
+import { limitsTimeoutMs, readConfig, verificationDeadlineMs } from './config.ts';
 import { createGatewayEvents } from './events.ts';
 import { gatewayServer } from './gateway-server.ts';
 import { OncePublisher } from './idempotency/idempotency.ts';
 import { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
 import { createOwnUploadEvents } from './own-uploads/own-upload-events.ts';
 import { Publisher } from './publish/publish.ts';
-import { addReadinessChecks } from './readiness.ts';
 import { WriterLeases } from './resumable/writer-leases.ts';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
 /** The lifetime of a resumable upload from its creation. */
 const resumableExpiryMs = 24 * 3_600_000;
+// How long a start waits for the store.
+const storeCheckMs = 2000;
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
   const events = createGatewayEvents(log, metrics);
@@ -76,20 +78,22 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
     forgeries,
   });
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
-  const admission = new Admission(
-    {
-      slots: config.MAX_CONCURRENT_UPLOADS,
-      perUser: config.MAX_CONCURRENT_UPLOADS_PER_USER,
-      ...unverifiedLimits(config),
-    },
-    {
-      rates: new UploadRates(limitsRedis, perMinute, events),
-      probes,
-      probeTimeoutMs,
-      blocks,
-      onRefused: events.admissionRefused,
-    },
-  );
+  // The limits of requests without a verified caller follow from those of all.
+  const limits = {
+    slots: config.MAX_CONCURRENT_UPLOADS,
+    perUser: config.MAX_CONCURRENT_UPLOADS_PER_USER,
+    anonymousPerAddress: Math.ceil(config.MAX_CONCURRENT_UPLOADS / 10),
+    // Many users may share the address of a school or a mobile network.
+    failuresPerMinutePerAddress: 1000,
+  };
+  const admission = new Admission({
+    slots: new Slots(limits, events.admissionRefused),
+    memory: new UnverifiedMemory(Math.floor(config.UPLOAD_BUFFER_BYTES / 4)),
+    rates: new UploadRates(limitsRedis, perMinute, events),
+    probes,
+    probeTimeoutMs,
+    blocks,
+  });
   const uploads = {
     admission,
     verifier,
@@ -111,7 +115,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
       publicUpload: config.PUBLIC_UPLOAD_URL,
     },
     ownUploads: {
-      admission,
+      slots: new Slots(limits, events.admissionRefused),
       verifier,
       store,
       compatibility: config.CLIENT_COMPATIBILITY,
@@ -127,6 +131,13 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   registerBacklogMetrics(metrics, [probes, renditions]);
   registerQueueMemoryMetrics(metrics, claimsRedis);
   registerSweepMetrics(metrics, store);
-  await addReadinessChecks(health, { store, blocks, probes, verifier, limitsRedis });
+  health.addCheck('store', () => store.ready());
+  health.addCheck('blocks', () => blocks.ready());
+  // This is the queue Redis.
+  health.addCheck('queue', () => probes.ready());
+  health.addCheck('verifier', () => verifier.ready());
+  // Without the cache Redis, every upload is verified again, and rates per user and API key are not limited.
+  health.addOptionalCheck('cache', () => checkRedis(limitsRedis));
+  await Promise.race([store.ready().catch(() => {}), sleep(storeCheckMs, undefined, { ref: false })]);
   await serve(gatewayServer(limitResponses(traceRequests(app), metrics, log)), config.PORT);
 });

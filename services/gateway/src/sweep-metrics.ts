@@ -10,7 +10,7 @@ const helps = {
     'Bytes found by the last sweep; incomplete multipart uploads are included only if the object store reports their size.',
 };
 
-/** Reports the last sweep, by its report in the store. No series if that cannot be read. */
+/** Metrics of the last sweep, from its report in the store. They have no series if the report cannot be read. */
 export function registerSweepMetrics(metrics: Metrics, store: ObjectStore): void {
   const completed = metrics.gauge(
     'echodrop_sweep_completed_timestamp_seconds',

@@ -1,7 +1,6 @@
-import type { StoredRecord } from '@echodrop/record';
 import type { Request, Response } from 'express';
 import type { Format } from './response/format.ts';
-import { ClientGone, type Refusal } from './response/refusal-error.ts';
+import { ClientGone } from './response/refusal-error.ts';
 
 /** A request and its client. */
 export interface RequestContext {
@@ -23,42 +22,25 @@ export interface UploadContext extends RequestContext {
   readonly sendContinue: () => void;
   /** Fields of the log line, set as they become known. */
   readonly log: UploadLog;
-  /** By `performance.now`: when the request began, and when its last byte had arrived. */
+  /** Times of `performance.now`: when the request began, and when its last byte had arrived. */
   readonly startedAt: number;
   receivedAt?: number;
 }
 
-interface UploadLog {
+export interface UploadLog {
   mediaId?: string;
-  /** The probe-worker and the rendition-worker log it too. */
+  /** The key of the media. The probe-worker and the rendition-worker log the same key. */
   mediaKey?: string;
   /** Why media is unsupported. */
   cause?: string | undefined;
   refusalMessage?: string;
   bytes?: number;
-  /** Of a resumable upload: its last known state. */
+  /** The id and the last known state of a resumable upload. */
   resumableId?: string;
   offset?: number;
   length?: number | undefined;
-  /** After the last byte, behind the user's other probes. */
+  /** How long the upload waited after its last byte, behind the user's other probes. */
   ownWaitSeconds?: number;
-}
-
-/** Sets the fields of the log line of a published upload. @returns its outcome */
-export function logPublished(
-  log: UploadLog,
-  { record, isRepeat }: { readonly record: StoredRecord; readonly isRepeat: boolean },
-): 'published' | 'repeated' {
-  Object.assign(log, { mediaId: record.id, mediaKey: record.mediaKey });
-  if (isRepeat) return 'repeated';
-  log.bytes = record.size;
-  return 'published';
-}
-
-/** Sets the fields of the log line of a refused upload. */
-export function logRefusal(log: UploadLog, { reason, sentence, variant }: Refusal): void {
-  log.refusalMessage = sentence;
-  if (reason === 'media_unsupported') log.cause = variant;
 }
 
 export function createRequestContext(request: Request<object>, response: Response): RequestContext {

@@ -1,26 +1,25 @@
 import { type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
+import type { StoredRecord } from '@echodrop/record';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
-import type { UploadContext } from './upload-context.ts';
+import { Refusal } from './response/refusal-error.ts';
+import type { UploadContext, UploadLog } from './upload-context.ts';
 
-export type UploadOutcome = 'published' | 'repeated' | 'client_gone' | Reason;
+/** How an upload, or a request of a resumable one, ended. `ok`: the request succeeded and published nothing. */
+type UploadEnd = { readonly record: PublishedRecord; readonly isRepeat: boolean } | Refusal | 'client_gone' | 'ok';
+type PublishedRecord = Pick<StoredRecord, 'id' | 'mediaKey' | 'size'>;
+type Outcome = 'published' | 'repeated' | 'client_gone' | 'ok' | Reason;
 
 const outcomes = ['published', 'repeated', 'client_gone', ...Object.keys(refusals)];
 
-// Includes the client's time to send.
+// The buckets include the client's time to send.
 const uploadSecondsBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
-const endMessages: Partial<Record<UploadOutcome, string>> = {
+const messages: Partial<Record<Outcome, string>> = {
   published: 'Upload published',
   repeated: 'Repeated upload: responded with the record of the first',
   client_gone: 'Upload aborted by client',
-};
-
-const resumableMessages: Partial<Record<UploadOutcome | 'ok', string>> = {
   ok: 'Resumable upload: request completed',
-  published: 'Upload published',
-  repeated: 'Repeated upload: responded with the record of the first',
-  client_gone: 'Resumable upload: connection lost',
 };
 
 const responseSecondsBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
@@ -32,7 +31,7 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
     'format',
     'outcome',
   ]);
-  // From the start, so that the first failure is an increase.
+  // Every series exists from the start, so that the first failure is an increase.
   for (const [version, format] of [
     [1, 'xml'],
     [1, 'json'],
@@ -61,54 +60,60 @@ export function createUploadEvents(log: Log, metrics: Metrics) {
     responseSecondsBuckets,
   );
   const publishedBytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.');
+  // Behind the user's own probes, an upload is not slow because of the service.
+  const observeSeconds = (version: number | 'tus', outcome: Outcome, seconds: number, responseSeconds: number) => {
+    uploadSeconds.observe({ version, outcome }, seconds);
+    if (outcome === 'published') publishedSeconds.observe({ version }, Math.max(0, responseSeconds));
+  };
   return {
     uploadStarted(): void {
       running.inc();
     },
-    /** A request of a resumable upload has ended. It counts as an upload if it published one, ended one, was refused at its creation, or failed to take bytes. */
-    resumableRequestEnded(
-      { requestId, startedAt, log: fields }: LoggedUpload,
-      { method, hasEnded }: { readonly method: string; readonly hasEnded: boolean },
-      outcome: UploadOutcome | 'ok',
-      error?: unknown,
-    ): void {
-      running.dec();
-      const seconds = Math.round(performance.now() - startedAt) / 1000;
-      const attributes = { 'echodrop.media.id': fields.mediaId, 'echodrop.media.key': fields.mediaKey };
-      setSpanAttributes({ 'echodrop.outcome': outcome, ...attributes });
-      resumableRequests.inc({ method, outcome });
-      const isRefused = outcome !== 'ok' && outcome !== 'client_gone';
-      const isFailed = method === 'PATCH' && ['unavailable', 'overloaded'].includes(outcome);
-      if (outcome === 'published' || hasEnded || isFailed || (method === 'POST' && isRefused))
-        uploads.inc({ version: 'tus', format: 'json', outcome });
-      if (fields.bytes !== undefined) publishedBytes.inc(fields.bytes);
-      const line = { requestId, version: 'tus', method, outcome, ...fields, seconds };
-      if (outcome === 'unavailable') log.error({ ...line, err: error }, 'Resumable upload: request failed');
-      else log.info(line, resumableMessages[outcome] ?? 'Resumable upload: request refused');
-    },
-    /** `error` is what made an upload `unavailable`. */
-    uploadEnded(context: LoggedUpload, outcome: UploadOutcome, error?: unknown): void {
+    /** An upload has ended, or a request of a resumable one. `hasEnded`: its refusal ended the upload. */
+    uploadEnded(context: LoggedUpload, end: UploadEnd, resumable?: { method: string; hasEnded: boolean }): void {
       const { requestId, version, format, startedAt, receivedAt, log: fields } = context;
+      const outcome = setLogFields(fields, end);
       const now = performance.now();
       const seconds = Math.round(now - startedAt) / 1000;
-      const responseSeconds = receivedAt === undefined ? undefined : Math.round(now - receivedAt) / 1000;
+      const secondsAfterLastByte = receivedAt === undefined ? undefined : Math.round(now - receivedAt) / 1000;
       running.dec();
       setSpanAttributes({
         'echodrop.outcome': outcome,
         'echodrop.media.id': fields.mediaId,
         'echodrop.media.key': fields.mediaKey,
       });
-      uploads.inc({ version, format, outcome });
-      uploadSeconds.observe({ version, outcome }, seconds);
-      // Behind the user's own probes, an upload is not slow because of the service.
-      if (outcome === 'published' && responseSeconds !== undefined)
-        publishedSeconds.observe({ version }, Math.max(0, responseSeconds - (fields.ownWaitSeconds ?? 0)));
+      if (resumable) resumableRequests.inc({ method: resumable.method, outcome });
+      else observeSeconds(version, outcome, seconds, (secondsAfterLastByte ?? 0) - (fields.ownWaitSeconds ?? 0));
+      if (!resumable || resumable.hasEnded || countsAsUpload(resumable.method, outcome))
+        uploads.inc({ version, format, outcome });
       if (fields.bytes !== undefined) publishedBytes.inc(fields.bytes);
-      const line = { requestId, version, format, outcome, ...fields, secondsAfterLastByte: responseSeconds, seconds };
-      if (outcome === 'unavailable') log.error({ ...line, err: error }, 'Upload failed');
-      else log.info(line, endMessages[outcome] ?? 'Upload refused');
+      const request = { requestId, version, format, method: resumable?.method };
+      const line = { ...request, outcome, ...fields, secondsAfterLastByte, seconds };
+      if (end instanceof Refusal && outcome === 'unavailable') log.error({ ...line, err: end.cause }, 'Upload failed');
+      else log.info(line, messages[outcome] ?? 'Upload refused');
     },
   };
+}
+
+/** Whether a request of a resumable upload published it, was refused at its creation, or failed to take bytes. */
+function countsAsUpload(method: string, outcome: Outcome): boolean {
+  if (method === 'POST') return outcome !== 'ok' && outcome !== 'client_gone';
+  return outcome === 'published' || (method === 'PATCH' && (outcome === 'unavailable' || outcome === 'overloaded'));
+}
+
+/** Sets the fields of the log line that the end decides. @returns the outcome */
+function setLogFields(log: UploadLog, end: UploadEnd): Outcome {
+  if (typeof end === 'string') return end;
+  if (end instanceof Refusal) {
+    log.refusalMessage = end.sentence;
+    if (end.reason === 'media_unsupported') log.cause = end.variant;
+    return end.reason;
+  }
+  log.mediaId = end.record.id;
+  log.mediaKey = end.record.mediaKey;
+  if (end.isRepeat) return 'repeated';
+  log.bytes = end.record.size;
+  return 'published';
 }
 
 type LoggedUpload = Pick<UploadContext, 'requestId' | 'version' | 'format' | 'startedAt' | 'receivedAt' | 'log'>;

@@ -31,7 +31,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
     },
     { redis, secret: config.PROBE_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
-  // In parallel, so that no queue takes jobs while another stops.
+  // The queues stop in parallel, so that no queue takes jobs while another stops.
   resources.defer(() => Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]())).then(() => {}));
   health.addCheck('queue', () => Promise.all(queues.map((queue) => queue.ready())));
 });

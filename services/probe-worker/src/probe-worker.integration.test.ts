@@ -1,4 +1,4 @@
-import { mkdtempDisposable, rename } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -6,12 +6,11 @@ import { ProbeClient, probeHeadBytes } from '@echodrop/contracts/probe';
 import type { MediaType } from '@echodrop/media/detect-media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
-import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { patienceMs, patientSignal } from '@echodrop/testkit/patience';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const parts = new AsyncDisposableStack();
@@ -71,57 +70,4 @@ test('waits for media that the store does not find yet', async () => {
   await expect.poll(() => stack.metrics('probe-worker')).toMatch(absent);
   await store(bytes, mediaKey);
   expect(await reply).toMatchObject({ outcome: 'media', type: 'mp4' });
-});
-
-test('returns a result for a file that is not media', async () => {
-  const bytes = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
-  expect(await probe(await store(bytes), bytes, 'jpg')).toEqual({ outcome: 'unsupported', why: 'broken' });
-});
-
-test('does not reply to a job sealed with another secret, but counts and logs it', async () => {
-  const stranger = parts.use(new ProbeClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
-  await waitUntil('a connection', () => stranger.ready().then(() => true));
-  const request = { mediaKey: newMediaKey(), size: 3, head: Buffer.from('any') };
-  const wait = { owner: 'a', deadlineMs: patienceMs, signal: patientSignal() };
-  const refused = stranger.probe(request, 'png', wait);
-  await expect(refused).rejects.toThrow('job did not complete');
-  // The worker may count and log after its reply.
-  const metrics = expect.poll(() => stack.metrics('probe-worker'));
-  await metrics.toMatch(/^echodrop_forged_entries_total\{.*kind="job".*\} 1$/m);
-  await metrics.toMatch(/^echodrop_probe_job_seconds_count\{.*outcome="forged".*\} 1$/m);
-  const output = () => stack.services['probe-worker'].output;
-  await expect.poll(output).toContain('Rejected Redis entry with invalid HMAC');
-});
-
-test('starts while Redis is down, and works once it is up', async () => {
-  const worker = stack.services['probe-worker'];
-  await stack.redis.kill();
-  const restarted = worker.restart();
-  const state = (path: string) =>
-    fetch(`${stack.ops('probe-worker')}${path}`).then(
-      ({ status }) => status,
-      () => 0,
-    );
-  await expect.poll(() => state('/livez')).toBe(200);
-  expect(await state('/readyz')).toBe(503);
-  await stack.redis.restart();
-  await restarted;
-  const bytes = await samplePhoto('png', { width: 30, height: 20 });
-  await expect.poll(() => probe(newMediaKey(), bytes, 'png')).toMatchObject({ outcome: 'media', width: 30 });
-});
-
-test('another worker takes over the job of one that dies', async () => {
-  const bytes = await sampleVideo('mp4', { width: 640, height: 360 });
-  const mediaKey = await store(bytes);
-  const path = join(folder, 'objects', mediaObjectKey(mediaKey));
-  await rename(path, `${path}.aside`);
-  // This pipe has no writer, so the worker waits for its opening.
-  await execa('mkfifo', [path]);
-  const reply = probe(mediaKey, bytes, 'mp4');
-  using view = new RedisView(stack.redis.url);
-  await expect.poll(() => view.jobs('probe-films', 'active')).toHaveLength(1);
-  await stack.services['probe-worker'].kill();
-  await rename(`${path}.aside`, path);
-  await stack.services['probe-worker'].restart();
-  expect(await reply).toMatchObject({ outcome: 'media', type: 'mp4', width: 640, height: 360 });
 });

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import type { ProbeRequest } from '@echodrop/contracts/probe';
 import type { MediaType } from '@echodrop/media/detect-media-type';
 import type { Probe } from '@echodrop/media/outcomes';
-import { probeMedia } from '@echodrop/media/probe';
+import { probeMedia } from '@echodrop/media/probe-media';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { retryFor } from '@echodrop/service/retry-for';

@@ -1,12 +1,13 @@
+import { mediaSettings, toolSettings } from '@echodrop/contracts/media-settings';
 import { renditionQueueSecret } from '@echodrop/contracts/secret-settings';
-import { mediaSettings, toolSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
+import { defaultOpsPorts } from '@echodrop/service/default-ports';
 import { readSettings, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
 
 export const settings = {
-  ...processSettings(9084),
+  ...processSettings(defaultOpsPorts['rendition-worker']),
   ...queueRedisSettings,
   ...renditionQueueSecret,
   ...storeSettings,

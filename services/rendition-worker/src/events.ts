@@ -31,7 +31,7 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
       'rendered) or `failed` (the job failed; a later visit enqueues it again).',
     ['missing', 'outcome'],
   );
-  // Alerts see the first one as an increase.
+  // The series exist from the start, so that alerts see the first failure as an increase.
   for (const missing of ['picture', 'video']) {
     for (const outcome of ['unsupported', 'failed']) notShown.inc({ missing, outcome }, 0);
   }
@@ -54,13 +54,6 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
     outputRefused({ mediaKey, type, set }: RenditionRequest, { file, fault }: OutputRefused) {
       refusals.inc({ fault });
       log.warn({ mediaKey, type, set, file, fault }, 'Rejected media tool output; tool may be compromised');
-    },
-    /** Worker crashes could not be recorded in the store. */
-    noteFailed({ mediaKey, type, set }: RenditionRequest, error: unknown) {
-      log.warn(
-        { mediaKey, type, set, err: error },
-        'Failed to note in the store that this media crashed workers; it may crash them again',
-      );
     },
     jobEnded(end: JobEnd, request?: RenditionRequest) {
       const { queue, jobId, seconds, error } = end;

@@ -10,7 +10,7 @@ import { Forgeries } from '@echodrop/service/seals/forgeries';
 import { jobsAtOnce, readConfig } from './config.ts';
 import { createRenditionEvents } from './events.ts';
 import { endFailedJob } from './failed-job.ts';
-import { laneLimits } from './lanes.ts';
+import { laneLimits } from './lane-limits.ts';
 import { render } from './render.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
 import { toolsHash } from './unsupported-renditions.ts';
@@ -39,7 +39,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
     },
     { redis, secret: config.RENDITION_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
-  // In parallel, so that no queue takes jobs while another stops.
+  // The queues stop in parallel, so that no queue takes jobs while another stops.
   resources.defer(() => Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]())).then(() => {}));
   health.addCheck('queue', () => Promise.all(queues.map((queue) => queue.ready())));
 });

@@ -13,7 +13,7 @@ import { patientSignal } from '@echodrop/testkit/patience';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterEach, expect, test } from 'vitest';
 import { createRenditionEvents } from './events.ts';
-import { laneLimits } from './lanes.ts';
+import { laneLimits } from './lane-limits.ts';
 import { render } from './render.ts';
 
 // A shell script starts programs and creates files, which the full sandbox forbids.

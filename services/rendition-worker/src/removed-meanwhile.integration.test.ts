@@ -9,12 +9,11 @@ import { mediaObjectKey, newMediaKey, renditionKey, renditionsPrefixOf } from '@
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { laneLimits } from './lanes.ts';
+import { laneLimits } from './lane-limits.ts';
 import { render } from './render.ts';
-import { MediaRemoved } from './run-unless-removed.ts';
 
 const parts = new AsyncDisposableStack();
-const events = { rendered() {}, notShown() {}, outputRefused() {}, noteFailed() {}, jobEnded() {} };
+const events = { rendered() {}, notShown() {}, outputRefused() {} };
 const usual = { limits: laneLimits.slow, tools: 'tools' };
 let store: FilesystemObjectStore;
 let scratchDir: string;
@@ -70,8 +69,14 @@ function renderWith(
   return render({ mediaKey, type: 'jpg', set }, signal, rendering);
 }
 
+const removeMedia = (mediaKey: string) => store.remove(mediaObjectKey(mediaKey));
+
+function fail(): never {
+  throw new StoreUnavailable('full');
+}
+
 async function takeDown(mediaKey: string): Promise<void> {
-  await store.remove(mediaObjectKey(mediaKey));
+  await removeMedia(mediaKey);
   for (const key of await keysOf(mediaKey)) await store.remove(key);
 }
 
@@ -83,33 +88,16 @@ const { large, mini } = pictureRecipes;
 const full = fullRecipe('jpg');
 const removed = 'the media was deleted from the store';
 
-test.each([mini.name, full.name])(
-  'keeps no rendition of media that is taken down before its %s is stored',
-  async (name) => {
-    const mediaKey = await uploaded();
-    await expect(renderWhile(mediaKey, name, () => takeDown(mediaKey))).rejects.toThrow(removed);
-    expect(await keysOf(mediaKey)).toEqual([]);
-  },
-);
-
-test('keeps no rendition of removed media if the worker is stopped meanwhile', async () => {
+test.each<[string, string, (mediaKey: string, stop: () => void) => Promise<void>]>([
+  ['is taken down before its smallest picture is stored', mini.name, takeDown],
+  ['is taken down before its whole picture is stored', full.name, takeDown],
+  ['is removed while the worker stops', large.name, (mediaKey, stop) => removeMedia(mediaKey).then(stop)],
+  ['is removed before the store fails', large.name, (mediaKey) => removeMedia(mediaKey).then(fail)],
+])('keeps no rendition of media that %s', async (_, last, meanwhile) => {
   const mediaKey = await uploaded();
   const stopped = new AbortController();
-  const meanwhile = async () => {
-    await store.remove(mediaObjectKey(mediaKey));
-    stopped.abort();
-  };
-  await expect(renderWhile(mediaKey, large.name, meanwhile, stopped.signal)).rejects.toThrow();
-  expect(await keysOf(mediaKey)).toEqual([]);
-});
-
-test('keeps no rendition of removed media if the store fails meanwhile', async () => {
-  const mediaKey = await uploaded();
-  const meanwhile = async () => {
-    await store.remove(mediaObjectKey(mediaKey));
-    throw new StoreUnavailable('full');
-  };
-  await expect(renderWhile(mediaKey, large.name, meanwhile)).rejects.toThrow();
+  const rendering = renderWhile(mediaKey, last, () => meanwhile(mediaKey, () => stopped.abort()), stopped.signal);
+  await expect(rendering).rejects.toThrow(removed);
   expect(await keysOf(mediaKey)).toEqual([]);
 });
 
@@ -131,11 +119,13 @@ test('keeps no rendition of removed media of a type that is turned off', async (
   expect(await keysOf(mediaKey)).toEqual([]);
 });
 
-test('keeps existing renditions of a type that is turned off', async () => {
+test('keeps existing renditions of a type that is turned off, and does not read its media', async () => {
   const mediaKey = await uploaded();
   await store.put(renditionKey(mediaKey, mini), Readable.from(['picture']));
+  const read = vi.spyOn(store, 'read');
   const off = { outcome: 'unsupported', why: 'type_off' };
   expect(await renderWith(store, mediaKey, { typesOff: new Set(['jpg']) })).toEqual(off);
+  expect(read).not.toHaveBeenCalled();
   expect(await keysOf(mediaKey)).toHaveLength(1);
 });
 
@@ -176,67 +166,42 @@ test('keeps existing renditions after a failure', async () => {
   expect(await keysOf(mediaKey)).not.toEqual([]);
 });
 
-test('removes pictures of a video that is removed while they are stored, before making the video', async () => {
+/** Uploads a small MP4. */
+async function uploadedVideo(): Promise<string> {
   const mediaKey = newMediaKey();
   await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
-  const rendered: unknown[] = [];
-  const observed = { ...events, rendered: ({ set }: { set: RenditionSet }) => rendered.push(set) };
-  const removing = storeThatPutsAfter(() => takeDown(mediaKey));
-  // The worker looks every two seconds whether the media was removed, and may do so before the last picture is stored.
-  const stat = store.stat.bind(store);
-  vi.spyOn(store, 'stat').mockImplementation(async (key) => {
-    if (rendered.length === 0) throw new StoreUnavailable('until all pictures are stored');
-    return stat(key);
-  });
-  const rendering = {
-    ...usual,
-    store: removing,
-    scratchDir,
-    maxPixels: 1_000_000,
-    typesOff: new Set<MediaType>(),
-    events: observed,
-  };
-  const question = { mediaKey, type: 'mp4', set: 'film' } as const;
-  await expect(render(question, new AbortController().signal, rendering)).rejects.toThrow(MediaRemoved);
-  expect(rendered).toEqual(['pictures']);
-  expect(await keysOf(mediaKey)).toEqual([]);
-});
+  return mediaKey;
+}
+
+function renderVideo(mediaKey: string, others: Partial<Parameters<typeof render>[2]>): Promise<unknown> {
+  const rendering = { ...usual, store, scratchDir, maxPixels: 1_000_000, typesOff: new Set<MediaType>(), events };
+  const request = { mediaKey, type: 'mp4', set: 'film' } as const;
+  return render(request, new AbortController().signal, { ...rendering, ...others });
+}
 
 test('makes a video without pictures, and reports both', async () => {
-  const mediaKey = newMediaKey();
-  await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
+  const mediaKey = await uploadedVideo();
   const rendered: unknown[] = [];
   const observed = {
     ...events,
     rendered: ({ set }: { set: RenditionSet }, { outcome }: { outcome: string }) => rendered.push([set, outcome]),
   };
-  const rendering = { ...usual, store, scratchDir, maxPixels: 1000, typesOff: new Set<MediaType>(), events: observed };
-  const question = { mediaKey, type: 'mp4', set: 'film' } as const;
-  expect(await render(question, new AbortController().signal, rendering)).toEqual({ outcome: 'made' });
+  const others = { maxPixels: 1000, events: observed };
+  expect(await renderVideo(mediaKey, others)).toEqual({ outcome: 'made' });
   expect(rendered.splice(0)).toEqual([
     ['pictures', 'unsupported'],
     ['film', 'made'],
   ]);
   // The video exists already, and broken renditions are not retried.
-  expect(await render(question, new AbortController().signal, rendering)).toEqual({ outcome: 'made' });
+  expect(await renderVideo(mediaKey, others)).toEqual({ outcome: 'made' });
   expect(rendered).toEqual([]);
 });
 
 test('makes a video whose poster cannot be stored, and fails the job', async () => {
-  const mediaKey = newMediaKey();
-  await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
+  const mediaKey = await uploadedVideo();
   const refusing = storeThatPutsAfter(async (key) => {
-    if (!key.endsWith('.mp4')) throw new StoreUnavailable('full');
+    if (!key.endsWith('.mp4')) fail();
   });
-  const rendering = {
-    ...usual,
-    store: refusing,
-    scratchDir,
-    maxPixels: 1_000_000,
-    typesOff: new Set<MediaType>(),
-    events,
-  };
-  const question = { mediaKey, type: 'mp4', set: 'film' } as const;
-  await expect(render(question, new AbortController().signal, rendering)).rejects.toThrow('full');
+  await expect(renderVideo(mediaKey, { store: refusing })).rejects.toThrow('full');
   expect(await keysOf(mediaKey)).toEqual([expect.stringMatching(/\.mp4$/)]);
 });

@@ -3,18 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { detectMediaType, type MediaType } from '@echodrop/media/detect-media-type';
-import {
-  fullRecipe,
-  pictureRecipes,
-  picturesOf,
-  type Recipe,
-  type RenditionSet,
-  recipesOf,
-  videoRecipe,
-} from '@echodrop/media/rendition-recipes';
+import { picturesOf, type Recipe, type RenditionSet, recipesOf, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
@@ -37,7 +28,7 @@ beforeAll(async () => {
   stack = parts.use(
     await startStack({
       services: ['rendition-worker'],
-      settings: { ...settings, MEDIA_TYPES_OFF: 'tiff', LOG_LEVEL: 'info' },
+      settings: { ...settings, LOG_LEVEL: 'info' },
     }),
   );
   const { redis } = stack;
@@ -54,10 +45,8 @@ async function upload(bytes: Buffer): Promise<string> {
 }
 
 function make(mediaKey: string, type: MediaType, set: RenditionSet, pixels?: number) {
-  return client.make(
-    { mediaKey, type, set, ...(pixels && { pixels }) },
-    { waitMs: patienceMs, signal: patientSignal() },
-  );
+  const request = { mediaKey, type, set, ...(pixels && { pixels }) };
+  return client.make(request, { waitMs: patienceMs, signal: patientSignal() });
 }
 
 async function bytesOf(mediaKey: string, recipe: Recipe): Promise<Buffer | undefined> {
@@ -87,44 +76,12 @@ test('makes and stores the pictures for pages of a photo, and the whole one on r
   expect(await typesOf(mediaKey, picturesOf('png'))).toEqual([...pictureTypes, 'png']);
 });
 
-test('makes the whole picture of a small photo or video together with the others, so that its direct link never waits', async () => {
-  const pixels = 320 * 240;
-  const photo = await upload(await samplePng());
-  expect(await make(photo, 'png', 'pictures', pixels)).toEqual({ outcome: 'made' });
-  expect(await typesOf(photo, picturesOf('png'))).toEqual([...pictureTypes, 'png']);
-  const large = await upload(await samplePng());
-  expect(await make(large, 'png', 'pictures', 1201 * 1200)).toEqual({ outcome: 'made' });
-  expect(await typesOf(large, picturesOf('png'))).toEqual([...pictureTypes, undefined]);
-  const video = await upload(await sampleVideo('avi', { width: 320, height: 240 }));
-  expect(await make(video, 'avi', 'film', pixels)).toEqual({ outcome: 'made' });
-  expect(await typesOf(video, [...picturesOf('avi'), videoRecipe])).toEqual([...pictureTypes, 'jpg', 'mp4']);
-});
-
-test('a site of an earlier release gets the whole picture of a small photo as a set of its own', async () => {
-  const mediaKey = await upload(await samplePng());
-  expect(await make(mediaKey, 'png', 'whole', 320 * 240)).toEqual({ outcome: 'made' });
-  expect(await typesOf(mediaKey, [fullRecipe('png')])).toEqual(['png']);
-});
-
-test('makes the whole picture of formats with animations together with the others', async () => {
-  const mediaKey = await upload(await samplePhoto('gif', { width: 32, height: 24 }));
-  expect(await make(mediaKey, 'gif', 'pictures')).toEqual({ outcome: 'made' });
-  expect(await typesOf(mediaKey, picturesOf('gif'))).toEqual([...pictureTypes, 'gif']);
-});
-
 test('makes a video for browsers, and its pictures', async () => {
   const mediaKey = await upload(await sampleVideo('avi', { width: 320, height: 240 }));
   const made = (['film', 'whole'] as const).map((set) => make(mediaKey, 'avi', set));
   expect(await Promise.all(made)).toEqual(made.map(() => ({ outcome: 'made' })));
   expect(await typesOf(mediaKey, [videoRecipe])).toEqual(['mp4']);
   expect(await typesOf(mediaKey, picturesOf('avi'))).toEqual([...pictureTypes, 'jpg']);
-});
-
-test('does not make stored renditions again', async () => {
-  const mediaKey = await upload(notAPhoto);
-  for (const recipe of picturesOf('jpg')) await store.put(renditionKey(mediaKey, recipe), Readable.from(['before']));
-  expect(await make(mediaKey, 'jpg', 'pictures')).toEqual({ outcome: 'made' });
-  expect(await bytesOf(mediaKey, pictureRecipes.large)).toEqual(Buffer.from('before'));
 });
 
 // Concurrent, because each waits until the result of its job expires.
@@ -145,19 +102,6 @@ test.concurrent.for(['pictures', 'whole', 'film'] as const)(
     expect(await stats(others)).toEqual(before);
   },
 );
-
-test('replies for media without possible renditions, and does not read it again', async () => {
-  const mediaKey = await upload(notAPhoto);
-  const broken = { outcome: 'unsupported', why: 'broken' };
-  expect(await make(mediaKey, 'jpg', 'pictures')).toEqual(broken);
-  await store.remove(mediaObjectKey(mediaKey));
-  await store.put(mediaObjectKey(mediaKey), Readable.from([await samplePhoto('jpg', { width: 320, height: 240 })]));
-  await expectForAWhile(async () => {
-    expect(await make(mediaKey, 'jpg', 'pictures')).toEqual(broken);
-  });
-  const photo = await upload(await samplePng());
-  expect(await make(photo, 'png', 'film')).toEqual({ outcome: 'unsupported', why: 'no_picture' });
-});
 
 test('counts media without any picture or without its video, but none that is shown', async () => {
   const count = async (missing: 'picture' | 'video') => {
@@ -187,34 +131,6 @@ test('counts media without any picture or without its video, but none that is sh
   expect(await make(withoutWhole, 'jpg', 'pictures', 320 * 240)).toMatchObject({ outcome: 'unsupported' });
   expect(await count('picture')).toBe(pictures + 2);
 });
-
-test('makes no rendition of a type that is turned off, and does not read it', async () => {
-  const mediaKey = await upload(await samplePhoto('tiff', { width: 320, height: 240 }));
-  const off = { outcome: 'unsupported', why: 'type_off' };
-  expect(await make(mediaKey, 'tiff', 'pictures')).toEqual(off);
-  const unread = await upload(Buffer.from('what a reader would call broken'));
-  expect(await make(unread, 'tiff', 'pictures')).toEqual(off);
-  // A line may arrive after the reply.
-  const logged = () =>
-    stack.services['rendition-worker'].output
-      .split('\n')
-      .filter((line) => line.endsWith('}'))
-      .map((line) => JSON.parse(line));
-  const about = { cause: 'type_off', msg: 'Media cannot be rendered' };
-  await expect
-    .poll(() => logged().filter((line) => line.type === 'tiff'))
-    .toMatchObject([
-      { mediaKey, ...about },
-      { mediaKey: unread, ...about },
-    ]);
-  const disabled = logged().filter(({ msg }) => msg === 'Media types disabled');
-  expect(disabled).toMatchObject([{ level: 'info', types: ['tiff'] }]);
-});
-
-// Longer than a result is reused.
-async function expectForAWhile(check: () => Promise<void>): Promise<void> {
-  for (const end = Date.now() + 2500; Date.now() < end; await sleep(250)) await check();
-}
 
 test('retries after a breakdown', async () => {
   const mediaKey = newMediaKey();

@@ -9,19 +9,13 @@ const checkMs = 2000;
 /** The media was removed from the store before the job ended. If it was lost, the site reports `media_missing`. */
 export class MediaRemoved extends Error {
   override readonly name = 'MediaRemoved';
-
-  constructor() {
-    super('the media was deleted from the store');
-  }
+  override readonly message = 'the media was deleted from the store';
 }
 
 /** The owner of the media is blocked, so no renditions are made for them. */
 export class OwnerBlocked extends Error {
   override readonly name = 'OwnerBlocked';
-
-  constructor() {
-    super('the owner of the media is blocked');
-  }
+  override readonly message = 'the owner of the media is blocked';
 }
 
 type Media = Pick<RenditionRequest, 'mediaKey' | 'owner'>;
@@ -40,7 +34,15 @@ export async function runUnlessRemoved<T>(
   if (await isBlocked(media, store).catch(() => false)) throw new OwnerBlocked();
   const unwanted = new AbortController();
   const stop = new AbortController();
-  watch(media, store, stop.signal, (reason) => unwanted.abort(reason));
+  const watch = async () => {
+    while (!unwanted.signal.aborted) {
+      await sleep(checkMs, undefined, { signal: stop.signal });
+      const reason = await reasonToStop(media, store, stop.signal).catch(() => undefined);
+      if (reason) unwanted.abort(reason);
+    }
+  };
+  // The pause rejects when the checks are stopped.
+  watch().catch(() => {});
   try {
     return await work(AbortSignal.any([signal, unwanted.signal]));
   } catch (error) {
@@ -51,28 +53,9 @@ export async function runUnlessRemoved<T>(
   }
 }
 
-async function watch(
-  media: Media,
-  store: ObjectStore,
-  stopped: AbortSignal,
-  cancel: (reason: Error) => void,
-): Promise<void> {
-  for (;;) {
-    await sleep(checkMs, undefined, { signal: stopped }).catch(() => {});
-    if (stopped.aborted) return;
-    const reason = await reasonToStop(media, store, stopped).catch(() => undefined);
-    if (stopped.aborted) return;
-    if (reason) return cancel(reason);
-  }
-}
-
 async function reasonToStop(media: Media, store: ObjectStore, stopped: AbortSignal) {
-  const [isRemoved, isUnwanted] = await Promise.all([
-    isMediaRemoved(media.mediaKey, store, stopped),
-    isBlocked(media, store),
-  ]);
-  if (isRemoved) return new MediaRemoved();
-  return isUnwanted ? new OwnerBlocked() : undefined;
+  if (await isMediaRemoved(media.mediaKey, store, stopped)) return new MediaRemoved();
+  return (await isBlocked(media, store)) ? new OwnerBlocked() : undefined;
 }
 
 async function isBlocked({ owner }: Media, store: ObjectStore): Promise<boolean> {

@@ -1,26 +1,26 @@
 import type { RenditionRequest } from '@echodrop/contracts/rendition';
 import { contentTypeOf } from '@echodrop/media/detect-media-type';
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
-import { type Recipe, recipesOf } from '@echodrop/media/rendition-recipes';
+import { type Recipe, recipesOf, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { openToolOutput, type ToolOutput } from '@echodrop/media/sandbox/tool-output';
-import { listObjects, removeObjects } from '@echodrop/object-store/list-objects';
-import { renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
+import { listKeys, removeObjects } from '@echodrop/object-store/list-objects';
+import { mediaObjectKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import type { RenditionToMake } from './make-renditions.ts';
+import type { NotShown } from './events.ts';
 import { isMediaRemoved, MediaRemoved } from './run-unless-removed.ts';
-import { finalNoteKeys, findNotedReason, type NotedReason, noteUnsupported } from './unsupported-renditions.ts';
+import { findNotedReason, type NotedReason, noteUnsupported } from './unsupported-renditions.ts';
 
 /** What the status of renditions is read from. */
 export interface StatusSource {
   readonly store: ObjectStore;
-  /** See toolsHash. */
+  /** The hash of the tools (`toolsHash`). */
   readonly tools: string;
 }
 
 export interface RenditionStatus {
-  /** Neither stored nor noted. */
+  /** Renditions that are neither stored nor noted. */
   readonly missing: readonly Recipe[];
-  /** Noted as impossible with these tools. */
+  /** Renditions that are noted as impossible with these tools. */
   readonly noted: ReadonlyMap<Recipe, UnsupportedReason>;
 }
 
@@ -30,12 +30,7 @@ export async function readStatus(
   mediaKey: string,
   { store, tools }: StatusSource,
 ): Promise<RenditionStatus> {
-  const wanted = recipes.flatMap((recipe) => [
-    renditionKey(mediaKey, recipe),
-    ...finalNoteKeys(mediaKey, recipe, tools),
-  ]);
-  const keys = new Set<string>();
-  for await (const { key } of listObjects(store, renditionsPrefixOf(mediaKey))) if (wanted.includes(key)) keys.add(key);
+  const keys = new Set(await Array.fromAsync(listKeys(store, renditionsPrefixOf(mediaKey))));
   const absent = recipes.filter((recipe) => !keys.has(renditionKey(mediaKey, recipe)));
   const noted = new Map<Recipe, UnsupportedReason>();
   for (const recipe of absent) {
@@ -45,20 +40,45 @@ export async function readStatus(
   return { missing: absent.filter((recipe) => !noted.has(recipe)), noted };
 }
 
+/**
+ * What visitors do not see of an upload after a job that could not make some of `recipes`: its pictures if none is stored, and its video.
+ * Renditions that an earlier job noted as impossible do not count again, and the picture in full size never counts.
+ * @throws StoreUnavailable
+ */
+export async function findNotShown(
+  recipes: readonly Recipe[],
+  mediaKey: string,
+  source: StatusSource,
+): Promise<readonly NotShown[]> {
+  const { missing, noted } = await readStatus(recipes, mediaKey, source);
+  const stored = recipes.filter((recipe) => !missing.includes(recipe) && !noted.has(recipe));
+  const lacking = new Set(missing.filter(({ name }) => name !== 'full').map(kindOf)).difference(
+    new Set(stored.map(kindOf)),
+  );
+  const isRemoved = lacking.size > 0 && !(await source.store.stat(mediaObjectKey(mediaKey)));
+  return isRemoved ? [] : [...lacking];
+}
+
+function kindOf({ name }: Recipe): NotShown {
+  return name === videoRecipe.name ? 'video' : 'picture';
+}
+
 /** Notes that the missing renditions of a set cannot be made. @throws StoreUnavailable */
-export async function noteMissing(
-  request: RenditionRequest,
-  why: NotedReason,
-  { store, tools }: StatusSource,
-): Promise<void> {
+export async function noteMissing(request: RenditionRequest, why: NotedReason, deps: StatusSource): Promise<void> {
   const { mediaKey, set } = request;
-  const { missing } = await readStatus(recipesOf(set, request), mediaKey, { store, tools });
-  await noteUnsupported(store, mediaKey, missing, { why, tools });
+  const { missing } = await readStatus(recipesOf(set, request), mediaKey, deps);
+  await noteUnsupported(deps.store, mediaKey, missing, { why, tools: deps.tools });
+}
+
+/** A rendition, and the path of its file. */
+export interface RenditionFile {
+  readonly recipe: Recipe;
+  readonly path: string;
 }
 
 /** Stores the output of tools. @throws OutputRefused, before any is stored; StoreUnavailable, or the signal's reason */
 export async function storeRenditions(
-  renditions: readonly RenditionToMake[],
+  renditions: readonly RenditionFile[],
   mediaKey: string,
   store: ObjectStore,
   signal: AbortSignal,

@@ -1,10 +1,10 @@
 import { videoRecipe } from '@echodrop/media/rendition-recipes';
+import { startHabitProxy } from '@echodrop/object-store/habit-proxy.fixture';
+import type { Habit } from '@echodrop/object-store/habits.fixture';
 import { newMediaKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import { s3ObjectStore } from '@echodrop/object-store/s3/s3-object-store';
 import { Secret } from '@echodrop/service/secret';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
-import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
-import type { Habit } from '@echodrop/testkit/servers/habits';
 import { expect, test } from 'vitest';
 import { noteUnsupported } from './unsupported-renditions.ts';
 

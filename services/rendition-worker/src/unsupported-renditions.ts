@@ -5,7 +5,7 @@ import type { ToolVersions } from '@echodrop/media/sandbox/prepare-tools';
 import { renditionKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
-// Other reasons are cheap to determine again, or depend on settings.
+// Only these reasons are noted. Others are cheap to determine again, or depend on settings.
 const finalReasons = ['broken', 'too_costly'] as const;
 
 /**
@@ -48,12 +48,7 @@ export async function noteUnsupported(
   );
 }
 
-/** The keys of the notes after which a rendition is not retried. */
-export function finalNoteKeys(mediaKey: string, recipe: Recipe, tools: string): string[] {
-  return finalReasons.map((why) => noteKey(mediaKey, recipe, why, tools));
-}
-
-/** The reason that is noted among `keys`. */
+/** The reason that is noted among `keys`, after which a rendition is not retried. */
 export function findNotedReason(keys: ReadonlySet<string>, mediaKey: string, recipe: Recipe, tools: string) {
   return finalReasons.find((why) => keys.has(noteKey(mediaKey, recipe, why, tools)));
 }

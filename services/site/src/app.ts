@@ -6,22 +6,21 @@ import { spellForwardedFor } from '@echodrop/service/forwarded-for';
 import { routePaths } from '@echodrop/service/request-target';
 import { securityTxt } from '@echodrop/service/security-txt';
 import express, { type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
-import { mineRoutes } from './mine/mine-routes.ts';
+import { scriptFolders } from './browser/script-folders.ts';
 import { documentationPage } from './pages/documentation-page.ts';
 import { homePage } from './pages/home-page.ts';
 import { fixedPage } from './pages/page.ts';
 import { sendProblem } from './pages/problem-page.ts';
 import { limitRequests } from './routes/limit-requests.ts';
 import { logRequests, requestIdOf } from './routes/log-requests.ts';
+import { ownPageRoutes } from './routes/own-pages.ts';
 import { showOembed } from './routes/show-oembed.ts';
 import { showPage, showPlayer } from './routes/show-page.ts';
 import { showDirect, showHistoric, showRendition } from './routes/show-rendition.ts';
 import { showUser } from './routes/show-user.ts';
-import { fixedFile, fixedFiles, scriptFiles } from './serve/fixed-files.ts';
+import { fixedFile, scriptFiles } from './serve/fixed-files.ts';
 import { redirect } from './serve/redirect.ts';
-import { signInRoutes } from './sign-in/sign-in-routes.ts';
 import type { Site } from './site.ts';
-import { uploadRoutes } from './upload-page/upload-page.ts';
 
 /** The public site: pages, and the renditions that they show. Originals have no address. */
 export function siteApp(site: Site): RequestListener {
@@ -37,7 +36,7 @@ export function siteApp(site: Site): RequestListener {
     app.get(`/:id/${recipe.name}.${recipe.extension}`, showRendition(recipe, site));
   }
   app.get('/:id/video.mp4', showRendition(videoRecipe, site));
-  // Names of earlier releases, in links from other sites.
+  // Links from other sites contain these names of earlier releases.
   app.get('/:id/film.mp4', showRendition(videoRecipe, site));
   app.get('/:id/card.jpg', showRendition(pictureRecipes.large, site));
   app.get('/show/:size/:name', showHistoric(site));
@@ -57,9 +56,9 @@ export function siteApp(site: Site): RequestListener {
       sendText(response, securityTxt(securityContact, new Date())),
     );
   app.get('/by/:owner', showUser(site));
-  app.get('/scripts/:name', fixedFiles(sharedScripts()));
-  // Each router delays requests that it passes on.
-  if (site.upload) app.use(uploadRoutes(site), signInRoutes(site), mineRoutes(site));
+  app.get('/scripts/:name', scriptFiles(scriptFolders.scripts));
+  // A router delays requests that it passes on.
+  if (site.upload) app.use(ownPageRoutes(site));
   // Scripts of other sites could not follow a redirect to it.
   app.get(['/oembed', '/oembed/'], showOembed(site));
   app.get('/:id', showPage(site));
@@ -78,13 +77,7 @@ function sendText(response: Response, text: string): void {
   response.set('Cache-Control', 'public, max-age=3600').type('text/plain').send(text);
 }
 
-/** The scripts of several pages, with those that `packages/build` makes of the npm package. */
-function sharedScripts(): Readonly<Record<string, URL>> {
-  const folders = [new URL('./scripts/', import.meta.url), new URL('./client/', import.meta.url)];
-  return Object.assign({}, ...folders.map((folder) => scriptFiles('/scripts', folder)));
-}
-
-// Only characters of our own addresses: a redirect to a path with two leading slashes would lead to another site.
+// The path has only characters of Echodrop's addresses: a redirect to a path with two leading slashes would lead to another site.
 const slashedPath = /^((?:\/[\w.-]+)+)\/+$/;
 
 const removeTrailingSlash: RequestHandler = ({ path, url }, response, next) => {

@@ -26,15 +26,6 @@ test.each([
     expect(() => readConfig({ ...env, [name]: contact })).toThrow(`${name} must be an https: or mailto: address`);
 });
 
-test.each(['https://example.org/photos', 'https://example.org/?a', 'https://example.org/#a', 'https://u@example.org'])(
-  'rejects the site address %s, which is not an origin',
-  (address) => {
-    expect(() => readConfig({ ...env, PUBLIC_SITE_URL: address })).toThrow(
-      'PUBLIC_SITE_URL must be an http(s) address with a host alone, such as https://media.example',
-    );
-  },
-);
-
 test('the upload page requires the address of the gateway', () => {
   expect(readConfig(env)).toMatchObject({ WEB_UPLOAD: '0' });
   expect(() => readConfig({ ...env, WEB_UPLOAD: '1' })).toThrow('UPLOAD_URL is required if WEB_UPLOAD is 1');

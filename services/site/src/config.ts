@@ -1,26 +1,25 @@
+import { uploadSettings } from '@echodrop/contracts/media-settings';
 import { renditionQueueSecret } from '@echodrop/contracts/secret-settings';
-import { uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import { apiKey } from '@echodrop/service/api-key';
-import { contactAddress } from '@echodrop/service/contact-address';
+import { defaultOpsPorts, defaultPorts } from '@echodrop/service/default-ports';
 import { choice, httpOrigin, port, readSettings, requiredWhen, type Settings, text } from '@echodrop/service/env';
 import { trustedProxySettings } from '@echodrop/service/forwarded-for';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
 import { securitySettings } from '@echodrop/service/security-txt';
-import { uploadAddress } from '@echodrop/service/upload-address';
+import { apiKey, contactAddress, uploadAddress } from '@echodrop/service/shared-settings';
 import { signInProviders } from './sign-in/sign-in-providers.ts';
 
 export const settings = {
-  ...processSettings(9081),
+  ...processSettings(defaultOpsPorts.site),
   ...queueRedisSettings,
   ...storeSettings,
   ...uploadSettings,
   ...renditionQueueSecret,
   ...securitySettings,
   ...trustedProxySettings,
-  PORT: port(8081),
-  PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081').describe("the same as the gateway's"),
+  PORT: port(defaultPorts.site),
+  PUBLIC_SITE_URL: httpOrigin(`http://127.0.0.1:${defaultPorts.site}`).describe("the same as the gateway's"),
   SITE_NAME: text('Echodrop').describe('name on pages, in previews, and at Mastodon instances where people sign in'),
   ABUSE_CONTACT: contactAddress().optional().describe('`https:` or `mailto:` link on every page'),
   ROBOTS: choice(['noindex', 'index'], 'noindex').describe(

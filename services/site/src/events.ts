@@ -39,7 +39,7 @@ export function createSiteEvents(log: Log, metrics: Metrics) {
     'Failed requests by kind: store (object store unavailable), unexpected (any other error).',
     ['kind'],
   );
-  // From the start, so that the first failure is an increase.
+  // Every series exists from the start, so that the first failure is an increase.
   for (const kind of ['store', 'unexpected']) failures.inc({ kind }, 0);
   const missing = metrics.counter(
     'echodrop_site_media_missing_total',

@@ -13,7 +13,6 @@ import { readConfig, type SiteConfig } from './config.ts';
 import { createSiteEvents } from './events.ts';
 import { ReadMemory } from './find/read-memory.ts';
 import { SharedRenditions } from './find/shared-renditions.ts';
-import { VideoPictures } from './find/video-pictures.ts';
 import type { WebUpload } from './site.ts';
 
 await runService('site', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
@@ -29,13 +28,12 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
   const client = resources.use(new RenditionClient(queue));
   // Pages with existing renditions need no queue.
   health.addOptionalCheck('queue', () => client.ready());
-  const renditions = new SharedRenditions(new VideoPictures(client, store));
   const events = createSiteEvents(log, metrics);
   if (!isTrustworthy(config.PUBLIC_SITE_URL)) events.publicSiteUnencrypted(config.PUBLIC_SITE_URL);
   const app = siteApp({
     store,
     memory: new ReadMemory(),
-    renditions,
+    renditions: new SharedRenditions(client, store),
     events,
     publicSite: config.PUBLIC_SITE_URL,
     name: config.SITE_NAME,

@@ -1,7 +1,4 @@
-import { findRecord } from '@echodrop/archive/records';
-import { removeMedia } from '@echodrop/archive/remove-media';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { isTombstone } from '@echodrop/record';
 import { patientSignal } from '@echodrop/testkit/patience';
 import { readXml } from '@echodrop/testkit/read-xml';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
@@ -132,15 +129,6 @@ test('accepts a trailing slash without a redirect, and rejects duplicate paramet
   expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
   for (const twice of ['url=a&url=b', 'url=a&maxwidth=1&maxwidth=2'])
     expect((await fetch(`${stack.site}/oembed?${twice}`)).status).toBe(400);
-});
-
-test('a removed upload is gone, and its player too', async () => {
-  const id = await publishSample(store, await sampleVideo('mp4', { width: 320, height: 240 }), { type: 'mp4' });
-  const record = await findRecord(store, id);
-  if (!record || isTombstone(record)) throw new Error('no record');
-  await removeMedia(store, record, { by: 'owner', at: new Date() });
-  expect((await query(`${stack.site}/${id}`)).status).toBe(410);
-  expect((await fetch(`${stack.site}/${id}/player`)).status).toBe(410);
 });
 
 test('no page allows other origins to read it', async () => {

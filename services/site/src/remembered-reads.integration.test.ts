@@ -1,25 +1,19 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ownerHash } from '@echodrop/archive/owner';
-import { findRecord } from '@echodrop/archive/records';
-import { removeMedia } from '@echodrop/archive/remove-media';
 import type { RenditionReply } from '@echodrop/contracts/rendition';
 import { fullRecipe, picturesOf, videoRecipe } from '@echodrop/media/rendition-recipes';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
-import { isTombstone } from '@echodrop/record';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { serveSite } from './app.fixture.ts';
-import { maxSharedBytes } from './find/find-object.ts';
 import { rememberedMs } from './find/read-memory.ts';
 import { SharedRenditions } from './find/shared-renditions.ts';
-import { proxySeconds } from './serve/proxy-cache.ts';
+import { proxySeconds } from './serve/allow-proxy-cache.ts';
+import { maxSharedBytes } from './serve/open-shared.ts';
 import { maxSmallBytes } from './serve/send-object.ts';
-import { publishSample } from './site.fixture.ts';
+import { newStore, publishSample, removeUpload } from './site.fixture.ts';
 
 const owner = { provider: 'https://id.example/verify', subject: 'ada' };
 const size = { width: 1600, height: 1200 };
@@ -40,9 +34,8 @@ beforeEach(async () => {
   [calls, isDown, now] = [[], false, Math.floor(performance.now())];
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   make = () => Promise.reject(new Error('unexpected request'));
-  const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
-  store = resources.use(new FilesystemObjectStore(path));
-  const renditions = new SharedRenditions({ make: () => make(), videoProgress: async () => undefined });
+  store = await newStore(resources);
+  const renditions = new SharedRenditions({ make: () => make(), videoProgress: async () => undefined }, store);
   site = await serveSite(resources, { store: counted(store), make: (...request) => renditions.make(...request) });
 });
 afterEach(() => resources.disposeAsync());
@@ -72,11 +65,6 @@ async function publish(type: 'jpg' | 'webp' = 'jpg'): Promise<{ id: string; medi
   const mediaKey = newMediaKey();
   await putPictures(mediaKey, type);
   return { id: await publishSample(store, Buffer.from('media'), { ...owner, ...size, mediaKey, type }), mediaKey };
-}
-
-async function remove(id: string): Promise<void> {
-  const record = await findRecord(store, id);
-  if (record && !isTombstone(record)) await removeMedia(store, record, { by: 'owner', at: new Date() });
 }
 
 async function responseOf(path: string): Promise<{ status: number; body: string }> {
@@ -118,7 +106,7 @@ test.each(['jpg', 'webp'] as const)(
     const paths = addressesOf(id, type);
     // The last moment before the removal.
     for (const path of [...paths, `/by/${ownerHash(owner)}`]) await statusOf(path);
-    await remove(id);
+    await removeUpload(store, id);
     now += rememberedMs + 1;
     for (const path of paths) expect([path, await statusOf(path)]).toEqual([path, 410]);
     const page = await (await fetch(`${site}/by/${ownerHash(owner)}`)).text();
@@ -263,7 +251,7 @@ test('a proxy may cache complete pages and small pictures, and nothing else', as
   const pending = await publishSample(store, Buffer.from('media'), { ...size, type: 'mp4', timestamp: new Date() });
   make = () => Promise.reject(new QueueUnavailable('timed out waiting for reply'));
   await store.put(renditionKey(mediaKey, fullRecipe('jpg')), Readable.from([Buffer.alloc(maxSmallBytes + 1)]));
-  await remove(removed);
+  await removeUpload(store, removed);
   const secondsOf = async (path: string, headers: Record<string, string> = {}) => {
     const response = await fetch(`${site}${path}`, { headers, redirect: 'manual' });
     await response.arrayBuffer();

@@ -1,20 +1,15 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ownerHash } from '@echodrop/archive/owner';
-import { findRecord } from '@echodrop/archive/records';
-import { removeMedia } from '@echodrop/archive/remove-media';
 import type { RenditionReply } from '@echodrop/contracts/rendition';
 import { pictureRecipes } from '@echodrop/media/rendition-recipes';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
-import { isTombstone, type StoredRecord } from '@echodrop/record';
+import type { StoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { serveSite } from './app.fixture.ts';
-import { publishSample } from './site.fixture.ts';
+import { newStore, publishSample, removeUpload } from './site.fixture.ts';
 
 let resources: AsyncDisposableStack;
 let store: FilesystemObjectStore;
@@ -27,8 +22,7 @@ let site: string;
 beforeEach(async () => {
   resources = new AsyncDisposableStack();
   make = () => Promise.reject(new Error('unexpected request'));
-  const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
-  store = resources.use(new FilesystemObjectStore(path));
+  store = await newStore(resources);
   const read = async (...[key, options]: Parameters<ObjectStore['read']>) => {
     if (key.startsWith('renditions/')) await between(key);
     return store.read(key, options);
@@ -48,14 +42,9 @@ async function publish(details: Partial<StoredRecord> = {}): Promise<string> {
   return publishSample(store, Buffer.from('media'), { ...details, mediaKey });
 }
 
-async function remove(id: string): Promise<void> {
-  const record = await findRecord(store, id);
-  if (record && !isTombstone(record)) await removeMedia(store, record, { by: 'owner', at: new Date() });
-}
-
 test('an upload that is removed before its rendition is read is gone', async () => {
   const id = await publish();
-  between = () => remove(id);
+  between = () => removeUpload(store, id);
   const response = await fetch(`${site}/${id}/large.jpg`);
   expect(response.status).toBe(410);
   expect(response.headers.get('cache-control')).toBe('no-cache');
@@ -87,7 +76,7 @@ const addresses: (readonly [string, (id: string) => string])[] = [
 test.each(addresses)('an upload that is removed while a reader waits is gone: %s', async (_, address) => {
   const id = await publishSample(store, Buffer.from('media'), { type: 'mp4' });
   make = async () => {
-    await remove(id);
+    await removeUpload(store, id);
     throw new QueueUnavailable('the media was removed');
   };
   expect((await fetch(`${site}${address(id)}`)).status).toBe(410);
@@ -98,7 +87,7 @@ test('the page of a user omits an upload that is removed meanwhile', async () =>
   const kept = await publish(owner);
   const removed = await publishSample(store, Buffer.from('media'), owner);
   make = async () => {
-    await remove(removed);
+    await removeUpload(store, removed);
     throw new QueueUnavailable('the media was removed');
   };
   const page = await (await fetch(`${site}/by/${ownerHash(owner)}`)).text();

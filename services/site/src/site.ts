@@ -2,7 +2,7 @@ import type { ViewSources } from './find/find-view.ts';
 import type { SignInProvider } from './sign-in/sign-in-providers.ts';
 
 /** What pages and routes depend on. */
-export interface Site extends ViewSources {
+export interface Site extends Omit<ViewSources, 'signal' | 'onWait'> {
   /** The public origin, without a trailing slash. */
   readonly publicSite: string;
   readonly name: string;
@@ -17,6 +17,9 @@ export interface Site extends ViewSources {
   /** Undefined without an upload page. */
   readonly upload?: WebUpload | undefined;
 }
+
+/** What one request uses of the site. */
+export type RequestSources = Site & ViewSources;
 
 export interface WebUpload {
   /** The gateway as browsers reach it: with its base path, without a trailing slash. */

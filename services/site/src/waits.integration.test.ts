@@ -1,19 +1,15 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionReply } from '@echodrop/contracts/rendition';
 import { contentTypeOf } from '@echodrop/media/detect-media-type';
 import { fullRecipe, pictureRecipes } from '@echodrop/media/rendition-recipes';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { serveSite } from './app.fixture.ts';
 import { giveUpMs } from './readers.fixture.ts';
-import { publishSample } from './site.fixture.ts';
+import { newStore, publishSample } from './site.fixture.ts';
 
 let resources: AsyncDisposableStack;
 let store: FilesystemObjectStore;
@@ -28,8 +24,7 @@ beforeEach(async () => {
   waits = [];
   progress = undefined;
   make = () => Promise.reject(new QueueUnavailable('timed out waiting for reply'));
-  const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
-  store = resources.use(new FilesystemObjectStore(path));
+  store = await newStore(resources);
   site = await serveSite(resources, {
     store,
     make: (_request, { waitMs = Number.POSITIVE_INFINITY }) => {
@@ -116,14 +111,4 @@ test('the pages of a video that is transcoded say how much is done, and reload',
     expect(page).toContain('This video is still being processed: 42 % done.');
     expect(page).toContain('<progress max="100" value="42"');
   }
-});
-
-test('a page does not wait for a missing medium picture', async () => {
-  const mediaKey = newMediaKey();
-  await store.put(renditionKey(mediaKey, pictureRecipes.large), Readable.from(['a picture']));
-  const id = await publishSample(store, Buffer.from('media'), { mediaKey, width: 800, height: 600 });
-  make = () => new Promise(() => {});
-  const page = await (await fetch(`${site}/${id}`, { signal: patientSignal() })).text();
-  expect(/srcset="([^"]+)"/.exec(page)?.[1]).toBe(`/${id}/large.webp 800w`);
-  expect(waits).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sweep } from '@echodrop/archive/sweep-orphans';
+import { sweep } from '@echodrop/archive/sweep';
 import { mediaPrefix, renditionsPrefix } from '@echodrop/object-store/object-keys';
 import type { System } from '../start-system.ts';
 import type { Finding } from './finding.ts';
@@ -44,7 +44,6 @@ export async function findOrphans({ store }: System, records: ReadonlyMap<string
   const { report, failure, incomplete } = await sweep(store, {
     olderThanMs: noMinimumAge,
     dryRun: false,
-    signal: new AbortController().signal,
   });
   process.stdout.write(`swept: ${JSON.stringify(report.kinds)}\n`);
   const finding = (what: string, which: string): Finding => ({ scenario: 'all', what, which });

@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { anotherUser } from '@echodrop/testkit/another-user';
 import { made, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import { signalIfRunning } from '@echodrop/testkit/signal-if-running';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -65,7 +66,7 @@ async function signalTool({ services }: Stack, signal: 'SIGSTOP' | 'SIGCONT'): P
   const worker = services['rendition-worker'].pid ?? 0;
   const running = () => childrenOf(worker);
   await waitUntil('a tool of the slow lane', async () => running().length > 0, readyMs);
-  for (const pid of running()) process.kill(pid, signal);
+  for (const pid of running()) signalIfRunning(pid, signal);
 }
 
 /** Milliseconds from the response to another owner's upload to its rendition in the store. */

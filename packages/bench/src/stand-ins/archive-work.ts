@@ -2,7 +2,7 @@
 import { listNewest } from '@echodrop/archive/listing';
 import { type Owner, ownerHash } from '@echodrop/archive/owner';
 import { rebuildListings } from '@echodrop/archive/rebuild-listings';
-import { sweep } from '@echodrop/archive/sweep-orphans';
+import { sweep } from '@echodrop/archive/sweep';
 import { verifyStore } from '@echodrop/archive/verify-store';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -26,12 +26,11 @@ export interface WorkCost {
 const dayMs = 86_400_000;
 const pages = 200;
 const warmUpPages = 50;
-const { signal } = new AbortController();
 const olderThanMs = dayMs;
 
 const works = {
   'sweep all': async (store: ObjectStore) => {
-    requireClean((await sweep(store, { olderThanMs, dryRun: true, signal })).report.kinds.media.found);
+    requireClean((await sweep(store, { olderThanMs, dryRun: true })).report.kinds.media.found);
   },
   'sweep new': async (store: ObjectStore) => {
     // As if all uploads were older than the last sweep.
@@ -41,10 +40,10 @@ const works = {
     const kinds = { media: none, renditions: none, uploads: none, resumable: none };
     const last = { completed: later(2), kinds, listings: { missing: 0, added: 0 }, judged };
     store.clock = async () => later(4);
-    requireClean((await sweep(store, { olderThanMs, dryRun: true, last, signal })).report.kinds.media.found);
+    requireClean((await sweep(store, { olderThanMs, dryRun: true, last })).report.kinds.media.found);
   },
   verify: async (store: ObjectStore) => {
-    const options = { concurrency: 16, olderThanMs, isMoved: false, shouldReadBytes: false, signal };
+    const options = { concurrency: 16, olderThanMs, isMoved: false, shouldReadBytes: false };
     for await (const { findings } of verifyStore(store, options)) requireClean(findings.length);
   },
   rebuild: async (store: ObjectStore) => {

@@ -5,8 +5,7 @@ import { visible, visibleName } from '../visible-text.ts';
 import { type CommandContext, print, printRow } from './command-context.ts';
 import { addConnectionOptions, type ConnectionOptions, connect, directProof } from './connection.ts';
 import { identifyUser } from './sign-in/identify-user.ts';
-import { type LoginOptions, login } from './sign-in/login.ts';
-import { logout } from './sign-in/logout.ts';
+import { type LoginOptions, login, logout } from './sign-in/login.ts';
 import { withRenewal } from './with-client.ts';
 
 const loginHelp = `

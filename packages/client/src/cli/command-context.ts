@@ -1,10 +1,11 @@
 import { escapeLine, escapeLines } from '@echodrop/service/terminal-text';
-import { foldLines, mostColumnsOf } from '../visible-text.ts';
+import { hasLogin } from '../service-address.ts';
+import { foldLines } from '../visible-text.ts';
 
 /** What every command works with. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
-  /** Relative paths are below it. */
+  /** The folder in which relative paths begin. */
   readonly cwd: string;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined };
   readonly stdout: Output;
@@ -49,37 +50,14 @@ export function printNote({ stderr }: CommandContext, message: string): void {
   stderr.write(`${forStream(stderr, message)}\n`);
 }
 
-/** Prints an address on a line of its own, whole, so that people can copy it. */
-export function printAddress({ stderr }: CommandContext, address: string): void {
-  stderr.write(`${escapeLine(address)}\n`);
-}
-
-/**
- * Prints a command to copy, after a title. On a terminal it goes on in rows that a shell joins. Prints `otherwise` if its last word, which is
- * untrusted, fits into no row.
- */
-export function printCommand(
-  context: CommandContext,
-  title: string,
-  words: readonly string[],
-  otherwise: string,
-): void {
-  const { isTTY, columns } = context.stderr;
-  const width = isTTY ? columns || 80 : Infinity;
-  const rows = [title];
-  for (const word of words.map(escapeLine)) {
-    const row = `${rows.pop()} ${word}`;
-    // A blank and a backslash may follow.
-    if (mostColumnsOf(row) <= width - 2) rows.push(row);
-    else rows.push(`${row.slice(0, -word.length)}\\`, `    ${word}`);
-  }
-  if (mostColumnsOf(rows.at(-1) ?? '') > width - 2) printNote(context, otherwise);
-  else context.stderr.write(`${rows.join('\n')}\n`);
+/** Prints a line whole, so that people can copy an address or a command. */
+export function printWhole({ stderr }: CommandContext, line: string): void {
+  stderr.write(`${escapeLine(line)}\n`);
 }
 
 function forStream({ isTTY, columns }: Output, message: string): string {
   const text = escapeLines(message);
-  // A terminal that does not know its width says 0.
+  // A terminal that does not know its width reports 0.
   return isTTY ? foldLines(text, columns || 80) : text;
 }
 
@@ -89,14 +67,12 @@ const exampleAddress = 'https://upload.example';
 export function webAddress(name: string, address: string, example = exampleAddress): string {
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
     throw new UsageError(`${name} must be an http(s) URL, such as ${example}.`);
-  const { username, password } = new URL(address);
-  // It would be shown in messages.
-  if (username || password)
+  if (hasLogin(address))
     throw new UsageError(`${name} must contain no user or password. Use an address such as ${example}.`);
   return address.replace(/\/+$/, '');
 }
 
-/** As `webAddress`, for a URL to which paths are added. @throws UsageError */
+/** Does what `webAddress` does, for a URL to which paths are added. @throws UsageError */
 export function baseAddress(name: string, address: string, example = exampleAddress): string {
   const base = webAddress(name, address, example);
   if (/[?#]/.test(base)) throw new UsageError(`${name} must contain no "?" or "#". Use an address such as ${example}.`);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 import type { Command } from 'commander';
 import type { Proof, UserCredentials } from '../credentials.ts';
-import { serviceAddress } from '../service-address.ts';
+import { asciiWord, serviceAddress } from '../service-address.ts';
 import { baseAddress, type CommandContext, UsageError, webAddress } from './command-context.ts';
 import { defaultProfile, readProfile, requirePrivate } from './profiles/profiles.ts';
 import { freshProfile } from './sign-in/renew-token.ts';
@@ -14,7 +14,7 @@ const urlOption = '--url or ECHODROP_URL';
 export interface Connection extends Proof {
   readonly service: string;
   readonly apiKey: string | undefined;
-  /** Identifies the user for the ledger, without a secret. */
+  /** What identifies the user in the ledger, without a secret. */
   readonly account: string;
   /** The token of a profile, renewed if it ends soon or the service refused it. */
   readonly freshToken?: (refused?: string) => Promise<string>;
@@ -72,9 +72,9 @@ export function directProof(options: ConnectionOptions, env: NodeJS.ProcessEnv):
     requireNoCredentials(options, env);
     return undefined;
   }
-  // The service compares it character by character, so it stays as it is.
+  // The service compares the provider's address character by character, so the address stays as it is.
   webAddress('--provider', provider);
-  if (!isToken(provider)) throw new UsageError('--provider must contain only ASCII characters, without spaces.');
+  if (!asciiWord.test(provider)) throw new UsageError('--provider must contain only ASCII characters, without spaces.');
   return { provider, credentials: directCredentials(provider, options, env) };
 }
 
@@ -93,15 +93,9 @@ async function connectWithProfile(options: ConnectionOptions, env: NodeJS.Proces
         'run `echodrop login` for the other server with a --profile of its own, or pass --provider and credentials.',
     );
   let latest = await freshProfile(env, name, profile);
-  let turn: Promise<unknown> = Promise.resolve();
-  // One after the other: a refresh token may be valid once.
-  const freshToken = (refused?: string) => {
-    const token = turn.then(async () => {
-      latest = await freshProfile(env, name, latest, refused);
-      return latest.token;
-    });
-    turn = token.catch(() => {});
-    return token;
+  const freshToken = async (refused?: string) => {
+    latest = await freshProfile(env, name, latest, refused);
+    return latest.token;
   };
   const { apiKey, token, subject, provider } = latest;
   return {
@@ -114,7 +108,7 @@ async function connectWithProfile(options: ConnectionOptions, env: NodeJS.Proces
   };
 }
 
-// Otherwise a profile would take their place, and with it another user.
+// Otherwise a profile would take the place of the missing credentials, and with it another user.
 function requireNoCredentials(options: ConnectionOptions, env: NodeJS.ProcessEnv): void {
   if (options.bearer || env['ECHODROP_BEARER'] || options.token || env['ECHODROP_TOKEN'])
     throw new UsageError(
@@ -164,7 +158,7 @@ function directCredentials(provider: string, options: ConnectionOptions, env: No
   const signs = consumerKey || consumerSecret || token || tokenSecret || (apiVersion === '1' && isComplete(signing));
   const bearer = options.bearer || (!signs && env['ECHODROP_BEARER']);
   if (bearer) {
-    if (!isToken(bearer)) throw new UsageError('The bearer token contains spaces or other invalid characters.');
+    if (!asciiWord.test(bearer)) throw new UsageError('The bearer token contains spaces or other invalid characters.');
     return { bearer };
   }
   if (isComplete(signing)) return signing;
@@ -172,11 +166,6 @@ function directCredentials(provider: string, options: ConnectionOptions, env: No
     `Missing credentials for ${provider}: pass a bearer token, or OAuth 1.0a consumer key, consumer secret, token and token secret. ` +
       'Their variables are ECHODROP_BEARER, ECHODROP_CONSUMER_KEY, ECHODROP_CONSUMER_SECRET, ECHODROP_TOKEN and ECHODROP_TOKEN_SECRET.',
   );
-}
-
-/** Whether a header can carry it. */
-export function isToken(text: string): boolean {
-  return /^[\x21-\x7e]+$/.test(text);
 }
 
 function isComplete(credentials: Record<keyof OAuthCredentials, string | undefined>): credentials is OAuthCredentials {

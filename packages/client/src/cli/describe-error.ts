@@ -1,7 +1,7 @@
 import { obstacleOf, RequestRefused, ServiceUnreachable } from '../client-errors.ts';
 import { visible, visibleName } from '../visible-text.ts';
 
-// Instead of the message of the service, which does not know this program.
+// These replace messages of the service, which does not know this program.
 const ownMessages: Readonly<Record<string, string>> = {
   removed: 'This file was uploaded before and then deleted. To publish it again, add --again.',
   api_key_unknown: 'This server does not accept this API key.',
@@ -12,7 +12,7 @@ const advice: Readonly<Record<string, string>> = {
   provider_unknown: 'Check --provider, or run `echodrop login` again.',
 };
 
-// Of a service, in columns. Its own are shorter.
+// The longest message of another service, in columns. Messages of Echodrop are shorter.
 const maxMessage = 1000;
 
 /** What happened and what to do, on one line. */
@@ -22,7 +22,7 @@ export function describeError(error: unknown): string {
   return describe(error, isKnown ? ` (${error.status} ${visibleName(error.reason)})` : '');
 }
 
-/** The same for scripts. */
+/** What happened, as JSON for scripts. */
 export function errorFields(error: unknown): Record<string, unknown> {
   const { status, reason } = error instanceof RequestRefused ? error : { status: undefined, reason: 'failed' };
   return { ...(status !== undefined && { status }), reason, message: describe(error) };

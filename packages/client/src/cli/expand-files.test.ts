@@ -10,7 +10,16 @@ const longName = 'x'.repeat(200);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'expand-'));
-  for (const name of ['b.jpg', 'a.jpg', '.hidden.jpg', 'c.png', 'what?.jpg', 'a+b(1).gif', longName])
+  for (const name of [
+    'b.jpg',
+    'a.jpg',
+    '.hidden.jpg',
+    'c.png',
+    'what?.jpg',
+    'a+b(1).gif',
+    "my trip - 1, é#~'&.gif",
+    longName,
+  ])
     await writeFile(join(folder, name), '');
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -20,6 +29,7 @@ test.each([
   [['*.jpg'], ['a.jpg', 'b.jpg', 'what?.jpg']],
   [['?.*'], ['a.jpg', 'b.jpg', 'c.png']],
   [['a+b(1)*'], ['a+b(1).gif']],
+  [["my trip - 1, é#~'&*"], ["my trip - 1, é#~'&.gif"]],
   [['.h*'], ['.hidden.jpg']],
   [['*x*x*'], [longName]],
   [['*.j*g'], ['a.jpg', 'b.jpg', 'what?.jpg']],
@@ -33,22 +43,10 @@ test.each([
   expect(await expandFiles(args, folder)).toMatchObject(names.map((name) => ({ name, path: join(folder, name) })));
 });
 
-test.each(['**/*.jpg', 'photos-?/a.jpg'])('a pattern for folders is refused: %s', async (pattern) => {
-  await expect(expandFiles([pattern], folder)).rejects.toThrow(UsageError);
-});
-
 test('a dash is standard input', async () => {
   expect(await expandFiles(['-'], folder)).toEqual([{ name: 'standard input', path: undefined }]);
 });
 
 test('standard input can be given once', async () => {
   await expect(expandFiles(['-', 'a.jpg', '-'], folder)).rejects.toThrow(UsageError);
-});
-
-test('a pattern of many stars does not take exponential time', async () => {
-  const began = process.cpuUsage();
-  const pattern = `${'*x'.repeat(20)}*y`;
-  expect(await expandFiles([pattern], folder)).toMatchObject([{ name: pattern }]);
-  const { user, system } = process.cpuUsage(began);
-  expect(user + system).toBeLessThan(1_000_000);
 });

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaRecord } from '@echodrop/record';
 import { readRecord } from '../read-response.ts';
-import { onEnd } from './on-end.ts';
-import { makeFolder, stateFolder } from './profiles/user-folders.ts';
+import { stateFolder } from './profiles/user-folders.ts';
 import { recordToExactJson } from './show-record.ts';
 
 /**
@@ -46,15 +44,14 @@ export class Ledger {
   }
 
   async #write(name: string, text: string): Promise<void> {
-    await makeFolder(this.#folder);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const path = join(this.#folder, name);
     const part = `${path}.${randomUUID()}`;
-    const remove = onEnd(() => rmSync(part, { force: true }));
     try {
       await writeFile(part, text, { mode: 0o600 });
       await rename(part, path);
     } finally {
-      remove();
+      await rm(part, { force: true });
     }
   }
 }

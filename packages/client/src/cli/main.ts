@@ -4,7 +4,7 @@ import { runCli } from './run-cli.ts';
 
 const context = {
   env: process.env,
-  // Only when it is needed: it fails if the folder was deleted.
+  // The folder is read only when it is needed: reading fails if the folder was deleted.
   get cwd() {
     return process.cwd();
   },

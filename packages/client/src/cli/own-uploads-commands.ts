@@ -7,9 +7,9 @@ import {
   type CommandContext,
   PartFailed,
   print,
-  printCommand,
   printError,
   printRow,
+  printWhole,
   UsageError,
 } from './command-context.ts';
 import { addConnectionOptions, type Connection, type ConnectionOptions, connect } from './connection.ts';
@@ -18,7 +18,7 @@ import { parseUpTo } from './parse-up-to.ts';
 import { withClient } from './with-client.ts';
 
 const largestPage = 100;
-/** Of a caption, in columns. `--json` prints the whole. */
+/** The longest caption in a list, in columns. `--json` prints the whole caption. */
 const maxCaption = 80;
 
 interface ListCommandOptions extends ConnectionOptions {
@@ -66,15 +66,14 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
     printRow(context, `${visibleName(id)}  ${time}  ${size}  ${new URL(url).href}  ${quotedName(text, maxCaption)}`);
   }
   if (next === undefined) return;
-  // Not the credentials: a terminal keeps what it shows.
+  // The command leaves out the credentials: a terminal keeps what it shows.
   const { profile, url, provider, allowHttp } = options;
   const named = Object.entries({ count, profile, url, provider, after: next });
   const words = named.flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${shellWord(visible(String(value)))}`],
   );
   if (allowHttp) words.unshift('--allow-http');
-  const otherwise = 'More: the cursor is too long for this terminal. Pass --json, which prints it as `next`.';
-  printCommand(context, 'More: echodrop list', words, otherwise);
+  printWhole(context, `More: echodrop list ${words.join(' ')}`);
 }
 
 async function removeUploads(

@@ -1,8 +1,7 @@
 import type { CommandContext } from './command-context.ts';
 import { describeError } from './describe-error.ts';
-import { endProcess } from './on-end.ts';
 
-// 128 and the number of SIGPIPE: the status of a program that a closed pipe ends.
+// A program that a closed pipe ends has this status: 128 and the number of SIGPIPE.
 const closedPipe = 141;
 
 /** The streams of this process. It ends as soon as it cannot write: the reader of a pipe is gone, as with `| head -1`, or a disk is full. */
@@ -12,7 +11,7 @@ export function processStreams(): Pick<CommandContext, 'stdin' | 'stdout' | 'std
     output.on('error', (error: NodeJS.ErrnoException) => {
       const isClosed = error.code === 'EPIPE';
       if (!isClosed && output === stdout) stderr.write(`Cannot write to standard output: ${describeError(error)}\n`);
-      void endProcess(isClosed ? closedPipe : 1);
+      process.exit(isClosed ? closedPipe : 1);
     });
   return { stdin, stdout, stderr };
 }

@@ -9,7 +9,7 @@ const barColumns = 16;
 /** Progress bars, one for each file that is being sent. */
 export interface Bars {
   add(name: string): { readonly onProgress?: Progress; done(): void };
-  /** Clears them, so that lines can be printed, until `resume`. */
+  /** Clears the bars until `resume`, so that lines can be printed. */
   pause(): void;
   resume(): void;
   stop(): void;
@@ -23,7 +23,7 @@ export function createBars({ stdout, stderr, env }: CommandContext): Bars {
     {
       format: '{name} {bar} {percentage}%  {sizes}',
       barsize: barColumns,
-      // Without it, a signal that ends the process would leave the terminal without line wrap.
+      // Without this option, a signal that ends the process would leave the terminal without line wrap.
       linewrap: true,
       clearOnComplete: true,
       stream: stderr as NodeJS.WriteStream,

@@ -23,7 +23,7 @@ Exit status:
 `;
 
 interface CliOptions {
-  /** It runs as `npm run <command> --`, for the system of `npm start`. */
+  /** Whether the program runs as `npm run <command> --`, for the system of `npm start`. */
   readonly isLocal?: boolean;
 }
 

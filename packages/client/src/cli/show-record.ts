@@ -15,7 +15,7 @@ export function showRecord(record: MediaRecord, output: Output, alt: string | un
   const isPhoto = photoTypes.includes(type);
   const url = visible(record.url);
   const words = singleLine(alt || text || `${isPhoto ? 'Photo' : 'Video'} by ${user.screenName}`).trim();
-  // A GIF may move; its other pictures do not.
+  // A GIF may move. Other pictures of its upload do not.
   const address = type === 'gif' ? `${url}.gif` : `${url}/large.jpg`;
   const picture = isPhoto ? address : undefined;
   switch (output) {

@@ -2,7 +2,8 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { onEnd } from './on-end.ts';
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 /** A copy of standard input in a folder that only this user can read. */
 export interface StoredInput {
@@ -13,10 +14,18 @@ export interface StoredInput {
 /** Copies standard input to a file, so that its upload can be named by its content and retried. A signal that ends the process removes it. */
 export async function storeInput(stdin: NodeJS.ReadableStream): Promise<StoredInput> {
   let folder: string | undefined;
-  // First: a signal may come as soon as the folder exists.
-  const remove = onEnd(() => {
+  const remove = () => {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  });
+    process.off('exit', remove);
+    for (const signal of signals) process.off(signal, end);
+  };
+  const end = (signal: NodeJS.Signals) => {
+    remove();
+    process.kill(process.pid, signal);
+  };
+  // Signals are handled first: one may come as soon as the folder exists.
+  process.once('exit', remove);
+  for (const signal of signals) process.once(signal, end);
   try {
     folder = mkdtempSync(join(tmpdir(), 'echodrop-'));
     const path = join(folder, 'media');

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { MediaRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { RequestRefused } from '../client-errors.ts';
@@ -8,7 +10,6 @@ import type { UploadOptions } from '../upload-client.ts';
 import { visible } from '../visible-text.ts';
 import { type CommandContext, printNote } from './command-context.ts';
 import type { Connection } from './connection.ts';
-import { contentKey } from './content-key.ts';
 import { describeError } from './describe-error.ts';
 import type { NamedFile } from './expand-files.ts';
 import { Ledger } from './ledger.ts';
@@ -19,9 +20,9 @@ import { withClient } from './with-client.ts';
 export interface UploadsOptions {
   readonly message: string;
   readonly alt: string | undefined;
-  /** How many are sent at once. */
+  /** How many files are sent at once. */
   readonly jobs: number;
-  /** Uploads again what was uploaded before. */
+  /** Whether files that were uploaded before are uploaded again. */
   readonly again: boolean;
   readonly version: 1 | 2;
 }
@@ -31,7 +32,7 @@ const defaultMaxCheckMs = 3000;
 
 interface Published {
   readonly record: MediaRecord;
-  /** The file was sent now, not in an earlier run or under another name. */
+  /** Whether the file was sent now, not in an earlier run or under another name. */
   readonly isUploaded: boolean;
 }
 
@@ -42,7 +43,7 @@ interface Run {
   readonly context: CommandContext;
   readonly connection: Connection;
   readonly options: UploadsOptions;
-  /** By content key: identical files share one upload. */
+  /** Running uploads by content key: identical files share one upload. */
   readonly shared: Map<string, Promise<Published>>;
   /** Why an upload could not be added to the ledger. */
   ledgerError?: unknown;
@@ -137,7 +138,7 @@ async function publish(run: Run, { media, key, ...upload }: Upload): Promise<Pub
     const resumeId = again ? undefined : await ledger.findUnfinished(key);
     return client.upload(media, { ...uploadOptions, resumeId });
   });
-  // It is published, whatever becomes of the entry.
+  // The upload is published, whatever becomes of the entry.
   await ledger.add(key, record).catch(onLedgerError);
   return { record, isUploaded: true };
 }
@@ -151,4 +152,24 @@ async function isKept({ url }: MediaRecord, { maxCheckMs = defaultMaxCheckMs }: 
   const { status } = (await fetch(url, request).catch(() => undefined)) ?? {};
   if (status === 410) throw new RequestRefused({ status, reason: 'removed', message: 'This upload was removed.' });
   return status !== 404;
+}
+
+interface Content {
+  readonly media: Blob;
+  readonly account: string;
+  readonly service: string;
+  readonly message: string;
+  readonly alt: string | undefined;
+}
+
+/**
+ * Names an upload by what it publishes: the same file with the same text, by the same user to the same service, has the same key, however its
+ * address is written. It is the Idempotency-Key and the name in the ledger. @throws NotReadableError if its file changes meanwhile
+ */
+export async function contentKey({ media, account, service, message, alt }: Content): Promise<string> {
+  const content = createHash('sha256');
+  await pipeline(media.stream(), content);
+  const address = new URL(service).href.replace(/\/+$/, '');
+  const parts = [address, account, message, alt?.trim() || null, content.digest('hex')];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -3,18 +3,13 @@ import type { Proof } from '../credentials.ts';
 import { EchodropClient } from '../node.ts';
 import type { Connection } from './connection.ts';
 import { ProofRefused } from './sign-in/identify-user.ts';
-import { explainAddress } from './wrong-address.ts';
 
 /** Calls the service with a token that is still valid. If the service refuses it and it can be renewed, calls once more. */
-export async function withClient<T>(connection: Connection, call: (client: EchodropClient) => Promise<T>): Promise<T> {
-  try {
-    return await withRenewal(connection, (proof) => call(new EchodropClient({ ...connection, ...proof })));
-  } catch (error) {
-    throw await explainAddress(error, connection.service);
-  }
+export function withClient<T>(connection: Connection, call: (client: EchodropClient) => Promise<T>): Promise<T> {
+  return withRenewal(connection, (proof) => call(new EchodropClient({ ...connection, ...proof })));
 }
 
-/** As `withClient`, for requests to the provider. */
+/** Does what `withClient` does, for requests to the provider. */
 export async function withRenewal<T>(connection: Connection, call: (proof: Proof) => Promise<T>): Promise<T> {
   const { provider, credentials } = connection;
   const callWith = (token: string | undefined) =>

@@ -11,7 +11,7 @@ import {
 } from './platform.ts';
 import { stallTimer } from './stall-timer.ts';
 
-// What is used of the DOM, whose types Node's do not contain.
+// These are the parts of the DOM that this file uses. Node's types do not contain them.
 interface Xhr {
   status: number;
   response: ArrayBuffer;
@@ -40,20 +40,18 @@ export async function openMedia(
 }
 
 async function readStream(stream: ReadableStream, signal: AbortSignal): Promise<Blob> {
-  const { readable, writable } = new TransformStream({
-    transform(chunk, controller) {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const keeper = new WritableStream({
+    write(chunk) {
       requireBytes(chunk);
-      controller.enqueue(chunk);
+      chunks.push(chunk);
     },
   });
-  const media = new Response(readable).blob();
-  // Browsers reject it with "Failed to fetch", not with the error of the stream.
-  media.catch(() => {});
-  await stream.pipeTo(writable, { signal }).catch((cause: unknown) => {
+  await stream.pipeTo(keeper, { signal }).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw new SourceError(cause);
   });
-  return media;
+  return new Blob(chunks);
 }
 
 function requireStream(source: unknown): ReadableStream {
@@ -66,7 +64,7 @@ export async function sendMedia(address: string, request: MediaRequest): Promise
   const { method, headers, fields, media, signal, onProgress, fetch: own } = request;
   const { content, filename } = media as OpenMedia & { readonly content: Blob };
   const body = fields ? formOf(fields, content, filename) : content;
-  // Service workers have none.
+  // Service workers have no XMLHttpRequest.
   const hasXhr = Reflect.has(globalThis, 'XMLHttpRequest');
   if (!own && hasXhr) return sendMeasured(address, { ...request, body, size: content.size });
   const response = await (own ?? fetch)(address, { method, headers, body, redirect: 'error', signal });

@@ -4,7 +4,7 @@ import { readBody } from '../read-body.ts';
 import { type MediaRequest, type OpenMedia, requireBytes, SourceError } from './platform.ts';
 import { type StallTimer, stallTimer } from './stall-timer.ts';
 
-// A large chunk is progress several times.
+// A larger chunk is cut, and counts as progress several times.
 const pieceBytes = 256 * 1024;
 const empty = Buffer.alloc(0);
 

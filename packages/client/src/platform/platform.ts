@@ -18,7 +18,7 @@ export interface MediaRequest {
   readonly media: OpenMedia;
   readonly signal: AbortSignal;
   readonly onProgress: Progress | undefined;
-  /** Without progress for this long, the request fails. */
+  /** The request fails after so many milliseconds without progress. */
   readonly stallMs: number;
   /** The client's own `fetch`, if it has one. */
   readonly fetch: typeof fetch | undefined;
@@ -54,6 +54,6 @@ export class SourceError extends Error {
 }
 
 /** @throws TypeError for a chunk of a stream that is not bytes */
-export function requireBytes(chunk: unknown): void {
+export function requireBytes(chunk: unknown): asserts chunk is Uint8Array<ArrayBuffer> {
   if (!(chunk instanceof Uint8Array)) throw new TypeError('Chunks of a stream must be bytes (Uint8Array).');
 }

@@ -1,7 +1,7 @@
 export interface StallTimer {
   restart(): void;
   stop(): void;
-  /** For good: the request is over, though its body may still be read. */
+  /** Stops the timer for good: the request is over, though its body may still be read. */
   end(): void;
 }
 

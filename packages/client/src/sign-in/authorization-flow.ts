@@ -42,20 +42,20 @@ interface Registration {
   readonly name: string;
   readonly redirectUri: string;
   readonly website?: string;
-  /** To request in this order, until the instance has one. */
+  /** The scopes to request, in this order, until the instance has one. */
   readonly scopes: readonly string[];
 }
 
 /** The scopes of a sign-in without a configured one. Mastodon before 4.3 has no scope `profile`, which shows nothing but the account. */
 export const defaultScopes = { mastodon: ['profile', 'read:accounts'], oidc: ['openid profile'] } as const;
 
-// RFC 6749, appendix A, with a limit of ours.
+// RFC 6749, appendix A, allows these characters. The limit of the length is Echodrop's.
 const fieldSyntax = /^[\x20-\x7e]{1,1000}$/;
 
-/** An instance does not register an application. */
+/** An instance has not registered an application. */
 export class RegistrationFailed extends Error {
   override readonly name = 'RegistrationFailed';
-  /** Of the response; undefined if that is a success without an application. */
+  /** The status of the response; undefined if the response is a success without an application. */
   readonly status: number | undefined;
 
   constructor(status: number | undefined) {
@@ -175,8 +175,6 @@ export async function redeemCode(
   redirectUri: string,
   { verifier, nonce }: Attempt,
   options: Options,
-  /** Gets the response before it is validated. */
-  onResponse: (response: Response) => Promise<void> = async () => {},
 ): Promise<oauth.TokenEndpointResponse> {
   const authentication = authenticationOf(secret);
   const response = await oauth.authorizationCodeGrantRequest(
@@ -188,7 +186,6 @@ export async function redeemCode(
     verifier,
     options,
   );
-  await onResponse(response.clone());
   const checks = isOpenId ? { expectedNonce: nonce, requireIdToken: true } : {};
   return oauth.processAuthorizationCodeResponse(server, client, response, checks);
 }

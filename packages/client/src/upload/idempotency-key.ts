@@ -1,11 +1,3 @@
-const maxLength = 255;
-
-/** @throws TypeError for an invalid key */
-export function requireIdempotencyKey(key: string): void {
-  if (key.length > maxLength || !/^[\x20-\x7e]+$/.test(key))
-    throw new TypeError(`The idempotency key must be 1 to ${maxLength} printable ASCII characters.`);
-}
-
 /** The value of `Idempotency-Key` for a valid key: a quoted string. */
 export function idempotencyHeader(key: string): string {
   return `"${key.replace(/["\\]/g, '\\$&')}"`;

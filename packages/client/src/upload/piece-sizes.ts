@@ -1,8 +1,8 @@
-import type { Refusal } from './refused-uploads.ts';
+import type { RequestRefused } from '../client-errors.ts';
 
 // Proxies often refuse a request above 100 MB.
 const largestBytes = 64 * 2 ** 20;
-// The default limit of nginx.
+// nginx refuses larger requests by default.
 const smallestBytes = 2 ** 20;
 
 /** Larger media go in pieces at once. */
@@ -14,8 +14,7 @@ export const resumableBytes = 32 * 2 ** 20;
  */
 export class PieceSizes {
   #bytes = largestBytes;
-  /** The size of the largest piece that arrived. */
-  #passedBytes = 0;
+  #hasPassed = false;
   /** The size of the last piece. */
   #lastBytes = 0;
   /** The offset of a piece that did not pass, or has no response yet. */
@@ -30,20 +29,15 @@ export class PieceSizes {
     return this.#lastBytes;
   }
 
-  /** Whether the last piece, if it was lost, may have been too large, and no smaller one follows. */
-  get mayExceedLimit(): boolean {
-    return this.#lastBytes <= smallestBytes && this.#lastBytes > this.#passedBytes;
-  }
-
   /** Notes that the last piece arrived. */
   pass(): void {
-    this.#passedBytes = Math.max(this.#passedBytes, this.#lastBytes);
+    this.#hasPassed = true;
     this.#failedStart = -1;
   }
 
   /** Notes that the last piece was refused. @returns whether a smaller piece may pass at once, or a proxy blocks all pieces */
-  refuse({ status, reason }: Refusal): 'smaller' | 'blocked' | 'refused' {
-    const isFromProxy = reason === undefined;
+  refuse({ status, reason }: Pick<RequestRefused, 'status' | 'reason'>): 'smaller' | 'blocked' | 'refused' {
+    const isFromProxy = reason === 'unknown';
     // A proxy that lost the piece, or waited too long for its end: the next attempt sends a smaller one.
     if (!(isFromProxy && (status >= 500 || [408, 499].includes(status)))) this.#failedStart = -1;
     if (isFromProxy && [400, 403, 413].includes(status) && this.#lastBytes > smallestBytes) {
@@ -51,8 +45,8 @@ export class PieceSizes {
       this.#bytes = status === 413 ? smaller(this.#lastBytes) : smallestBytes;
       return 'smaller';
     }
-    // Firewalls block PATCH. One that has passed a piece refuses this one for another reason.
-    const isBlocked = isFromProxy && this.#passedBytes === 0 && [400, 403, 405, 501].includes(status);
+    // Some firewalls block PATCH. A firewall that has passed a piece refuses this one for another reason.
+    const isBlocked = isFromProxy && !this.#hasPassed && [400, 403, 405, 501].includes(status);
     return isBlocked ? 'blocked' : 'refused';
   }
 }

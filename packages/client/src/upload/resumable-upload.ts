@@ -1,20 +1,13 @@
 import type { MediaRecord } from '@echodrop/record';
-import { isUnsent, notFromService, RequestRefused, refusalOf, ServiceUnreachable } from '../client-errors.ts';
-import { exchange } from '../exchange.ts';
-import type { MediaRequest, Platform } from '../platform/platform.ts';
+import { notFromService, RequestRefused } from '../client-errors.ts';
+import { type Exchanged, exchange, exchangeMedia, type Uploading } from '../exchange.ts';
 import { maxBodyBytes } from '../read-body.ts';
 import { readRecord, readRefusal } from '../read-response.ts';
 import { idempotencyHeader } from './idempotency-key.ts';
 import { PieceSizes } from './piece-sizes.ts';
-import { describeLostPiece, needsForm } from './refused-uploads.ts';
-import { withoutKey } from './upload-metadata.ts';
+import { needsForm } from './refused-uploads.ts';
 
-interface Upload extends Pick<MediaRequest, 'signal' | 'onProgress' | 'fetch' | 'stallMs'> {
-  /** The address of the upload service, without a final slash. */
-  readonly service: string;
-  readonly send: Platform<unknown>['send'];
-  /** The headers that prove the user, new for each request. */
-  readonly proof: () => Promise<Record<string, string>>;
+interface Upload extends Uploading {
   readonly content: Blob;
   /** The value of `Upload-Metadata`. */
   readonly metadata: string;
@@ -24,11 +17,6 @@ interface Upload extends Pick<MediaRequest, 'signal' | 'onProgress' | 'fetch' | 
   /** Called with the id of each upload that is created. */
   readonly onResumable?: ((id: string) => void | Promise<void>) | undefined;
 }
-
-/** Each request with media ends after this time, which is also the service's limit. */
-export const maxMediaRequestMs = 6 * 3600 * 1000;
-// Another process may send the same upload.
-const maxTries = 3;
 
 /** An upload in pieces (tus 1.0.0). Each attempt continues where the service stopped receiving. */
 export class ResumableUpload {
@@ -49,16 +37,6 @@ export class ResumableUpload {
 
   /** Sends what is missing. @returns undefined if the service has no resumable uploads, or a proxy blocks them @throws what an attempt to upload throws */
   async attempt(): Promise<MediaRecord | undefined> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#sendRest();
-      } catch (error) {
-        if (!isOutdated(error) || tries === maxTries) throw error;
-      }
-    }
-  }
-
-  async #sendRest(): Promise<MediaRecord | undefined> {
     if (!(await this.#findOffset()) && !(await this.#create())) return undefined;
     let body: string | undefined;
     while (this.#offset < this.#upload.content.size) {
@@ -103,9 +81,9 @@ export class ResumableUpload {
     };
     const result = await this.#request('POST', '/files/', headers);
     const refusal = await refusalIn(result);
-    if (refusal && needsForm(refusalOf(refusal))) return false;
+    if (refusal && needsForm(refusal)) return false;
     if (refusal) throw refusal;
-    // Only the id: the address could belong to another server, which must not get the proof.
+    // Only the id is used: the address could belong to another server, which must not get the proof.
     const [, id] = /([\w-]+)$/.exec(result.response.headers.get('location') ?? '') ?? [];
     if (!id) throw notFromService('No address of the upload in the response.');
     this.#id = id;
@@ -116,44 +94,29 @@ export class ResumableUpload {
 
   /** @returns the body of the response: the record, after the last piece. undefined if a proxy blocks PATCH */
   async #sendPiece(): Promise<string | undefined> {
-    const { content } = this.#upload;
+    const { content, onProgress } = this.#upload;
     const start = this.#offset;
     const piece = content.slice(start, start + this.#pieces.next(start, content.size));
-    const { response, body } = await this.#patch(start, piece).catch((error: unknown) => {
-      if (error instanceof ServiceUnreachable && !isUnsent(error) && this.#pieces.mayExceedLimit)
-        error.message = describeLostPiece(piece.size);
-      throw error;
+    const result = await exchangeMedia(this.#upload, this.#path, {
+      method: 'PATCH',
+      headers: {
+        'Tus-Resumable': '1.0.0',
+        'Upload-Offset': String(start),
+        'Content-Type': 'application/offset+octet-stream',
+        Prefer: 'return=representation',
+      },
+      media: { filename: '', content: piece },
+      onProgress: onProgress && ((sent) => onProgress(start + sent, content.size)),
     });
-    const refusal = await refusalIn({ response, body }, piece.size);
-    const effect = refusal && this.#pieces.refuse(refusalOf(refusal));
+    const refusal = await refusalIn(result);
+    const effect = refusal && this.#pieces.refuse(refusal);
     if (effect === 'smaller') return '';
     if (effect === 'blocked') return undefined;
     if (refusal) throw refusal;
-    this.#offset = offsetOf(response);
+    this.#offset = offsetOf(result.response);
     this.#pieces.pass();
     if (this.#offset <= start) throw notFromService('The offset of the upload does not advance.');
-    return body;
-  }
-
-  #patch(start: number, piece: Blob): Promise<Result> {
-    const { service, send, proof, content, onProgress, signal, fetch, stallMs } = this.#upload;
-    return exchange(signal, maxBodyBytes, async () =>
-      send(service + this.#path, {
-        method: 'PATCH',
-        headers: {
-          ...(await proof()),
-          'Tus-Resumable': '1.0.0',
-          'Upload-Offset': String(start),
-          'Content-Type': 'application/offset+octet-stream',
-          Prefer: 'return=representation',
-        },
-        media: { filename: '', content: piece },
-        onProgress: onProgress && ((sent) => onProgress(start + sent, content.size)),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]),
-        fetch,
-        stallMs,
-      }),
-    );
+    return result.body;
   }
 
   #request(method: 'POST' | 'HEAD' | 'GET', path: string, more: Record<string, string> = {}) {
@@ -166,30 +129,41 @@ export class ResumableUpload {
   }
 }
 
-/** Whether the upload has ended, expired or advanced since its offset was found. */
-function isOutdated(error: unknown): boolean {
+/** Whether the upload has ended, expired or advanced since its offset was found, as when another process sends it too: the next attempt finds out. */
+export function isOutdated(error: unknown): boolean {
   return error instanceof RequestRefused && ['offset_conflict', 'not_found', 'upload_expired'].includes(error.reason);
 }
 
-interface Result {
-  readonly response: Response;
-  readonly body: string;
-}
-
 /** @returns the body @throws RequestRefused */
-async function requireOk(result: Result): Promise<string> {
+async function requireOk(result: Exchanged): Promise<string> {
   const refusal = await refusalIn(result);
   if (refusal) throw refusal;
   return result.body;
 }
 
-/** `sentBytes`: the size of the request's body. */
-async function refusalIn({ response, body }: Result, sentBytes?: number): Promise<RequestRefused | undefined> {
-  return response.ok ? undefined : readRefusal('json', body, response, sentBytes);
+async function refusalIn({ response, body }: Exchanged): Promise<RequestRefused | undefined> {
+  return response.ok ? undefined : readRefusal('json', body, response);
 }
 
 function offsetOf({ headers }: Response): number {
   const offset = headers.get('upload-offset') ?? '';
   if (!/^\d{1,15}$/.test(offset)) throw notFromService('No offset of the upload in the response.');
   return Number(offset);
+}
+
+/** The value of `Upload-Metadata` for texts (tus 1.0.0, "Creation"). */
+export function metadataOf(fields: Readonly<Record<string, string>>): string {
+  const encode = (text: string) =>
+    btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+  return Object.entries(fields)
+    .map(([name, text]) => `${name} ${encode(text)}`.trim())
+    .join(',');
+}
+
+/** `Upload-Metadata` without the API key, which the service does not keep. */
+function withoutKey(metadata: string): string {
+  return metadata
+    .split(',')
+    .filter((pair) => !pair.startsWith('key '))
+    .join(',');
 }

@@ -1,22 +1,16 @@
 import type { MediaRecord } from '@echodrop/record';
-import { checkAddress, noteDoubt, RequestRefused, refusalOf, ServiceUnreachable } from '../client-errors.ts';
-import { exchange } from '../exchange.ts';
-import type { MediaRequest, Platform } from '../platform/platform.ts';
-import { maxBodyBytes } from '../read-body.ts';
+import { checkAddress } from '../client-errors.ts';
+import { exchangeMedia, type Uploading } from '../exchange.ts';
+import type { OpenMedia } from '../platform/platform.ts';
 import { type Format, readRecord, readRefusal } from '../read-response.ts';
 import { type OnRetry, withRetries } from '../retry.ts';
 import { idempotencyHeader } from './idempotency-key.ts';
 import { resumableBytes } from './piece-sizes.ts';
-import { isTemporary, mayPassInPieces } from './refused-uploads.ts';
-import { maxMediaRequestMs, ResumableUpload } from './resumable-upload.ts';
-import { metadataOf } from './upload-metadata.ts';
+import { isTemporaryFailure, mayPassInPieces, noteDoubt } from './refused-uploads.ts';
+import { isOutdated, metadataOf, ResumableUpload } from './resumable-upload.ts';
 
-interface Upload extends Pick<MediaRequest, 'media' | 'signal' | 'onProgress' | 'fetch' | 'stallMs'> {
-  /** The address of the upload service, without a final slash. */
-  readonly service: string;
-  readonly send: Platform<unknown>['send'];
-  /** The headers that prove the user, new for each request. */
-  readonly proof: () => Promise<Record<string, string>>;
+interface Upload extends Uploading {
+  readonly media: OpenMedia;
   /** The API key and the texts, and with version 1 the secrets. */
   readonly fields: Readonly<Record<string, string>>;
   readonly version: 1 | 2;
@@ -42,7 +36,7 @@ export async function uploadMedia(upload: Upload): Promise<MediaRecord> {
   const size = isRepeatable ? content.size : 0;
   let resumable = resumableOf(upload);
   let isResuming = resumeId !== undefined || size > resumableBytes;
-  let refusedForm: RequestRefused | undefined;
+  let refusedForm: unknown;
   let offset = 0;
   let mayBePublished = false;
   const send = async () => {
@@ -57,13 +51,11 @@ export async function uploadMedia(upload: Upload): Promise<MediaRecord> {
       return await send();
     } catch (error) {
       mayBePublished = noteDoubt(error, key, mayBePublished);
-      const refused = error instanceof RequestRefused ? error : undefined;
-      const hasFailed = refused !== undefined || error instanceof ServiceUnreachable;
-      if (isResuming || !hasFailed || !mayPassInPieces(refused && refusalOf(refused), size)) throw error;
+      if (isResuming || !mayPassInPieces(error, size)) throw error;
       isResuming = true;
+      if (!resumable || isTemporaryFailure(error)) throw error;
       // The same form would be refused again.
-      if (!resumable || !refused || isTemporary(refusalOf(refused))) throw error;
-      refusedForm = refused;
+      refusedForm = error;
       return attempt();
     }
   };
@@ -73,30 +65,22 @@ export async function uploadMedia(upload: Upload): Promise<MediaRecord> {
     return offset > before;
   };
   const retries = isRepeatable ? upload.retries : 0;
-  return withRetries(attempt, { retries, signal, onRetry, hasAdvanced });
+  const isTemporary = (error: unknown) =>
+    isTemporaryFailure(error) || (isResuming && resumable !== undefined && isOutdated(error));
+  return withRetries(attempt, { retries, signal, onRetry, hasAdvanced, isTemporary });
 }
 
 async function sendForm(upload: Upload): Promise<MediaRecord> {
-  const { service, send, proof, fields, version, format, idempotencyKey, media, signal, onProgress, ...rest } = upload;
-  const { response, body } = await exchange(signal, maxBodyBytes, async () =>
-    send(`${service}/${version}/upload.${format}`, {
-      method: 'POST',
-      headers: { ...(await proof()), 'Idempotency-Key': idempotencyHeader(idempotencyKey) },
-      fields,
-      media,
-      onProgress,
-      fetch: rest.fetch,
-      stallMs: rest.stallMs,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(maxMediaRequestMs)]),
-    }),
-  );
+  const { fields, version, format, idempotencyKey, media, onProgress } = upload;
+  const { response, body } = await exchangeMedia(upload, `/${version}/upload.${format}`, {
+    method: 'POST',
+    headers: { 'Idempotency-Key': idempotencyHeader(idempotencyKey) },
+    fields,
+    media,
+    onProgress,
+  });
   if (response.status === 200) return readRecord(format, body);
-  const refusal = await readRefusal(
-    format,
-    body,
-    response,
-    media.content instanceof Blob ? media.content.size : undefined,
-  );
+  const refusal = await readRefusal(format, body, response);
   // The service knows no other path.
   if (refusal.reason === 'not_found') refusal.message += ` ${checkAddress}`;
   throw refusal;

@@ -2,11 +2,11 @@
 export interface EbmlElement {
   readonly id: number;
   readonly content: number;
-  /** Infinity if its length is unknown. */
+  /** The end of the content; Infinity if the length is unknown. */
   readonly end: number;
 }
 
-/** An id of 4 bytes, and a length of 8. */
+/** The longest header of an element: an id of 4 bytes, and a length of 8. */
 export const maxElementHeaderBytes = 12;
 
 /** The element at an offset; undefined if there is none, or `bytes` end within its header. */

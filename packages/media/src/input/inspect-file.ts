@@ -19,13 +19,10 @@ export async function inspectFile<T>(path: string, inspect: (reader: SourceReade
 /** Reads ranges of an open file. */
 export async function fileReader(file: FileHandle): Promise<SourceReader> {
   const { size } = await file.stat();
-  const read = (offset: number, length: number) => readAt(file, offset, length);
+  const read = async (offset: number, length: number) => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
+    return buffer.subarray(0, bytesRead);
+  };
   const head = await read(0, Math.min(size, headBytes));
   return new SourceReader({ size, head, read }, new AbortController().signal);
-}
-
-/** At most `length` bytes from `offset`. */
-export async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
-  return buffer.subarray(0, bytesRead);
 }

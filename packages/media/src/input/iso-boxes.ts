@@ -64,23 +64,30 @@ export function boxContents(bytes: Buffer, type: string, start = 0): Buffer[] {
     .map(({ content, end }) => bytes.subarray(content, end));
 }
 
-/** The contents of all boxes at a path of box types. */
-export function contentsAt(bytes: Buffer, ...[type, ...deeper]: readonly string[]): Buffer[] {
-  if (type === undefined) return [bytes];
-  return boxContents(bytes, type).flatMap((content) => contentsAt(content, ...deeper));
+/** The content of the first box at each step of a path of box types. */
+export function contentAt(bytes: Buffer, ...path: readonly string[]): Buffer | undefined {
+  let content: Buffer | undefined = bytes;
+  for (const type of path) content = content && boxContents(content, type)[0];
+  return content;
 }
 
 /** The kind of a track, such as `vide` or `pict`, from the content of its `trak` box. */
 export function handlerType(trak: Buffer): string | undefined {
-  return contentsAt(trak, 'mdia', 'hdlr')[0]?.toString('latin1', 8, 12);
+  return contentAt(trak, 'mdia', 'hdlr')?.toString('latin1', 8, 12);
+}
+
+/** The `moov` box; undefined if there is none, or it is larger than 64 MiB. */
+export async function findMoov(reader: SourceReader): Promise<IsoBox | undefined> {
+  for await (const box of topLevelBoxes(reader, maxBoxes)) {
+    if (box.type === 'moov' && box.end - box.content <= maxMoovBytes) return box;
+  }
+  return undefined;
 }
 
 /** The content of the `moov` box; undefined if there is none, or it is larger than 64 MiB. */
 export async function readMoov(reader: SourceReader): Promise<Buffer | undefined> {
-  for await (const { type, content, end } of topLevelBoxes(reader, maxBoxes)) {
-    if (type === 'moov' && end - content <= maxMoovBytes) return reader.at(content, end - content);
-  }
-  return undefined;
+  const moov = await findMoov(reader);
+  return moov && reader.at(moov.content, moov.end - moov.content);
 }
 
 /** The number of entries of a full box that begins with it (ISO/IEC 14496-12 section 4.2.2), at most as many as fit. */

@@ -1,8 +1,6 @@
-import type { UnsupportedReason } from '../outcomes.ts';
-
 /** Media that is read in ranges. */
 export interface RangedSource {
-  /** Bytes. */
+  /** The number of bytes. */
   readonly size: number;
   /** The first bytes, up to 16 KiB. */
   readonly head: Buffer;
@@ -73,27 +71,5 @@ export class SourceReader {
     const bytes = await this.#source.read(offset, length, this.signal);
     if (bytes.length !== length) throw new Error(`requested ${length} bytes of media, got ${bytes.length}`);
     return bytes;
-  }
-}
-
-const firstReadBytes = 64 * 1024;
-const maxPrefixBytes = 8 * 1024 * 1024;
-
-/**
- * Parses the first bytes of media. While `parse` returns undefined it gets more of them, in doubling steps up to 8 MiB, as
- * EXIF, colour profiles, previews and texts may come first.
- */
-export async function parsePrefix<T>(
-  reader: SourceReader,
-  parse: (prefix: Buffer) => T | undefined | Promise<T | undefined>,
-): Promise<T | UnsupportedReason> {
-  let bytes = reader.prefix;
-  for (let more = firstReadBytes; ; more = bytes.length) {
-    reader.signal.throwIfAborted();
-    const parsed = await parse(bytes);
-    if (parsed !== undefined) return parsed;
-    if (bytes.length >= reader.size) return 'broken';
-    if (bytes.length >= maxPrefixBytes) return 'too_costly';
-    bytes = await reader.readPrefix(Math.min(bytes.length + more, maxPrefixBytes));
   }
 }

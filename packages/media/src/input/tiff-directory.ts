@@ -1,12 +1,20 @@
 import type { Size } from '../size.ts';
 
-/** The tags of a directory, each with its first value if that is an integer in the entry itself. */
-export type TiffDirectory = ReadonlyMap<number, number | undefined>;
+/** A directory of tags. */
+export interface TiffDirectory {
+  has(tag: number): boolean;
+  /** The first value of a tag if that is an integer in the entry itself. */
+  get(tag: number): number | undefined;
+  /** The values of a tag of SHORTs, at most 64. */
+  shorts(tag: number): Promise<readonly number[]>;
+}
 
-// More than any program writes, and readable in one request of 64 KiB.
+type Read = (offset: number, length: number) => Promise<Buffer>;
+
+// No program writes more entries, and one request of 64 KiB reads so many.
 const maxEntries = 3000;
 
-// Of unsigned integers, by type.
+// The sizes of unsigned integers by type, in bytes.
 const valueBytes: Record<number, number> = { 1: 1, 3: 2, 4: 4, 16: 8 };
 
 interface Layout {
@@ -17,22 +25,14 @@ interface Layout {
 
 /**
  * Reads the first directory of a TIFF (TIFF 6.0 section 2; BigTIFF) or of EXIF, which is a small TIFF. Undefined if it is
- * broken. It may be anywhere, often after the pixels.
+ * broken. The directory may be anywhere, often after the pixels.
  *
  * Like libexif, accepts a truncated EXIF directory, uses the first of two entries of a tag, and ignores those without a value.
  */
 export async function readFirstDirectory(
-  read: (offset: number, length: number) => Promise<Buffer>,
+  read: Read,
   kind: 'tiff' | 'exif' = 'tiff',
 ): Promise<TiffDirectory | undefined> {
-  const found = await findEntries(read, kind);
-  return found && parseEntries(found.layout, found.entries);
-}
-
-async function findEntries(
-  read: (offset: number, length: number) => Promise<Buffer>,
-  kind: 'tiff' | 'exif',
-): Promise<{ readonly layout: Layout; readonly entries: readonly Buffer[] } | undefined> {
   const header = await read(0, 16);
   if (header.length < 8) return undefined;
   const order = header.toString('latin1', 0, 2) === 'II' ? 'LE' : 'BE';
@@ -43,20 +43,24 @@ async function findEntries(
   const count = entryCount(layout, await read(offset, directoryBytes(layout, 0)));
   if (count > maxEntries) return undefined;
   const entries = splitEntries(layout, count, await read(offset, directoryBytes(layout, count)));
-  return entries && { layout, entries };
+  if (!entries) return undefined;
+  const values = firstValues(layout, entries);
+  return {
+    has: (tag) => values.has(tag),
+    get: (tag) => values.get(tag),
+    shorts: (tag) =>
+      readShorts(
+        read,
+        layout,
+        entries.find((entry) => uint(layout, entry, 0, 2) === tag),
+      ),
+  };
 }
 
 const shortType = 3;
 const maxValues = 64;
 
-/** The values of a tag of SHORTs, at most 64, in the first directory of a TIFF. */
-export async function readShorts(
-  read: (offset: number, length: number) => Promise<Buffer>,
-  wanted: number,
-): Promise<readonly number[]> {
-  const found = await findEntries(read, 'tiff');
-  const { layout, entries = [] } = found ?? {};
-  const entry = layout && entries.find((each) => uint(layout, each, 0, 2) === wanted);
+async function readShorts(read: Read, layout: Layout, entry: Buffer | undefined): Promise<readonly number[]> {
   if (!entry || uint(layout, entry, 2, 2) !== shortType) return [];
   const [countBytes, at] = layout.isBig ? [8, 12] : [4, 8];
   const count = Math.min(uint(layout, entry, 4, countBytes), maxValues);
@@ -83,7 +87,7 @@ function splitEntries(layout: Layout, declared: number, bytes: Buffer): Buffer[]
   );
 }
 
-function parseEntries(layout: Layout, entries: readonly Buffer[]): TiffDirectory {
+function firstValues(layout: Layout, entries: readonly Buffer[]): ReadonlyMap<number, number | undefined> {
   const directory = new Map<number, number | undefined>();
   for (const entry of entries) {
     const tag = uint(layout, entry, 0, 2);
@@ -117,9 +121,10 @@ export function orientSize(size: Size, orientation: number | undefined): Size {
   return isSideways ? { width: size.height, height: size.width } : size;
 }
 
-/** The orientation in EXIF data, with or without the `Exif\0\0` prefix of JPEG. */
+/** The orientation in EXIF data, 1 to 8, with or without the `Exif\0\0` prefix of JPEG. */
 export async function parseExifOrientation(exif: Buffer): Promise<number | undefined> {
   const tiff = exif.toString('latin1', 0, 6) === 'Exif\0\0' ? exif.subarray(6) : exif;
   const directory = await readFirstDirectory(async (offset, length) => tiff.subarray(offset, offset + length), 'exif');
-  return directory?.get(orientationTag);
+  const orientation = directory?.get(orientationTag) ?? 0;
+  return orientation >= 1 && orientation <= 8 ? orientation : undefined;
 }

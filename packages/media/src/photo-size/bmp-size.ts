@@ -5,12 +5,12 @@ import type { Size } from '../size.ts';
 // Header sizes of OS/2 version 1, and of version 2 if shortened; all others begin alike.
 const os2 = { v1: 12, shortV2: 16 };
 const uncompressed = 0;
-// JPEG or PNG inside, for printers; no viewer shows them.
+// Printers read these compressions, a JPEG or PNG inside. No viewer shows them.
 const printerCompressions = [4, 5];
 const alphaBitFields = 6;
-// Headers of this size and larger have a mask of alpha (BITMAPV3INFOHEADER).
+// Headers of this size or more have a mask of alpha (BITMAPV3INFOHEADER).
 const withAlphaMask = 56;
-// Bits per pixel that hardly any program supports.
+// Windows CE has bitmaps of two bits per pixel, which hardly any program supports.
 const windowsCeDepth = 2;
 
 /** Width and height in a BMP's second header. With a negative height, rows start at the top. */

@@ -3,7 +3,7 @@ import { tiff } from '@echodrop/testkit/samples/sample-tiff';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { PhotoType } from '../detect-media-type.ts';
-import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { drawnPictures } from '../rendered.fixture.ts';
 import { fullRecipe, pictureRecipes, picturesOf } from '../rendition-recipes.ts';
 
 const size = { width: 320, height: 240 };

@@ -1,6 +1,7 @@
-import { parsePrefix, type SourceReader } from '../input/source-reader.ts';
+import type { SourceReader } from '../input/source-reader.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
+import { parsePrefix } from './parse-prefix.ts';
 
 const screenBytes = 13;
 const extension = 0x21;
@@ -14,7 +15,7 @@ export function gifSize(reader: SourceReader): Promise<Size | UnsupportedReason>
   return parsePrefix(reader, screenSize);
 }
 
-/** Undefined if `gif` ends before its first frame. */
+/** The extended screen; undefined if `gif` ends before its first frame. */
 function screenSize(gif: Buffer): Size | undefined {
   if (gif.length < screenBytes) return undefined;
   const written = { width: gif.readUInt16LE(6), height: gif.readUInt16LE(8) };

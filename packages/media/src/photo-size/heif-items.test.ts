@@ -1,6 +1,6 @@
 import { isoBox, u32 } from '@echodrop/testkit/samples/sample-iso';
 import { expect, test } from 'vitest';
-import { HeifItems } from './heif-items.ts';
+import { readItems } from './heif-items.ts';
 
 const u16 = (...numbers: readonly number[]) =>
   Buffer.concat(numbers.map((number) => Buffer.from([number >> 8, number & 255])));
@@ -14,7 +14,7 @@ test('the properties of each item are read once, however many lists there are', 
   // Of another item, without a property.
   const others = Buffer.alloc(lists * 3, Buffer.concat([u16(60_000), Buffer.from([0])]));
   const iprp = isoBox('iprp', isoBox('ipco', ispe), full('ipma', u32(1 + lists), first, others));
-  const heif = new HeifItems(Buffer.concat([u32(0), iprp]));
+  const heif = readItems(Buffer.concat([u32(0), iprp]));
   const before = process.cpuUsage();
   for (let item = 0; item < items; item += 1) heif.propertiesOf(item);
   expect(heif.propertiesOf(1)).toMatchObject([{ type: 'ispe', isEssential: true }]);

@@ -30,7 +30,7 @@ export function findObstacle(
     if (kinds.some((kind) => !codedTypes[type].includes(kind) && !derivedTypes.includes(kind))) return 'codec';
     const properties = level.flatMap((item) => items.propertiesOf(item));
     if (properties.some((each) => each.isEssential && !knownProperties.includes(each.type))) return 'codec';
-    const isCut = level.some((item) => (items.endOf(item) ?? 0) > fileSize);
+    const isCut = level.some((item) => items.endOf(item) > fileSize);
     if (isCut || level.some((item) => !canBeDecoded(items, item))) return 'broken';
     level = [...new Set(level.flatMap((item) => items.referencesFrom(item, 'dimg')))];
   }

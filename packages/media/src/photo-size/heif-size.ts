@@ -4,8 +4,7 @@ import type { SourceReader } from '../input/source-reader.ts';
 import { orientSize, parseExifOrientation } from '../input/tiff-directory.ts';
 import type { ReadSize, UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import type { ItemProperty } from './heif-item-boxes.ts';
-import { HeifItems, type ItemLocation } from './heif-items.ts';
+import { type ItemLocation, type ItemProperty, readItems } from './heif-items.ts';
 import { findObstacle, type HeifType } from './heif-obstacle.ts';
 import { displayedSize } from './heif-transformations.ts';
 
@@ -66,7 +65,7 @@ function pictureTrack(moov: Buffer): DisplayedHeif | undefined {
 }
 
 function primaryPicture(meta: Buffer, type: HeifType, fileSize: number): DisplayedHeif | undefined {
-  const items = new HeifItems(meta);
+  const items = readItems(meta);
   const { primary } = items;
   if (primary === undefined) return undefined;
   const properties = items.propertiesOf(primary);

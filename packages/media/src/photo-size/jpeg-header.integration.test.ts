@@ -1,10 +1,7 @@
-import { tmpdir } from 'node:os';
-import { CountedSource } from '@echodrop/testkit/counted-source';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { entry, exif, jpegWithExif, segment } from '@echodrop/testkit/samples/sample-exif';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import { probeMedia } from '../probe.ts';
+import { probed } from '../probed.fixture.ts';
 
 const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
 const canvas = (width: number, height: number) =>
@@ -21,8 +18,7 @@ async function bySharp(bytes: Buffer): Promise<string> {
 }
 
 async function byProbe(bytes: Buffer): Promise<string> {
-  const options = { scratchDir: tmpdir(), maxPixels: Number.POSITIVE_INFINITY, signal: patientSignal() };
-  const probe = await probeMedia(new CountedSource(bytes), options);
+  const probe = await probed(bytes, { maxPixels: Number.POSITIVE_INFINITY });
   return probe.outcome === 'media' ? `${probe.width}x${probe.height}` : probe.why;
 }
 

@@ -1,7 +1,8 @@
-import { parsePrefix, type SourceReader } from '../input/source-reader.ts';
+import type { SourceReader } from '../input/source-reader.ts';
 import { orientSize, parseExifOrientation } from '../input/tiff-directory.ts';
 import { type MediaLimits, type Probe, toProbe, toUnsupported, type UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
+import { parsePrefix } from './parse-prefix.ts';
 
 /** The header of a JPEG. */
 interface JpegHeader extends Size {
@@ -14,11 +15,11 @@ const markers = { sos: 0xda, dqt: 0xdb, dht: 0xc4, dac: 0xcc, dnl: 0xdc, dri: 0x
 const frameMarkers = [0xc0, 0xc1, 0xc2, 0xc3, 0xc9, 0xca, 0xcb];
 const precisions = [8, 12, 16];
 const tableMarkers = [markers.dqt, markers.dht, markers.dac, markers.dnl, markers.dri];
-// RST0 to RST7 and TEM.
+// These markers have no content: RST0 to RST7 and TEM.
 const emptyMarkers = [0xd0, 0xd1, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, 0x01];
 // A large ICC profile takes 255, as does extended XMP.
 const maxSegments = 10_000;
-// The limit of libjpeg.
+// libjpeg decodes no longer side.
 const maxSide = 65_500;
 
 interface Segment {

@@ -1,11 +1,9 @@
-import { tmpdir } from 'node:os';
 import { CountedSource } from '@echodrop/testkit/counted-source';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { Probe } from '../outcomes.ts';
-import { probeMedia } from '../probe.ts';
+import { probed } from '../probed.fixture.ts';
 import { knownPhotos, turnedPhotos } from './known-photos.fixture.ts';
 
 const MiB = 1024 * 1024;
@@ -29,9 +27,8 @@ test.each(turnedPhotos)('%s: %s, %i x %i', async (_name, type, width, height, ma
 
 /** The result of the probe, which must not start a process. */
 async function seen(source: CountedSource): Promise<Probe> {
-  const options = { scratchDir: tmpdir(), maxPixels: 100_000_000, signal: patientSignal() };
   const found: Probe[] = [];
-  const processes = await processesStarted(async () => found.push(await probeMedia(source, options)));
+  const processes = await processesStarted(async () => found.push(await probed(source)));
   expect(processes).toEqual([]);
   return found[0] as Probe;
 }

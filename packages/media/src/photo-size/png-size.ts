@@ -16,7 +16,7 @@ const depths: Readonly<Record<number, readonly number[]>> = {
 };
 const maxChunkBytes = 2 ** 31 - 1;
 const maxChunks = 10_000;
-// Each of 64 KiB: 8 MiB, as for a JPEG's header.
+// A read has 64 KiB. So many reads have 8 MiB, as for a JPEG's header.
 const maxReads = 128;
 const maxExifBytes = 64 * 1024;
 const tailBytes = 64 * 1024;

@@ -1,6 +1,4 @@
-import { tmpdir } from 'node:os';
 import { CountedSource } from '@echodrop/testkit/counted-source';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { animatedWebp } from '@echodrop/testkit/samples/sample-animation';
 import { bitmap } from '@echodrop/testkit/samples/sample-bmp';
 import { exif, jpegWithExif, segment } from '@echodrop/testkit/samples/sample-exif';
@@ -12,12 +10,9 @@ import { tiff } from '@echodrop/testkit/samples/sample-tiff';
 import { asPictureSequence } from '@echodrop/testkit/samples/sample-video-edits';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { probeMedia } from '../probe.ts';
+import { probed } from '../probed.fixture.ts';
 import { cpuSeconds } from '../sandbox/cpu-seconds.fixture.ts';
 
-const look = (source: CountedSource, maxPixels = 100_000_000) =>
-  probeMedia(source, { scratchDir: tmpdir(), maxPixels, signal: patientSignal() });
-const probe = (bytes: Buffer) => look(new CountedSource(bytes));
 const photo = (type: string, width: number, height: number) => ({
   outcome: 'media',
   kind: 'photo',
@@ -72,7 +67,7 @@ describe('reads are few', () => {
   ])('%s takes %i, of at most 64 KiB', async (_, reads, bytes) => {
     const source = new CountedSource(await bytes());
     expect(source.size).toBeGreaterThan(100 * 1024);
-    expect(await look(source)).toMatchObject({ outcome: 'media' });
+    expect(await probed(source)).toMatchObject({ outcome: 'media' });
     expect(source.reads).toBe(reads);
     expect(source.longestRead).toBeLessThanOrEqual(64 * 1024);
   });
@@ -80,7 +75,7 @@ describe('reads are few', () => {
   test('does not read the head of a small PNG again for its end', async () => {
     const source = new CountedSource(await canvas(120, 90).png().toBuffer());
     expect(source.size).toBeGreaterThan(20 * 1024);
-    expect(await look(source)).toEqual(photo('png', 120, 90));
+    expect(await probed(source)).toEqual(photo('png', 120, 90));
     expect([source.reads, source.bytesRead]).toEqual([1, source.size - source.head.length]);
   });
 
@@ -88,7 +83,7 @@ describe('reads are few', () => {
     const jpeg = await canvas(900, 600).jpeg().toBuffer();
     const notes = Array.from({ length: 16 }, () => segment(0xe5, Buffer.alloc(65_000)));
     const source = new CountedSource(Buffer.concat([jpeg.subarray(0, 2), ...notes, jpeg.subarray(2)]));
-    expect(await look(source)).toEqual(photo('jpg', 900, 600));
+    expect(await probed(source)).toEqual(photo('jpg', 900, 600));
     expect(source.reads).toBeLessThanOrEqual(6);
   });
 
@@ -99,7 +94,7 @@ describe('reads are few', () => {
     const head = Buffer.from(whole.subarray(0, directoryAt));
     head.writeUInt32LE(directoryAt + gibi, 4);
     const source = new CountedSource(head, { zeros: gibi, tail: whole.subarray(directoryAt) });
-    expect(await look(source)).toEqual(photo('tiff', 900, 1200));
+    expect(await probed(source)).toEqual(photo('tiff', 900, 1200));
     expect([source.reads, source.bytesRead]).toEqual([1, whole.length - directoryAt]);
   });
 
@@ -107,7 +102,7 @@ describe('reads are few', () => {
     const jpeg = await canvas(900, 600).jpeg().toBuffer();
     const notes = Array.from({ length: 113 }, () => segment(0xe5, Buffer.alloc(65_000)));
     const source = new CountedSource(Buffer.concat([jpeg.subarray(0, 2), ...notes, jpeg.subarray(2)]));
-    expect(await look(source)).toEqual(photo('jpg', 900, 600));
+    expect(await probed(source)).toEqual(photo('jpg', 900, 600));
     expect(source.reads).toBeLessThanOrEqual(8);
     expect(source.bytesRead).toBeLessThanOrEqual(8 * 1024 * 1024);
   });
@@ -116,7 +111,7 @@ describe('reads are few', () => {
     const jpeg = await canvas(900, 600).jpeg().toBuffer();
     const notes = Array.from({ length: 200 }, () => segment(0xe5, Buffer.alloc(65_000)));
     const source = new CountedSource(Buffer.concat([jpeg.subarray(0, 2), ...notes, jpeg.subarray(2)]));
-    expect(await look(source)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
+    expect(await probed(source)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
     expect(source.bytesRead).toBeLessThan(8 * 1024 * 1024);
   });
 });
@@ -124,8 +119,8 @@ describe('reads are few', () => {
 describe('rejected photos', () => {
   test('a canvas larger than MAX_PIXELS', async () => {
     const png = await samplePhoto('png', { width: 200, height: 100 });
-    expect(await look(new CountedSource(png), 20_000)).toMatchObject({ outcome: 'media' });
-    expect(await look(new CountedSource(png), 19_999)).toEqual({ outcome: 'unsupported', why: 'too_many_pixels' });
+    expect(await probed(png, { maxPixels: 20_000 })).toMatchObject({ outcome: 'media' });
+    expect(await probed(png, { maxPixels: 19_999 })).toEqual({ outcome: 'unsupported', why: 'too_many_pixels' });
   });
 
   test.each<[string, string, () => Promise<Buffer> | Buffer]>([
@@ -166,7 +161,7 @@ describe('rejected photos', () => {
     ['a DNG', 'unknown_type', () => tiffWith([50706, 1, 4, 0x0401])],
     ['a raw photo below a preview', 'unknown_type', () => tiffWith([254, 4, 1, 1], [330, 4, 1, 0])],
   ])('%s', async (_, why, bytes) => {
-    expect(await probe(await bytes())).toEqual({ outcome: 'unsupported', why });
+    expect(await probed(await bytes())).toEqual({ outcome: 'unsupported', why });
   });
 
   test('probes any truncated photo and any photo with a corrupt header without failing', async () => {
@@ -184,8 +179,8 @@ describe('rejected photos', () => {
     ];
     for (const bytes of photos) {
       for (let at = 0; at < Math.min(bytes.length, 600); at++) {
-        await probe(bytes.subarray(0, at));
-        await probe(Buffer.concat([bytes.subarray(0, at), Buffer.from([0xff]), bytes.subarray(at + 1)]));
+        await probed(bytes.subarray(0, at));
+        await probed(Buffer.concat([bytes.subarray(0, at), Buffer.from([0xff]), bytes.subarray(at + 1)]));
       }
     }
   });
@@ -216,28 +211,27 @@ test('spends no time on a directory that claims more entries than it has', async
   ];
   for (const boxes of hostile) {
     const before = cpuSeconds();
-    await probe(Buffer.concat([ftyp('heic'), isoBox('meta', Buffer.alloc(4), ...boxes)]));
+    await probed(Buffer.concat([ftyp('heic'), isoBox('meta', Buffer.alloc(4), ...boxes)]));
     expect(cpuSeconds() - before).toBeLessThan(1);
   }
 });
 
 test('refuses types that are turned off without a read', async () => {
   const source = new CountedSource(await canvas(900, 600).tiff().toBuffer());
-  const options = { scratchDir: tmpdir(), maxPixels: 1e8, signal: patientSignal() };
   const off = { outcome: 'unsupported', why: 'type_off' };
-  expect(await probeMedia(source, { ...options, typesOff: new Set(['heic', 'tiff']) })).toEqual(off);
+  expect(await probed(source, { typesOff: new Set(['heic', 'tiff']) })).toEqual(off);
   expect(source.reads).toBe(0);
-  expect(await probeMedia(source, { ...options, typesOff: new Set(['heic']) })).toMatchObject({ type: 'tiff' });
+  expect(await probed(source, { typesOff: new Set(['heic']) })).toMatchObject({ type: 'tiff' });
 });
 
 test('ignores a TIFF entry whose value does not fit, even if its count is zero', async () => {
-  expect(await probe(tiffWith([274, 16, 0, 6]))).toMatchObject({ type: 'tiff', width: 64, height: 48 });
+  expect(await probed(tiffWith([274, 16, 0, 6]))).toMatchObject({ type: 'tiff', width: 64, height: 48 });
 });
 
 test('rejects if a read fails', async () => {
   const source = new CountedSource(await canvas(900, 600).tiff().toBuffer());
   source.read = () => Promise.reject(new Error('the store is down'));
-  await expect(look(source)).rejects.toThrow('the store is down');
+  await expect(probed(source)).rejects.toThrow('the store is down');
 });
 
 // A directory with a size of 64 x 48 and these entries: tag, type, count, value.

@@ -1,5 +1,5 @@
 import type { SourceReader } from '../input/source-reader.ts';
-import { orientSize, readFirstDirectory, readShorts, type TiffDirectory } from '../input/tiff-directory.ts';
+import { orientSize, readFirstDirectory, type TiffDirectory } from '../input/tiff-directory.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
 
@@ -32,7 +32,7 @@ export async function tiffSize(reader: SourceReader): Promise<Size | Unsupported
   if (isCameraRaw(directory)) return 'unknown_type';
   const compression = directory.get(tags.compression);
   if (compression !== undefined && !supportedCompressions.includes(compression)) return 'codec';
-  if (!(await hasKnownColours(directory, reader))) return 'codec';
+  if (!(await hasKnownColours(directory))) return 'codec';
   return orientSize({ width, height }, directory.get(tags.orientation));
 }
 
@@ -43,7 +43,7 @@ export async function readExtraSamples(reader: SourceReader): Promise<readonly n
   const length = Math.max(0, (directory?.get(tags.samplesPerPixel) ?? 1) - colours);
   // Readers take a single one for alpha if nothing says otherwise.
   if (length === 1 && !directory?.has(tags.extraSamples)) return [unassociatedAlpha];
-  const kinds = await readShorts((offset, length) => reader.at(offset, length), tags.extraSamples);
+  const kinds = (await directory?.shorts(tags.extraSamples)) ?? [];
   return Array.from({ length: Math.min(length, maxExtraSamples) }, (_, n) => kinds[n] ?? 0);
 }
 
@@ -55,9 +55,9 @@ const [rgb, ...labs] = [2, 8, 9, 10];
 const coloursOf: Readonly<Record<number, number>> = { 0: 1, 1: 1, 3: 1, 4: 1, 5: 4 };
 
 // libvips reads CIELab of 16 bits and without alpha only.
-async function hasKnownColours(directory: TiffDirectory, reader: SourceReader): Promise<boolean> {
+async function hasKnownColours(directory: TiffDirectory): Promise<boolean> {
   if (!labs.includes(directory.get(tags.photometric) ?? rgb)) return true;
-  const [bits] = await readShorts((offset, length) => reader.at(offset, length), tags.bitsPerSample);
+  const [bits] = await directory.shorts(tags.bitsPerSample);
   return bits !== 8 && directory.get(tags.samplesPerPixel) === 3;
 }
 

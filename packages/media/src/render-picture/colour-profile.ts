@@ -1,7 +1,6 @@
 /** Builds ICC profiles (ICC.1:2022) for pictures that state their colours in another way. LittleCMS converts the pixels. */
 import type { ColourCodes } from '../colour-codes.ts';
 import { d50, encodeFormula, encodeTable, encodeXyz, readTag, writeProfile } from './icc-format.ts';
-import { hlgToLight, pqToLight } from './tone-curves.ts';
 
 /** A chromaticity: CIE 1931 x and y. */
 type Chromaticity = readonly [x: number, y: number];
@@ -34,7 +33,7 @@ const ntsc = { red: [0.63, 0.34], green: [0.31, 0.595], blue: [0.155, 0.07], whi
 export const sRgbPrimaries: Primaries = { red: [0.64, 0.33], green: [0.3, 0.6], blue: [0.15, 0.06], white: d65 };
 const bt2020Primaries: Primaries = { red: [0.708, 0.292], green: [0.17, 0.797], blue: [0.131, 0.046], white: d65 };
 
-/** By colour primaries (ITU-T H.273 table 2). */
+/** Colour spaces by the numbers of their primaries (ITU-T H.273 table 2). */
 const primariesByCode: Readonly<Record<number, Primaries>> = {
   4: { red: [0.67, 0.33], green: [0.21, 0.71], blue: [0.14, 0.08], white: illuminantC },
   5: { red: [0.64, 0.33], green: [0.29, 0.6], blue: [0.15, 0.06], white: d65 },
@@ -46,7 +45,7 @@ const primariesByCode: Readonly<Record<number, Primaries>> = {
   22: { red: [0.63, 0.34], green: [0.295, 0.605], blue: [0.155, 0.077], white: d65 },
 };
 
-/** By transfer characteristics (ITU-T H.273 table 3). Like browsers, takes the curves of cameras (BT.709 and others) for sRGB's. */
+/** Curves by the numbers of transfer characteristics (ITU-T H.273 table 3). As in browsers, the curves of cameras (BT.709 and others) are sRGB's. */
 const curveByCode: Readonly<Record<number, Curve>> = {
   4: { gamma: 2.2 },
   5: { gamma: 2.8 },
@@ -152,4 +151,31 @@ function encodeCurve(curve: Curve): Buffer {
   if (curve === 'sRGB') return encodeFormula(3, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]);
   if (typeof curve === 'object') return encodeFormula(0, [curve.gamma]);
   return encodeTable(curve === 'PQ' ? pqToLight : hlgToLight);
+}
+
+// The luminance of white in high dynamic range, in cd/m2 (ITU-R BT.2408).
+const whiteLuminance = 203;
+
+/** The tone-mapped light, 0 to 1, of a PQ value, 0 to 1 (ITU-R BT.2100 table 4). */
+function pqToLight(value: number): number {
+  const [m1, m2, c1, c2, c3] = [1305 / 8192, 2523 / 32, 107 / 128, 2413 / 128, 2392 / 128] as const;
+  const power = value ** (1 / m2);
+  const luminance = 10_000 * (Math.max(0, power - c1) / (c2 - c3 * power)) ** (1 / m1);
+  return mapTone(luminance / whiteLuminance, 100);
+}
+
+/** The tone-mapped light, 0 to 1, of an HLG value, for a display of 1000 cd/m2 (ITU-R BT.2100 table 5). */
+function hlgToLight(value: number): number {
+  const [a, b, c] = [0.17883277, 0.28466892, 0.55991073] as const;
+  const scene = value <= 0.5 ? value ** 2 / 3 : (Math.exp((value - c) / a) + b) / 12;
+  return mapTone((1000 * scene ** 1.2) / whiteLuminance, 10);
+}
+
+// As in video-layout/colour-filters.ts: ffmpeg's `mobius`, which keeps what is darker than 0.3 and compresses the rest below 1.
+function mapTone(light: number, peak: number): number {
+  const knee = 0.3;
+  if (light <= knee) return light;
+  const a = (-(knee ** 2) * (peak - 1)) / (knee ** 2 - 2 * knee + peak);
+  const b = (knee ** 2 - 2 * knee * peak + peak) / (peak - 1);
+  return (((b ** 2 + 2 * b * knee + knee ** 2) / (b - a)) * (light + a)) / (light + b);
 }

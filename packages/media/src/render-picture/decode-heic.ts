@@ -1,23 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import type { UnsupportedReason } from '../outcomes.ts';
+import type { Area } from '../photo-size/heif-transformations.ts';
 import type { Size } from '../size.ts';
-import { type Area, rebrandAsStill, removeCrop } from './heif-still.ts';
-import { createRawTiff } from './raw-tiff.ts';
+import { rebrandAsStill, removeCrop } from './heif-still.ts';
+import { createRawTiff, type RawPixels } from './raw-tiff.ts';
 
 /** What libheif does not say or apply. */
-interface HeicColours {
-  /** ICC. */
-  readonly profile: Buffer | undefined;
-  readonly isPremultiplied: boolean;
-}
+type Unapplied = Pick<RawPixels, 'profile' | 'isPremultiplied' | 'orientation'>;
 
 /**
- * Decodes the primary picture of a HEIC to an uncompressed TIFF with these colours, rotated by libheif. Call it only in
+ * Decodes the primary picture of a HEIC to an uncompressed TIFF that states `unapplied`, rotated by libheif. Call it only in
  * a separate process: nothing can interrupt it (docs/decisions/renditions.md).
  */
 export async function decodeHeic(
   path: string,
-  colours: HeicColours,
+  unapplied: Unapplied,
   maxPixels: number,
 ): Promise<Buffer | UnsupportedReason> {
   const { default: libheif } = await import('libheif-js/wasm-bundle.js');
@@ -25,7 +22,7 @@ export async function decodeHeic(
   const crop = removeCrop(file);
   const context = libheif.heif_context_alloc();
   libheif.heif_context_read_from_memory(context, file);
-  // Not HeifDecoder: its list lacks a primary picture that is also a thumbnail of another.
+  // HeifDecoder is not used: its list lacks a primary picture that is also a thumbnail of another.
   const handle = libheif.heif_js_context_get_primary_image_handle(context);
   if ('code' in handle) return 'broken';
   const image = new libheif.HeifImage(handle);
@@ -33,7 +30,7 @@ export async function decodeHeic(
   const area = crop ?? { left: 0, top: 0, ...size };
   if (!isInside(area, size)) return 'broken';
   if (size.width * size.height > maxPixels) return 'too_many_pixels';
-  const { tiff, pixels } = createRawTiff({ ...area, channels: 4, bits: 8, ...colours });
+  const { tiff, pixels } = createRawTiff({ ...area, channels: 4, bits: 8, ...unapplied });
   const shown = new Uint8ClampedArray(pixels.buffer, pixels.byteOffset, pixels.length);
   const target = { data: crop ? new Uint8ClampedArray(size.width * size.height * 4) : shown, ...size };
   const displayed = await new Promise<unknown>((resolve) => image.display(target, resolve));

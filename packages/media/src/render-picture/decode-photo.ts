@@ -1,6 +1,5 @@
 import type { Metadata, Sharp } from 'sharp';
 import { inspectFile } from '../input/inspect-file.ts';
-import { orientSize } from '../input/tiff-directory.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import { isLosslessWebp } from '../photo-size/webp-size.ts';
 import { decodedSize } from '../rendition-size.ts';
@@ -8,7 +7,7 @@ import { decodeStill } from './guarded-sharp.ts';
 import { openPhoto } from './open-photo.ts';
 import type { SourceCoding } from './picture-coding.ts';
 import type { PictureSource } from './picture-job.ts';
-import { clearTransparent, PixelSizes, toPixels, toSharp } from './pixel-sizes.ts';
+import { clearTransparent, PixelSizes, toPixels } from './pixel-sizes.ts';
 
 /** The pixels of a photo, decoded once, and what its file says about them. */
 export interface DecodedPhoto {
@@ -22,25 +21,23 @@ export interface DecodedPhoto {
 /** Unless the whole picture is needed, JPEG and WebP are decoded at a smaller size. @throws if the file cannot be read */
 export async function decodePhoto(
   source: PictureSource,
-  { maxPixels, isWhole }: { readonly maxPixels: number; readonly isWhole: boolean },
+  { maxPixels, needsWhole }: { readonly maxPixels: number; readonly needsWhole: boolean },
 ): Promise<DecodedPhoto | UnsupportedReason> {
   const { path, type, whole } = source;
   try {
     const photo = await openPhoto(source, maxPixels);
     if (typeof photo === 'string') return photo;
-    const { input, orientation } = photo;
+    const { input } = photo;
     const header = await decodeStill(input, maxPixels).metadata();
     if (!hasKnownSampleRange(header)) return 'broken';
     const size = whole ?? header.autoOrient;
-    const { width, height } = isWhole ? size : decodedSize(size);
+    const { width, height } = needsWhole ? size : decodedSize(size);
     const picture = decodeStill(input, maxPixels).autoOrient().resize(width, height, { fit: 'fill' });
     const pixels = await toPixels(toSRgb(picture, header));
-    const transform = transformations[orientation ?? 1];
-    const upright = transform ? await toPixels(transform(toSharp(pixels))) : pixels;
-    clearTransparent(upright);
+    clearTransparent(pixels);
     const isLossless = type === 'webp' && (await inspectFile(path, isLosslessWebp));
     const coding = { chromaSubsampling: header.chromaSubsampling, isLossless };
-    return { input, sizes: new PixelSizes(upright, orientSize(size, orientation)), header, coding };
+    return { input, sizes: new PixelSizes(pixels, size), header, coding };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall) throw error;
     return reasonFor(error as Error);
@@ -61,14 +58,3 @@ function toSRgb(picture: Sharp, { depth, icc }: Metadata): Sharp {
 function hasKnownSampleRange({ depth, space }: Metadata): boolean {
   return ['uchar', 'ushort'].includes(depth) || ['scrgb', 'lab', 'labs', 'xyz'].includes(space);
 }
-
-// EXIF 2.32 table 6. sharp mirrors before it rotates, clockwise.
-const transformations: Readonly<Record<number, (picture: Sharp) => Sharp>> = {
-  2: (picture) => picture.flop(),
-  3: (picture) => picture.rotate(180),
-  4: (picture) => picture.flip(),
-  5: (picture) => picture.flop().rotate(270),
-  6: (picture) => picture.rotate(90),
-  7: (picture) => picture.flop().rotate(90),
-  8: (picture) => picture.rotate(270),
-};

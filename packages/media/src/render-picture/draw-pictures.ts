@@ -20,7 +20,7 @@ const maxCanvases = 2;
  * @throws if a file cannot be read or written
  */
 export async function drawPictures({ source, pictures, ...limits }: PictureJob): Promise<PictureJobEnd> {
-  const decoded = await decodePhoto(source, { maxPixels: limits.maxPixels, isWhole: pictures.some(isWhole) });
+  const decoded = await decodePhoto(source, { maxPixels: limits.maxPixels, needsWhole: pictures.some(isWhole) });
   if (typeof decoded === 'string') return { outcome: 'unsupported', why: decoded };
   let why: UnsupportedReason | undefined;
   for (const { recipe, path } of pictures.toSorted((a, b) => Number(isWhole(a)) - Number(isWhole(b)))) {

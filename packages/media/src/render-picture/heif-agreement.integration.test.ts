@@ -1,12 +1,9 @@
-import { tmpdir } from 'node:os';
-import { CountedSource } from '@echodrop/testkit/counted-source';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { type HeifSample, heif } from '@echodrop/testkit/samples/sample-heif';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { UnsupportedReason } from '../outcomes.ts';
-import { probeMedia } from '../probe.ts';
-import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { probed } from '../probed.fixture.ts';
+import { drawnPictures } from '../rendered.fixture.ts';
 
 const heic = { coding: 'hevc', brands: ['heic', 'mif1'], width: 128, height: 96 } as const;
 const avif = { ...heic, coding: 'av1', brands: ['avif', 'mif1'] } as const;
@@ -66,8 +63,7 @@ const rows: readonly Row[] = [
 test.each(rows)('a picture %s (%s): what is accepted is shown, in the size of the record', async (...row) => {
   const [, type, sample, change, shown] = row;
   const bytes = change(await heif(sample));
-  const options = { scratchDir: tmpdir(), maxPixels: 1e8, signal: patientSignal() };
-  const probe = await probeMedia(new CountedSource(bytes), options);
+  const probe = await probed(bytes);
   if (typeof shown === 'string') {
     expect(probe).toEqual({ outcome: 'unsupported', why: shown });
     return;

@@ -1,13 +1,12 @@
 import { boxContents, childBoxes } from '../input/iso-boxes.ts';
-import type { ItemProperty } from '../photo-size/heif-item-boxes.ts';
-import { HeifItems } from '../photo-size/heif-items.ts';
-import type { Size } from '../size.ts';
-
-/** A part of a picture, in pixels. */
-export interface Area extends Size {
-  readonly left: number;
-  readonly top: number;
-}
+import { readItems } from '../photo-size/heif-items.ts';
+import {
+  type Area,
+  applyTransformation,
+  codedSize,
+  cropBytes,
+  type Transformed,
+} from '../photo-size/heif-transformations.ts';
 
 const stillBrands: Readonly<Record<string, string>> = {
   avis: 'avif',
@@ -37,7 +36,7 @@ export function rebrandAsStill(file: Buffer): Buffer {
  */
 export function promotePrimary(file: Buffer): Buffer {
   const [meta] = boxContents(file, 'meta');
-  const primary = meta && new HeifItems(meta).primary;
+  const primary = meta && readItems(meta).primary;
   for (const iref of meta ? boxContents(meta, 'iref', 4) : []) {
     const idBytes = iref[0] === 0 ? 2 : 4;
     for (const { type, offset, content, end } of childBoxes(iref, 4)) {
@@ -55,60 +54,18 @@ export function promotePrimary(file: Buffer): Buffer {
  */
 export function removeCrop(file: Buffer): Area | undefined {
   const [meta] = boxContents(file, 'meta');
-  const items = meta && new HeifItems(meta);
-  if (items?.primary === undefined) return undefined;
-  return items.propertiesOf(items.primary).reduce(applyProperty, { canvas: { width: 0, height: 0 } }).area;
-}
-
-/** A picture without its crops, and the area that they leave. */
-interface Displayed {
-  readonly canvas: Size;
-  readonly area?: Area | undefined;
-}
-
-function applyProperty({ canvas, area }: Displayed, { type, content }: ItemProperty): Displayed {
-  switch (type) {
-    case 'ispe':
-      if (content.length < 12) return { canvas, area };
-      return { canvas: { width: content.readUInt32BE(4), height: content.readUInt32BE(8) }, area };
-    case 'clap':
-      if (content.length < 32) return { canvas, area };
-      return { canvas, area: neutraliseCrop(content, area ?? { left: 0, top: 0, ...canvas }, canvas) };
-    case 'irot':
-      return rotate({ canvas, area }, (content[0] ?? 0) & 3);
-    case 'imir':
-      return { canvas, area: area && mirror(area, canvas, (content[0] ?? 0) & 1) };
-    default:
-      return { canvas, area };
+  const items = meta && readItems(meta);
+  const properties = items?.primary === undefined ? [] : items.propertiesOf(items.primary);
+  let picture: Transformed = { canvas: codedSize(properties) ?? { width: 0, height: 0 } };
+  for (const property of properties) {
+    const { canvas } = picture;
+    picture = applyTransformation(picture, property);
+    if (property.type === 'clap' && property.content.length >= cropBytes) {
+      // Width, height and the distance of the two centres, each a numerator and a denominator.
+      [canvas.width, 1, canvas.height, 1, 0, 1, 0, 1].forEach((number, n) => {
+        property.content.writeUInt32BE(number, n * 4);
+      });
+    }
   }
-}
-
-// Width, height and the distance of the two centres, each a numerator and a denominator.
-function neutraliseCrop(clap: Buffer, from: Area, canvas: Size): Area {
-  const [width = 0, height = 0] = [0, 8].map((at) => Math.round(clap.readUInt32BE(at) / clap.readUInt32BE(at + 4)));
-  const [right = 0, down = 0] = [16, 24].map((at) => clap.readInt32BE(at) / clap.readUInt32BE(at + 4));
-  [canvas.width, 1, canvas.height, 1, 0, 1, 0, 1].forEach((number, n) => {
-    clap.writeUInt32BE(number, n * 4);
-  });
-  const left = from.left + Math.floor(right + (from.width - width) / 2);
-  const top = from.top + Math.floor(down + (from.height - height) / 2);
-  return { left, top, width, height };
-}
-
-// Anticlockwise, by quarter turns.
-function rotate({ canvas, area }: Displayed, quarters: number): Displayed {
-  if (quarters === 0) return { canvas, area };
-  const rotated = area && { left: area.top, top: canvas.width - area.left - area.width, ...swapSides(area) };
-  return rotate({ canvas: swapSides(canvas), area: rotated }, quarters - 1);
-}
-
-// As in libheif, axis 0 swaps top and bottom, axis 1 left and right.
-function mirror(area: Area, canvas: Size, axis: number): Area {
-  return axis === 0
-    ? { ...area, top: canvas.height - area.top - area.height }
-    : { ...area, left: canvas.width - area.left - area.width };
-}
-
-function swapSides({ width, height }: Size): Size {
-  return { width: height, height: width };
+  return picture.area;
 }

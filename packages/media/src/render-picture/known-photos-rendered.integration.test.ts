@@ -2,7 +2,7 @@ import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { knownPhotos, turnedPhotos } from '../photo-size/known-photos.fixture.ts';
-import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { drawnPictures } from '../rendered.fixture.ts';
 import { fullRecipe, pictureRecipes } from '../rendition-recipes.ts';
 import { pictureSize } from '../rendition-size.ts';
 

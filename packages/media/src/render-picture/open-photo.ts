@@ -3,6 +3,7 @@ import { inspectFile } from '../input/inspect-file.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import { type DisplayedHeif, readExifOrientation, readHeif } from '../photo-size/heif-size.ts';
 import { pngOrientation } from '../photo-size/png-size.ts';
+import { readExtraSamples } from '../photo-size/tiff-size.ts';
 import { coloursOfCodes, createProfile, toRgbProfile } from './colour-profile.ts';
 import { decodeHeic } from './decode-heic.ts';
 import { decodeStill } from './guarded-sharp.ts';
@@ -10,13 +11,10 @@ import { promotePrimary, rebrandAsStill } from './heif-still.ts';
 import type { PictureSource } from './picture-job.ts';
 import { keepPixelChunks } from './png-pixels.ts';
 import { repack } from './repack.ts';
-import { keepColours } from './tiff-colours.ts';
 
-interface OpenedPhoto {
-  /** What sharp reads, with a colour profile unless it is sRGB. */
+/** What sharp reads of a photo: a path or bytes, with the orientation of the photo, and with a colour profile unless it is sRGB. */
+export interface OpenedPhoto {
   readonly input: string | Buffer;
-  /** The EXIF orientation, 1 to 8, if sharp does not find it in `input`. */
-  readonly orientation?: number | undefined;
 }
 
 /**
@@ -24,16 +22,16 @@ interface OpenedPhoto {
  * @throws if the file cannot be read or decoded
  */
 export async function openPhoto(source: PictureSource, maxPixels: number): Promise<OpenedPhoto | UnsupportedReason> {
-  const { path, type } = source;
+  const { path, type, codes } = source;
   switch (type) {
     case 'png': {
-      const input = keepPixelChunks(await readFile(path), source.codes);
-      return { input: await withRgbProfile(input, maxPixels), orientation: await inspectFile(path, pngOrientation) };
+      const orientation = await inspectFile(path, pngOrientation);
+      return { input: await withRgbProfile(keepPixelChunks(await readFile(path), { codes, orientation }), maxPixels) };
     }
     case 'tiff':
       return { input: await withRgbProfile(await keepColours(path, maxPixels), maxPixels) };
     case 'avif':
-      return openAvif(path, maxPixels);
+      return { input: await openAvif(path, maxPixels) };
     case 'heic':
       return openHeic(path, maxPixels);
     default:
@@ -41,14 +39,14 @@ export async function openPhoto(source: PictureSource, maxPixels: number): Promi
   }
 }
 
-async function openAvif(path: string, maxPixels: number): Promise<OpenedPhoto> {
+async function openAvif(path: string, maxPixels: number): Promise<Buffer> {
   const displayed = await inspectFile(path, (reader) => readHeif(reader, 'avif'));
   const input = promotePrimary(rebrandAsStill(await readFile(path)));
-  if (typeof displayed === 'string') return { input };
+  if (typeof displayed === 'string') return input;
   const { isPremultiplied } = displayed;
   const profile = profileOf(displayed);
   const isAsSharpReads = !isPremultiplied && profile === displayed.profile;
-  return { input: isAsSharpReads ? input : await repack(input, { profile, isPremultiplied }, maxPixels) };
+  return isAsSharpReads ? input : await repack(input, { profile, isPremultiplied }, maxPixels);
 }
 
 async function openHeic(path: string, maxPixels: number): Promise<OpenedPhoto | UnsupportedReason> {
@@ -62,12 +60,12 @@ async function openHeic(path: string, maxPixels: number): Promise<OpenedPhoto | 
   if (typeof displayed === 'string') return displayed;
   const { isPremultiplied, obstacle } = displayed;
   if (obstacle) return obstacle;
-  const input = await decodeHeic(path, { profile: profileOf(displayed), isPremultiplied }, maxPixels);
-  return typeof input === 'string' ? input : { input, orientation };
+  const input = await decodeHeic(path, { profile: profileOf(displayed), isPremultiplied, orientation }, maxPixels);
+  return typeof input === 'string' ? input : { input };
 }
 
 function profileOf({ profile, codes }: DisplayedHeif): Buffer | undefined {
-  // Pixels of grey become RGB.
+  // Grey pixels become RGB.
   if (profile) return toRgbProfile(profile) ?? profile;
   return codes && createProfile(coloursOfCodes(codes), 'rgb');
 }
@@ -77,4 +75,20 @@ async function withRgbProfile(input: string | Buffer, maxPixels: number): Promis
   const { space, icc } = await decodeStill(input, maxPixels).metadata();
   const profile = space === 'grey16' && icc ? toRgbProfile(icc) : undefined;
   return profile ? repack(input, { profile }, maxPixels) : input;
+}
+
+const alphas = [1, 2];
+
+// A TIFF of printers and editors has masks and spot colours after its colours. libvips takes the first for alpha, so such a file becomes
+// one with its colours and alpha alone. Others are returned as they are.
+async function keepColours(path: string, maxPixels: number): Promise<string | Buffer> {
+  const extra = await inspectFile(path, readExtraSamples);
+  const alpha = extra.findIndex((kind) => alphas.includes(kind));
+  if (extra.length === 0 || (extra.length === 1 && alpha === 0)) return path;
+  const { space, icc } = await decodeStill(path, maxPixels).metadata();
+  // Only inks need their profile to become RGB.
+  const isInks = space === 'cmyk';
+  const profile = isInks || !icc ? undefined : (toRgbProfile(icc) ?? icc);
+  const kept = [0, 1, 2, ...(alpha < 0 ? [] : [3 + alpha])];
+  return repack(path, { profile, kept, ignoresProfile: !isInks }, maxPixels);
 }

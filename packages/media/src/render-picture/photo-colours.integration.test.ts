@@ -5,7 +5,7 @@ import { type PngColour, pngChunk, pngOfColour } from '@echodrop/testkit/samples
 import sharp, { type Sharp } from 'sharp';
 import { expect, test } from 'vitest';
 import type { MediaType } from '../detect-media-type.ts';
-import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { drawnPictures } from '../rendered.fixture.ts';
 import { createProfile, sRgbPrimaries } from './colour-profile.ts';
 import { createRawTiff } from './raw-tiff.ts';
 
@@ -58,6 +58,7 @@ const rows: readonly Row[] = [
   ['PNG of 16 bits in Display P3, half-transparent', 'png', async () => png16(half, profileChunk(await displayP3())), halfP3Red],
   ['TIFF of 16 bits in Display P3', 'tiff', async () => tiff(red, { bits: 16, profile: await displayP3() }), p3Red],
   ['TIFF of 16 bits in Display P3 with associated alpha', 'tiff', async () => tiff(multiplied, { bits: 16, profile: await displayP3(), isPremultiplied: true }), halfP3Red],
+  ['JPEG in Display P3', 'jpg', () => solid(p3Red).withIccProfile('p3').jpeg({ quality: 95, chromaSubsampling: '4:4:4' }).toBuffer(), p3Red],
   ['TIFF in Lab', 'tiff', () => solid(red).toColourspace('lab').tiff().toBuffer(), red],
   ['TIFF in Lab of 16 bits', 'tiff', () => solid(red).toColourspace('labs').tiff().toBuffer(), red],
   ['PNG in linear grey', 'png', () => png([55], gamma(100_000)), linearGrey],
@@ -99,6 +100,19 @@ test.each(rows)('every picture of a %s has its colour', async (_, type, make, co
     const found = await meanOnWhite(picture);
     const farthest = Math.max(...colour.map((value, n) => Math.abs(value - (found[n] ?? Number.NaN))));
     expect(farthest, `${name}: ${found}, not ${colour}`).toBeLessThanOrEqual(4);
+  }
+});
+
+test('every picture of a red JPEG in CMYK is red', async () => {
+  // Inks have fewer colours than screens.
+  const cmyk = await solid(red).toColourspace('cmyk').withIccProfile('cmyk').jpeg({ quality: 95 }).toBuffer();
+  const { pictures } = await drawnPictures('jpg', cmyk);
+  expect(pictures.size).toBe(8);
+  for (const picture of pictures.values()) {
+    const found = await meanOnWhite(picture);
+    red.forEach((value, n) => {
+      expect(Math.abs(value - (found[n] ?? Number.NaN))).toBeLessThan(25);
+    });
   }
 });
 

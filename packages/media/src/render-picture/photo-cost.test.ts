@@ -21,8 +21,3 @@ test.each([
 ] as const)('estimates more for pictures of a %s of %i megapixels', (type, number) => {
   expect(photoCostSeconds(megapixels(type, number), 'pictures')).toBeGreaterThan(2.5);
 });
-
-test.each(['jpg', 'png', 'avif', 'tiff', 'heic', 'bmp'] as const)('the whole picture of a %s costs more', (type) => {
-  const photo = megapixels(type, 12);
-  expect(photoCostSeconds(photo, 'whole')).toBeGreaterThan(photoCostSeconds(photo, 'pictures'));
-});

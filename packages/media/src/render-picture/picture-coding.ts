@@ -3,9 +3,9 @@ import type { PictureRecipe } from '../rendition-recipes.ts';
 
 /** Properties of a source file that the coding of the whole picture keeps. */
 export interface SourceCoding {
-  /** Of a JPEG, in sharp's notation: `4:2:0` if colours have half the resolution. */
+  /** The resolution of a JPEG's colours in sharp's notation: `4:2:0` if colours have half the resolution. */
   readonly chromaSubsampling?: string | undefined;
-  /** Of a WebP. */
+  /** Whether a WebP is losslessly coded. */
   readonly isLossless: boolean;
 }
 

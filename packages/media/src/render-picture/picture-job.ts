@@ -1,3 +1,4 @@
+import { lstat } from 'node:fs/promises';
 import type { ColourCodes } from '../colour-codes.ts';
 import type { MediaType } from '../detect-media-type.ts';
 import type { PictureRecipe } from '../rendition-recipes.ts';
@@ -15,7 +16,7 @@ export interface PictureSource {
   readonly type: MediaType;
   /** The size of the original picture, if the file holds a smaller one. */
   readonly whole?: Size;
-  /** Its colours, if they are not those that the file states. */
+  /** The colours of the photo, if they are not those that its file states. */
   readonly codes?: ColourCodes;
 }
 
@@ -29,7 +30,7 @@ export interface PictureJob {
   readonly animationPixels?: number | undefined;
 }
 
-/** Printed first: without it, the process did not start. */
+/** The line that the process prints first. Without it, the process did not start. */
 export const startMarker = 'begun';
 
 /**
@@ -40,12 +41,8 @@ export function completeMarkerOf(path: string): string {
   return `${path}.complete`;
 }
 
-/** Limits of the process that makes pictures. */
-export interface ProcessBudget {
-  /** Wall-clock time; 180 unless set. */
-  readonly seconds?: number;
-  /** Of all threads of a tool together. */
-  readonly cpuSeconds?: number;
-  /** See ToolLimits. */
-  readonly niceness?: number;
+/** The pictures that are complete, however the process ended. */
+export async function findComplete(pictures: readonly PictureToMake[]): Promise<readonly PictureToMake[]> {
+  const found = await Promise.all(pictures.map(({ path }) => lstat(completeMarkerOf(path)).catch(() => undefined)));
+  return pictures.filter((_, n) => found[n] !== undefined);
 }

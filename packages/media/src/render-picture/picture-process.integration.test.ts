@@ -8,6 +8,7 @@ import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import sharp from 'sharp';
 import { afterEach, expect, test } from 'vitest';
+import { patientBudget } from '../rendered.fixture.ts';
 import { pictureRecipes, picturesOf } from '../rendition-recipes.ts';
 import { ToolFailed, ToolStopped } from '../sandbox/run-tool.ts';
 import { setSandboxMode } from '../sandbox/sandbox.ts';
@@ -30,13 +31,14 @@ async function jobOf(folder: string, bytes: Buffer): Promise<PictureJob> {
   return { source: { path, type: 'jpg' }, pictures, maxPixels: 1_000_000 };
 }
 
+const make = (job: PictureJob) => makePictures(job, patientBudget, patientSignal());
 const grey = { channels: 3, background: '#808080' } as const;
 const photo = () => samplePhoto('jpg', { width: 320, height: 240 });
 
 test('makes all pictures of a photo in one separate process', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
-  const started = await processesStarted(() => makePictures(job, patientSignal()));
+  const started = await processesStarted(() => make(job));
   expect(started.map((path) => path.split('/').at(-1))).toEqual(['landlock-and-seccomp.pl']);
 });
 
@@ -44,16 +46,16 @@ test('reports a full disk as a breakdown, not as broken media', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
   for (const { path } of job.pictures) await symlink('/dev/full', path);
-  await expect(makePictures(job, patientSignal())).rejects.toThrow(ToolFailed);
+  await expect(make(job)).rejects.toThrow(ToolFailed);
 });
 
 test('reports missing media as a breakdown, not as broken media', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
   await rm(job.source.path);
-  await expect(makePictures(job, patientSignal())).rejects.toThrow(ToolFailed);
+  await expect(make(job)).rejects.toThrow(ToolFailed);
   setSandboxMode('limits-only');
-  await expect(makePictures(job, patientSignal())).rejects.toThrow(ToolFailed);
+  await expect(make(job)).rejects.toThrow(ToolFailed);
 });
 
 test('makes the other pictures if one fails', async () => {
@@ -68,7 +70,7 @@ test('makes the other pictures if one fails', async () => {
   const tooWide = { ...pictureRecipes.largeWebp, name: 'wide', size: { longest: 20_000 } };
   const impossible = { recipe: tooWide, path: join(folder.path, 'wide.webp') };
   const pictures = [impossible, ...job.pictures];
-  expect(await makePictures({ ...job, pictures }, patientSignal())).toEqual({ outcome: 'unsupported', why: 'broken' });
+  expect(await make({ ...job, pictures })).toEqual({ outcome: 'unsupported', why: 'broken' });
   const made = job.pictures.map(({ recipe }) => `${recipe.name}.${recipe.extension}`);
   const markers = made.map((name) => completeMarkerOf(name));
   expect((await readdir(folder.path)).sort()).toEqual(['media', ...made, ...markers].sort());
@@ -97,7 +99,7 @@ test.each([
   await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '${output}'`, 'node');
   process.execPath = join(node.folder, 'node');
   setSandboxMode('limits-only');
-  expect(await makePictures(job, patientSignal())).toEqual({ outcome: 'unsupported', why: 'broken' });
+  expect(await make(job)).toEqual({ outcome: 'unsupported', why: 'broken' });
 });
 
 test('reports a process that claims a failure without reason as stopped', async () => {
@@ -106,5 +108,5 @@ test('reports a process that claims a failure without reason as stopped', async 
   await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '{"outcome":"failed","message":""}'`, 'node');
   process.execPath = join(node.folder, 'node');
   setSandboxMode('limits-only');
-  await expect(makePictures(job, patientSignal())).rejects.toThrow(ToolStopped);
+  await expect(make(job)).rejects.toThrow(ToolStopped);
 });

@@ -2,29 +2,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type Rendered, unsupportedReasons } from '../outcomes.ts';
-import { addressBytesOf } from '../sandbox/address-space.ts';
-import { parseToolJson, runTool, ToolFailed, ToolStopped, withDeadline } from '../sandbox/run-tool.ts';
-import type { ToolLimits } from '../sandbox/sandbox.ts';
+import { parseToolJson, runTool, ToolFailed, ToolStopped } from '../sandbox/run-tool.ts';
 import { requireSource, requireSpace } from '../sandbox/tool-disk.ts';
-import { maxFolderBytes, maxOutputBytes } from '../sandbox/tool-output.ts';
-import { type PictureJob, type ProcessBudget, startMarker } from './picture-job.ts';
+import { maxFolderBytes, pictureProcessLimits, type ToolBudget } from '../sandbox/tool-limits.ts';
+import { type PictureJob, startMarker } from './picture-job.ts';
 
 const program = fileURLToPath(new URL('picture-program.ts', import.meta.url));
 const workspace = fileURLToPath(new URL('../../../..', import.meta.url));
-// The program's code and packages, but no file of an operator.
+// The process may read the program's code and packages, but no file of an operator.
 const code = [dirname(program), ...['packages', 'node_modules', 'package.json'].map((name) => join(workspace, name))];
 const processName = 'the picture process';
-
-const GiB = 1024 ** 3;
-const limits: ToolLimits = {
-  seconds: 180,
-  cpuSeconds: 240,
-  addressBytes: addressBytesOf.node,
-  // JavaScript and WebAssembly reserve far more address space than they use, so this limits what is written to. Node takes
-  // half a GiB; a photo of 100 million pixels needs one or two GiB more, an AVIF three.
-  dataBytes: 4 * GiB,
-  fileBytes: maxOutputBytes.picture,
-};
 
 const nodeFlags = ['--disable-wasm-trap-handler', '--max-old-space-size=256', '--no-warnings'];
 
@@ -44,32 +31,25 @@ export type PictureJobEnd = z.infer<typeof endShape>;
  * @throws ToolFailed if the disk is full, the media is gone, or the process did not start; ToolStopped if it was killed or
  * broke down; the reason of `signal`
  */
-export async function makePictures(
-  job: PictureJob,
-  signal: AbortSignal,
-  { seconds = limits.seconds, cpuSeconds = limits.cpuSeconds, niceness }: ProcessBudget = {},
-): Promise<Rendered> {
+export async function makePictures(job: PictureJob, budget: ToolBudget, signal: AbortSignal): Promise<Rendered> {
   signal.throwIfAborted();
   const { path } = job.source;
   const writes = [...new Set(job.pictures.map((picture) => dirname(picture.path)))];
   const [folder = dirname(path)] = writes;
   const files = { reads: [path, ...code], writes, output: { folder, maxBytes: maxFolderBytes } };
   const tool = [process.execPath, ...nodeFlags, program, JSON.stringify(job)] as const;
-  const run = await withDeadline(seconds, signal, (signal) =>
-    runTool(tool, { ...limits, seconds, cpuSeconds, niceness }, { ...files, signal }),
-  );
-  if (run === 'timed_out') return { outcome: 'unsupported', why: run };
-  if (run.end === 'too_costly') return { outcome: 'unsupported', why: run.end };
-  // Between our first and last line, libheif's wrapper prints what it does not understand.
+  const run = await runTool(tool, { ...pictureProcessLimits, ...budget }, { ...files, signal });
+  if (run.end === 'timed_out' || run.end === 'too_costly') return { outcome: 'unsupported', why: run.end };
+  // Between the first and the last line, libheif's wrapper prints what it does not understand.
   const [first, ...others] = run.stdout.trimEnd().split('\n');
   if (first !== startMarker) throw new ToolFailed(`${processName} did not start`, { cause: new Error(run.stderr) });
   const result = run.end === 'done' ? parseToolJson(others.at(-1) ?? '', endShape) : undefined;
   if (result?.outcome !== 'made') await requireSource(path, processName);
-  // Crashed, out of memory, or compromised: only the input explains that.
+  // The process crashed, had no memory left, or is compromised. Only the input explains that.
   if (!result) return { outcome: 'unsupported', why: 'broken' };
   if (result.outcome === 'failed') {
-    await requireSpace(folder, job.pictures.length * limits.fileBytes);
-    // A compromised process can say so too.
+    await requireSpace(folder, job.pictures.length * pictureProcessLimits.fileBytes);
+    // A compromised process can print this result, too.
     throw new ToolStopped(`${processName} failed: ${result.message}`);
   }
   return result;

@@ -1,10 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { execa } from 'execa';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { PhotoType } from '../detect-media-type.ts';
-import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { drawnPictures } from '../rendered.fixture.ts';
 import { type PictureRecipe, pictureRecipes } from '../rendition-recipes.ts';
 
 const photo = resolve(import.meta.dirname, 'photo.fixture.jpg');
@@ -53,58 +55,15 @@ function direct(bitmap: Buffer, { size }: PictureRecipe): Promise<Buffer> {
   return whole.resize(size.longest, size.longest, { fit: 'inside', withoutEnlargement: true }).png().toBuffer();
 }
 
-// Wang, Bovik, Sheikh and Simoncelli 2004: luminance only, in half-overlapping windows of 8 x 8.
-const side = 8;
-const step = 4;
-const steadyMean = (0.01 * 255) ** 2;
-const steadySpread = (0.03 * 255) ** 2;
-
-/** The structural similarity (SSIM) of two pictures of the same size; 1 if they are equal. */
+/** The structural similarity (SSIM) of the luminance of two pictures of the same size; 1 if they are equal. */
 async function similarity(one: Buffer, other: Buffer): Promise<number> {
-  const [a, b] = await Promise.all([one, other].map(greyOf));
-  expect([a?.width, a?.height]).toEqual([b?.width, b?.height]);
-  let sum = 0;
-  let windows = 0;
-  for (let top = 0; a && b && top + side <= a.height; top += step) {
-    for (let left = 0; left + side <= a.width; left += step, windows += 1) sum += windowSimilarity(a, b, left, top);
-  }
-  return sum / windows;
-}
-
-interface Grey {
-  readonly data: Buffer;
-  readonly width: number;
-  readonly height: number;
-}
-
-async function greyOf(picture: Buffer): Promise<Grey> {
-  const { data, info } = await sharp(picture).greyscale().raw().toBuffer({ resolveWithObject: true });
-  return { data, width: info.width, height: info.height };
-}
-
-function windowSimilarity(a: Grey, b: Grey, left: number, top: number): number {
-  let sumA = 0;
-  let sumB = 0;
-  let squaresA = 0;
-  let squaresB = 0;
-  let products = 0;
-  for (let y = top; y < top + side; y += 1) {
-    for (let x = left; x < left + side; x += 1) {
-      const p = a.data[y * a.width + x] ?? 0;
-      const q = b.data[y * b.width + x] ?? 0;
-      sumA += p;
-      sumB += q;
-      squaresA += p * p;
-      squaresB += q * q;
-      products += p * q;
-    }
-  }
-  const count = side * side;
-  const meanA = sumA / count;
-  const meanB = sumB / count;
-  const spreadA = squaresA / count - meanA ** 2;
-  const spreadB = squaresB / count - meanB ** 2;
-  const common = products / count - meanA * meanB;
-  const brightness = (2 * meanA * meanB + steadyMean) / (meanA ** 2 + meanB ** 2 + steadyMean);
-  return (brightness * (2 * common + steadySpread)) / (spreadA + spreadB + steadySpread);
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'picture-quality-'));
+  const inputs = [one, other].map(async (picture, n) => {
+    const path = join(folder.path, `${n}.png`);
+    await sharp(picture).toColourspace('b-w').png({ compressionLevel: 0 }).toFile(path);
+    return ['-i', path];
+  });
+  const compare = ['-filter_complex', '[0]format=gray[a];[1]format=gray[b];[a][b]ssim', '-f', 'null', '-'];
+  const { stderr } = await execa('ffmpeg', [...(await Promise.all(inputs)).flat(), ...compare]);
+  return Number(/SSIM Y:([\d.]+)/.exec(stderr)?.[1]);
 }

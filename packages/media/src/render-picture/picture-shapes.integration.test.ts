@@ -1,10 +1,11 @@
 import { deflateSync } from 'node:zlib';
-import { chunk, header, png } from '@echodrop/testkit/hostile/hostile-photo-parts';
+import { header, png } from '@echodrop/testkit/hostile/hostile-photo-parts';
 import { bitmap } from '@echodrop/testkit/samples/sample-bmp';
+import { pngChunk } from '@echodrop/testkit/samples/sample-png';
 import sharp, { type Sharp } from 'sharp';
 import { expect, test } from 'vitest';
 import type { PhotoType } from '../detect-media-type.ts';
-import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { drawnPictures } from '../rendered.fixture.ts';
 import { picturesOf } from '../rendition-recipes.ts';
 import { pictureSize } from '../rendition-size.ts';
 import { cropArea } from './pixel-sizes.ts';
@@ -39,6 +40,11 @@ test.each<[PhotoType, number, number, () => Buffer | Promise<Buffer>]>([
   ['png', 1, 60_000, () => greyPng(1, 60_000)],
   ['png', 60_000, 1, () => greyPng(60_000, 1)],
   ['png', 1, 2_000_000, () => greyPng(1, 2_000_000)],
+  // Including halves that libraries might round differently.
+  ['png', 1201, 801, () => greyPng(1201, 801)],
+  ['png', 2400, 1, () => greyPng(2400, 1)],
+  ['png', 5000, 2, () => greyPng(5000, 2)],
+  ['png', 800, 1999, () => greyPng(800, 1999)],
   ['jpg', 65_500, 8, () => canvas(65_500, 8).jpeg().toBuffer()],
   ['jpg', 1, 65_500, () => canvas(1, 65_500).jpeg().toBuffer()],
   ['gif', 1, 65_535, () => canvas(1, 65_535).gif().toBuffer()],
@@ -70,5 +76,5 @@ function canvas(width: number, height: number): Sharp {
 function greyPng(width: number, height: number): Buffer {
   const row = Buffer.alloc(width + 1, 0x80);
   row[0] = 0;
-  return png(header(width, height), chunk('IDAT', deflateSync(Buffer.concat(new Array<Buffer>(height).fill(row)))));
+  return png(header(width, height), pngChunk('IDAT', deflateSync(Buffer.concat(new Array<Buffer>(height).fill(row)))));
 }

@@ -1,9 +1,9 @@
 import type { Raw } from 'sharp';
+import type { Area } from '../photo-size/heif-transformations.ts';
 import type { PictureRecipe } from '../rendition-recipes.ts';
 import { crops, longestSides } from '../rendition-size.ts';
 import { fitWithin, roundSize, type Size } from '../size.ts';
 import { guardedSharp } from './guarded-sharp.ts';
-import type { Area } from './heif-still.ts';
 
 /** An uncoded picture: upright, sRGB, 8 bits per channel. */
 export interface Pixels {
@@ -60,7 +60,7 @@ export class PixelSizes {
     return this.#flat();
   }
 
-  // Before any resizing: each would round the colours of what is nearly transparent.
+  // This precedes any resizing: each resizing would round the colours of what is nearly transparent.
   #flat(): Promise<Pixels> {
     const { channels } = this.#decoded.info;
     if (channels % 2 === 1) return Promise.resolve(this.#decoded);
@@ -93,7 +93,7 @@ export function toSharp({ data, info }: Pixels) {
 /** Runs a sharp pipeline. */
 export async function toPixels(picture: ReturnType<typeof toSharp>): Promise<Pixels> {
   const { data, info } = await picture.raw().toBuffer({ resolveWithObject: true });
-  // Not sharp's `premultiplied`: it says how the pixels were resized, but they are divided by alpha again.
+  // sharp's `premultiplied` is not used: it says how the pixels were resized, but they are divided by alpha again.
   return { data, info: { width: info.width, height: info.height, channels: info.channels } };
 }
 

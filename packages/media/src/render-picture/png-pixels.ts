@@ -8,6 +8,13 @@ const headerEnd = magicBytes + 25;
 // Chunks that define the pixels' coding. Of the chunks for colours, only a profile may be left.
 const neededTypes = new Set(['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND', 'sBIT']);
 
+interface Stated {
+  /** The colours, if they are known from elsewhere. */
+  readonly codes?: ColourCodes | undefined;
+  /** The orientation in EXIF anywhere in the file. */
+  readonly orientation?: number | undefined;
+}
+
 interface Chunk {
   readonly type: string;
   readonly start: number;
@@ -17,10 +24,10 @@ interface Chunk {
 
 /**
  * Leaves, in place, only the chunks of a PNG that its pixels need: decoders unpack every text, and a kilobyte of it may become a
- * megabyte. Keeps a truncated chunk. libvips ignores colours that a PNG states in numbers, so a profile replaces them.
- * @param codes the colours, if they are known from elsewhere
+ * megabyte. Keeps a truncated chunk. libvips ignores colours that a PNG states in numbers, so a profile replaces them. It ignores EXIF after
+ * the pixels, so the orientation precedes them.
  */
-export function keepPixelChunks(png: Buffer, codes?: ColourCodes): Buffer {
+export function keepPixelChunks(png: Buffer, { codes, orientation = 1 }: Stated): Buffer {
   const ofColours = chunksBeforePixels(png);
   const colours = codes ? coloursOfCodes(codes) : readColours(ofColours);
   const isGrey = ((png[headerEnd - 8] ?? 0) & 2) === 0;
@@ -33,11 +40,16 @@ export function keepPixelChunks(png: Buffer, codes?: ColourCodes): Buffer {
     to += end - start;
   }
   const pixels = png.subarray(0, to);
-  if (!profile) return pixels;
-  return Buffer.concat([pixels.subarray(0, headerEnd), profileChunk(profile), pixels.subarray(headerEnd)]);
+  const added = [
+    ...(profile ? [chunk('iCCP', Buffer.from('p\0\0', 'latin1'), deflateSync(profile))] : []),
+    ...(orientation === 1 ? [] : [chunk('eXIf', exifOf(orientation))]),
+  ];
+  return added.length === 0
+    ? pixels
+    : Buffer.concat([pixels.subarray(0, headerEnd), ...added, pixels.subarray(headerEnd)]);
 }
 
-// The first of each type.
+// The first chunk of each type counts.
 function chunksBeforePixels(png: Buffer): ReadonlyMap<string, Chunk> {
   const chunks = new Map<string, Chunk>();
   for (const chunk of chunksOf(png)) {
@@ -66,7 +78,7 @@ function readColours(chunks: ReadonlyMap<string, Chunk>): Colours | undefined {
   return { primaries: isSRgb ? sRgbPrimaries : readPrimaries(chromaticities), curve };
 }
 
-// Of sRGB, as 100,000 times the exponent of encoding (section 11.3.2.5).
+// The gamma of sRGB: 100,000 times the exponent of encoding (section 11.3.2.5).
 const sRgbGamma = 45_455;
 
 function readCurve(gamma: Buffer | undefined): Colours['curve'] {
@@ -75,7 +87,7 @@ function readCurve(gamma: Buffer | undefined): Colours['curve'] {
   return isUsable ? { gamma: 100_000 / value } : 'sRGB';
 }
 
-// Programs round in their own ways.
+// Programs round these numbers in their own ways.
 const sRgbChromaticities = [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6000];
 const maxRounding = 50;
 
@@ -89,8 +101,16 @@ function readPrimaries(chromaticities: Buffer | undefined): Colours['primaries']
   return isSRgb || !white || !red || !green || !blue ? sRgbPrimaries : { white, red, green, blue };
 }
 
-function profileChunk(profile: Buffer): Buffer {
-  const content = Buffer.concat([Buffer.from('iCCPp\0\0', 'latin1'), deflateSync(profile)]);
+// A TIFF with a directory of one entry: tag 274, a SHORT.
+function exifOf(orientation: number): Buffer {
+  return Buffer.from(
+    `II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0${String.fromCharCode(orientation)}${'\0'.repeat(7)}`,
+    'latin1',
+  );
+}
+
+function chunk(type: string, ...data: readonly Buffer[]): Buffer {
+  const content = Buffer.concat([Buffer.from(type, 'latin1'), ...data]);
   const chunk = Buffer.alloc(8 + content.length);
   chunk.writeUInt32BE(content.length - 4);
   content.copy(chunk, 4);

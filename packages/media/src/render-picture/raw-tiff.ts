@@ -8,22 +8,24 @@ const rgb = 2;
 const associatedAlpha = 1;
 const unassociatedAlpha = 2;
 
-interface RawPixels extends Size {
-  /** RGB, without and with alpha. */
+export interface RawPixels extends Size {
+  /** The number of channels: RGB without or with alpha. */
   readonly channels: 3 | 4;
   readonly bits: 8 | 16;
-  /** ICC. */
+  /** An ICC profile. */
   readonly profile?: Buffer | undefined;
   /** Whether colours are multiplied by alpha. */
   readonly isPremultiplied?: boolean;
+  /** The orientation as in EXIF; upright unless given. */
+  readonly orientation?: number | undefined;
 }
 
 /**
  * Creates an uncompressed TIFF and a view of its pixels, to be filled (16 bits: little-endian). It passes raw pixels to sharp
- * together with what sharp accepts for no raw pixels: a colour profile and premultiplied alpha.
+ * together with what sharp accepts for no raw pixels: a colour profile, premultiplied alpha and an orientation.
  */
 export function createRawTiff(raw: RawPixels): { readonly tiff: Buffer; readonly pixels: Buffer } {
-  const { width, height, channels, bits, isPremultiplied = false, profile = Buffer.alloc(0) } = raw;
+  const { width, height, channels, bits, isPremultiplied = false, orientation = 1, profile = Buffer.alloc(0) } = raw;
   const length = (width * height * channels * bits) / 8;
   const places = { bits: 0, profile: 0, pixels: 0 };
   const entries = () => [
@@ -33,6 +35,7 @@ export function createRawTiff(raw: RawPixels): { readonly tiff: Buffer; readonly
     [259, short, 1, 1],
     [262, short, 1, rgb],
     [273, long, 1, places.pixels],
+    [274, short, 1, orientation],
     [277, short, 1, channels],
     [278, long, 1, height],
     [279, long, 1, length],

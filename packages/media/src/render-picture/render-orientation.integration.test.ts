@@ -1,22 +1,18 @@
-import { tmpdir } from 'node:os';
-import { CountedSource } from '@echodrop/testkit/counted-source';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { exif } from '@echodrop/testkit/samples/sample-exif';
 import { type HeifSample, heif } from '@echodrop/testkit/samples/sample-heif';
 import { pngChunk, pngWithChunks } from '@echodrop/testkit/samples/sample-png';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { PhotoType } from '../detect-media-type.ts';
-import { probeMedia } from '../probe.ts';
-import { picturesMade } from '../render-video/rendered.fixture.ts';
+import { probed } from '../probed.fixture.ts';
+import { picturesMade } from '../rendered.fixture.ts';
 
 const orientations = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 const wide = { width: 96, height: 64 };
 
 /** The displayed size in the record, and the whole picture from the same bytes. */
 async function recordAndPicture(type: PhotoType, bytes: Buffer) {
-  const options = { scratchDir: tmpdir(), maxPixels: 1e6, signal: patientSignal() };
-  const record = await probeMedia(new CountedSource(bytes), options);
+  const record = await probed(bytes);
   const picture = (await picturesMade(type, bytes))(type === 'png' ? 'full.png' : 'full.jpg');
   const { width, height } = await sharp(picture).metadata();
   expect(record).toMatchObject({ outcome: 'media', type, width, height });

@@ -8,7 +8,8 @@ import sharp from 'sharp';
 import { expect } from 'vitest';
 import { isPhoto } from '../detect-media-type.ts';
 import { bytesOf, mutated, photoSamples } from '../mutated-media.fixture.ts';
-import { probeMedia } from '../probe.ts';
+import { probeMedia } from '../probe-media.ts';
+import { pictureOptions } from '../rendered.fixture.ts';
 import { fullRecipe, pictureRecipes } from '../rendition-recipes.ts';
 import { pictureSize } from '../rendition-size.ts';
 import { completeMarkerOf } from './picture-job.ts';
@@ -32,7 +33,7 @@ fuzz(
       recipe,
       path: join(scratch.path, recipe.name),
     }));
-    const rendered = await renderPictures({ path, type }, wanted, limits);
+    const { rendered } = await renderPictures({ path, type }, wanted, pictureOptions(scratch.path));
     if (rendered.outcome === 'made')
       for (const { recipe, path } of wanted) {
         const { width, height, pageHeight = height, format, exif, xmp } = await sharp(await readFile(path)).metadata();

@@ -1,12 +1,10 @@
 import { pngWithTexts } from '@echodrop/testkit/hostile/hostile-photo-parts';
-import { jpegWithExif } from '@echodrop/testkit/samples/sample-exif';
 import { heif } from '@echodrop/testkit/samples/sample-heif';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import sharp, { type Sharp } from 'sharp';
 import { expect, test } from 'vitest';
 import type { MediaType } from '../detect-media-type.ts';
-import { picturesMade, renderedPictures } from '../render-video/rendered.fixture.ts';
-import { picturesOf } from '../rendition-recipes.ts';
+import { picturesMade, renderedPictures } from '../rendered.fixture.ts';
 
 const wide = { width: 1600, height: 800 };
 const small = { width: 160, height: 120 };
@@ -57,20 +55,6 @@ test('the poster of a video has square pixels', async () => {
   expect(await probe((await picturesMade('mp4', video))('large.jpg'))).toMatchObject({ width: 320, height: 120 });
 });
 
-test.each(['jpg', 'heic'] as const)('a %s is upright in every size, and cropped but never enlarged', async (type) => {
-  const turned = { ...small, quarterTurns: 3 };
-  const photo =
-    type === 'jpg'
-      ? jpegWithExif(await samplePhoto('jpg', small), { orientation: 6 })
-      : await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...turned });
-  const picture = await picturesMade(type, photo);
-  for (const name of ['medium.jpg', 'medium.webp', 'large.jpg', 'large.webp', 'full.jpg']) {
-    expect(await probe(picture(name))).toMatchObject({ width: 120, height: 160 });
-  }
-  expect(await probe(picture('mini.jpg'))).toMatchObject({ width: 75, height: 75 });
-  expect(await probe(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
-});
-
 test('enlarges a photo that is smaller than a crop', async () => {
   const picture = await picturesMade('png', await samplePhoto('png', { width: 20, height: 40 }));
   expect(await probe(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
@@ -88,21 +72,6 @@ test('crops to the most salient part, not to the centre', async () => {
     .toBuffer();
   const [red = 0, , blue = 0] = await meanColours((await picturesMade('png', tall))('thumb.jpg'));
   expect(red - blue).toBeGreaterThan(10);
-});
-
-test('flattens transparency onto white, except in the whole picture if the format allows', async () => {
-  const clear = await sharp({ create: { width: 20, height: 20, channels: 4, background: '#00000000' } })
-    .png()
-    .toBuffer();
-  const ofPng = await picturesMade('png', clear);
-  const ofWebp = await picturesMade('webp', await sharp(clear).webp({ lossless: true }).toBuffer());
-  const ofGif = await picturesMade('gif', await sharp(clear).gif().toBuffer());
-  for (const name of ['mini.jpg', 'thumb.jpg', 'large.jpg', 'medium.webp', 'large.webp']) {
-    for (const of of [ofPng, ofWebp, ofGif]) expect(await meanColours(of(name))).toEqual([255, 255, 255]);
-  }
-  for (const picture of [ofPng('full.png'), ofWebp('full.webp'), ofGif('full.gif')]) {
-    expect((await meanColours(picture))[3]).toBe(0);
-  }
 });
 
 // A red square whose left half was erased: editors leave its colours there.
@@ -142,38 +111,6 @@ test.each<[string, MediaType, number, () => Promise<Buffer>]>([
   expect(await colours(original)).toBeGreaterThan(100);
   const { pictures } = await renderedPictures(type, original);
   expect(await colours(pictures.get(`full.${type}`) ?? Buffer.alloc(0))).toBeLessThanOrEqual(blur);
-});
-
-const red = { create: { width: 64, height: 64, channels: 3 as const, background: '#c00000' } };
-
-test.each<[string, MediaType, () => Promise<Buffer>]>([
-  ['Display P3', 'png', () => sharp(red).withIccProfile('p3').png().toBuffer()],
-  [
-    'Display P3 in a JPEG',
-    'jpg',
-    () => sharp(red).withIccProfile('p3').jpeg({ chromaSubsampling: '4:4:4' }).toBuffer(),
-  ],
-  ['CMYK', 'jpg', () => sharp(red).toColourspace('cmyk').withIccProfile('cmyk').jpeg({ quality: 95 }).toBuffer()],
-  ['16 bits', 'png', () => sharp(red).toColourspace('rgb16').png().toBuffer()],
-  ['16 bits and P3', 'tiff', () => sharp(red).toColourspace('rgb16').withIccProfile('p3').tiff().toBuffer()],
-])('converts a red in %s to sRGB, without a profile', async (_, type, photo) => {
-  const { pictures } = await renderedPictures(type, await photo());
-  expect(pictures.size).toBe(picturesOf('jpg').length);
-  for (const picture of pictures.values()) {
-    const [r = 0, g = 0, b = 0] = await meanColours(picture);
-    expect(Math.abs(r - 192)).toBeLessThan(16);
-    expect(Math.max(g, b)).toBeLessThan(40);
-    expect((await sharp(picture).metadata()).icc).toBeUndefined();
-  }
-});
-
-test('keeps greys grey, also with 16 bits', async () => {
-  const grey = sharp({ create: { width: 64, height: 64, channels: 3, background: '#606060' } });
-  for (const space of ['b-w', 'grey16']) {
-    const picture = await picturesMade('png', await grey.clone().toColourspace(space).png().toBuffer());
-    for (const mean of (await meanColours(picture('full.png'))).slice(0, 3))
-      expect(Math.abs(mean - 0x60)).toBeLessThan(4);
-  }
 });
 
 test('keeps an animation in the whole picture, and its first frame in the others', async () => {
@@ -216,28 +153,6 @@ test.each(['smpte2084', 'arib-std-b67'])('tone-maps an AVIF of high dynamic rang
   const picture = await picturesMade('avif', avif);
   expect(await probe(picture('full.avif'))).toEqual({ format: 'heif', ...small });
   for (const mean of await meanColours(picture('full.avif'))) expect(Math.abs(mean - 208)).toBeLessThan(25);
-});
-
-test('keeps the colours of a HEIC', async () => {
-  const original = await samplePhoto('png', small);
-  const heic = await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...small });
-  const expected = await meanColours(original);
-  const found = await meanColours((await picturesMade('heic', heic))('full.jpg'));
-  expect(found.length).toBe(3);
-  found.forEach((mean, n) => {
-    expect(Math.abs(mean - (expected[n] ?? 0))).toBeLessThan(8);
-  });
-});
-
-test('applies the colour profile of a HEIC', async () => {
-  const { icc } = await sharp(await sharp(red).withIccProfile('p3').png().toBuffer()).metadata();
-  const plain = { coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...small } as const;
-  const saturation = async (heic: Buffer) => {
-    const { channels } = await sharp((await picturesMade('heic', heic))('full.jpg')).stats();
-    return Math.max(...channels.map(({ stdev }) => stdev));
-  };
-  const wide = await heif({ ...plain, ...(icc ? { profile: icc } : {}) });
-  expect(await saturation(wide)).toBeGreaterThan((await saturation(await heif(plain))) + 1);
 });
 
 test('does not decode a HEIC with more pixels than allowed', async () => {

@@ -1,47 +1,64 @@
-import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspectFile } from '../input/inspect-file.ts';
 import type { Rendered, RenditionReason } from '../outcomes.ts';
 import { readHeif } from '../photo-size/heif-size.ts';
+import { decodedSize, posterSize } from '../rendition-size.ts';
+import { runFfmpeg } from '../sandbox/ffmpeg.ts';
+import type { ToolEnd } from '../sandbox/run-tool.ts';
+import { addressBytesOf, maxOutputBytes, type ToolBudget } from '../sandbox/tool-limits.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
-import { isVideo, type LocalMedia } from '../video-layout/ffprobe.ts';
-import { extractBitmap, extractVideoFrame, type FrameOptions } from './extract-still.ts';
-import type { PictureSource, PictureToMake, ProcessBudget } from './picture-job.ts';
+import type { Size } from '../size.ts';
+import { colourAttempts } from '../video-layout/colour-filters.ts';
+import { deinterlaceFilters } from '../video-layout/interlaced.ts';
+import { displayedSize, isVideo, type LocalMedia, type LocalVideo, readVideo } from '../video-layout/read-video.ts';
+import { decoderOptions, videoGuards } from '../video-layout/video-codecs.ts';
+import { toColourCodes } from '../video-layout/video-colours.ts';
+import { startOptions } from '../video-layout/video-edits.ts';
+import { findComplete, type PictureSource, type PictureToMake } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 
-/** What pictures may cost. */
-export interface PictureLimits extends ProcessBudget {
-  /** See PictureJob. */
-  readonly animationPixels?: number;
-}
-
-export interface RenderOptions extends PictureLimits {
-  /** For temporary files. */
-  readonly scratchDir: string;
-  /** Width x height of a canvas. */
+interface StillOptions {
   readonly maxPixels: number;
   readonly signal: AbortSignal;
+  /** The budget of ffmpeg, which makes a still of media that sharp does not read. */
+  readonly stillBudget: ToolBudget;
+}
+
+export interface PictureOptions extends StillOptions {
+  /** The folder for temporary files. */
+  readonly scratchDir: string;
+  /** The budget of the process that makes pictures. */
+  readonly budget: ToolBudget;
+  /** Canvas times frames of an animation; one of more is `too_costly`. */
+  readonly animationPixels?: number | undefined;
+}
+
+/** How rendering ended, and the renditions that are complete. */
+export interface PicturesMade {
+  readonly rendered: Rendered;
+  readonly made: readonly PictureToMake[];
 }
 
 /**
  * Makes pictures of a photo, or of the beginning of a video, each at the path given with its recipe: upright, sRGB and
- * without metadata. If one cannot be made the others are, and the result is `unsupported`; a picture with its marker is complete.
+ * without metadata. If one cannot be made the others are, and the result is `unsupported`.
  * @throws if rendering broke down: no disk space, a tool missing or killed, `signal` aborted; OutputRefused if ffmpeg left
  * something other than a PNG
  */
 export async function renderPictures(
   media: LocalMedia,
   pictures: readonly PictureToMake[],
-  options: RenderOptions,
-): Promise<Rendered> {
-  const stillPath = join(options.scratchDir, `still-${randomUUID()}.png`);
+  options: PictureOptions,
+): Promise<PicturesMade> {
+  const { scratchDir, budget, maxPixels, animationPixels, signal } = options;
+  const stillPath = join(scratchDir, 'still.png');
   await using _ = { [Symbol.asyncDispose]: () => rm(stillPath, { force: true, recursive: true }) };
-  const isWhole = pictures.some(({ recipe }) => recipe.size === 'whole');
-  const source = await prepareSource(media, stillPath, { ...options, isWhole });
-  if (typeof source === 'string') return { outcome: 'unsupported', why: source };
-  const { maxPixels, animationPixels, signal } = options;
-  return await makePictures({ source, pictures, maxPixels, animationPixels }, signal, options);
+  const needsWhole = pictures.some(({ recipe }) => recipe.size === 'whole');
+  const source = await prepareSource(media, stillPath, needsWhole, options);
+  if (typeof source === 'string') return { rendered: { outcome: 'unsupported', why: source }, made: [] };
+  const rendered = await makePictures({ source, pictures, maxPixels, animationPixels }, budget, signal);
+  return { rendered, made: rendered.outcome === 'made' ? pictures : await findComplete(pictures) };
 }
 
 /**
@@ -51,9 +68,10 @@ export async function renderPictures(
 export async function prepareSource(
   media: LocalMedia,
   stillPath: string,
-  options: FrameOptions,
+  needsWhole: boolean,
+  options: StillOptions,
 ): Promise<PictureSource | RenditionReason> {
-  const source = await extractStill(media, stillPath, options);
+  const source = await extractStill(media, stillPath, needsWhole, options);
   if (typeof source === 'string' || source === media) return source;
   await using _ = await openToolOutput(stillPath, 'png');
   return source;
@@ -62,15 +80,85 @@ export async function prepareSource(
 async function extractStill(
   media: LocalMedia,
   stillPath: string,
-  options: FrameOptions,
+  needsWhole: boolean,
+  options: StillOptions,
 ): Promise<PictureSource | RenditionReason> {
+  if (isVideo(media)) return extractPoster(media, stillPath, needsWhole, options);
   const { path, type } = media;
   if (type === 'bmp') return extractBitmap(path, stillPath, options);
-  if (isVideo(media)) return extractVideoFrame(media, stillPath, options);
   if (type !== 'avif' && type !== 'heic') return media;
   const displayed = await inspectFile(path, (reader) => readHeif(reader, type));
   if (typeof displayed === 'string' || !displayed.isTrack) return media;
   if (displayed.obstacle) return displayed.obstacle;
-  const sequence = { path, type: 'mp4' } as const;
-  return extractVideoFrame(sequence, stillPath, { ...options, isWhole: true, isSequence: true });
+  const sequence = await readVideo(path, 'mp4', options.signal);
+  if (typeof sequence === 'string') return sequence;
+  const whole = displayedSize(sequence.picture);
+  return extractFrame(sequence, { png: stillPath, whole, decoded: whole, selection: [] }, options);
+}
+
+// The first frame is often black, so the most representative of the first second is used. Compares every nth pixel only:
+// holding and comparing whole frames costs as much as decoding them. streamselect outputs nothing until both inputs have begun.
+// The small input begins at the chosen frame's time, so the first frame out is the chosen one in full size (if several have
+// that time, one of them).
+const representativeFrame =
+  'split[whole][small];[small]scale=320:180:flags=neighbor,thumbnail=n=24[chosen];[chosen][whole]streamselect=inputs=2:map=1';
+
+// A poster is extracted from the beginning of a video, and is no larger than `needsWhole` requires.
+function extractPoster(video: LocalVideo, png: string, needsWhole: boolean, options: StillOptions) {
+  const whole = posterSize(displayedSize(video.picture));
+  const selection = [...deinterlaceFilters(video.picture), representativeFrame];
+  return extractFrame(video, { png, whole, decoded: needsWhole ? whole : decodedSize(whole), selection }, options);
+}
+
+interface Frame {
+  readonly png: string;
+  /** The size of the whole picture. */
+  readonly whole: Size;
+  /** The size of the PNG. */
+  readonly decoded: Size;
+  /** Filters that choose the frame; the first one unless given. */
+  readonly selection: readonly string[];
+}
+
+// The PNG has one frame, upright and with square pixels.
+async function extractFrame(
+  video: LocalVideo,
+  { png, whole, decoded, selection }: Frame,
+  options: StillOptions,
+): Promise<PictureSource | RenditionReason> {
+  const { path, type, picture } = video;
+  const scale = `scale=${decoded.width}:${decoded.height}:flags=lanczos+accurate_rnd+full_chroma_int`;
+  const input = [...videoGuards(type), ...decoderOptions(picture), ...startOptions(video), '-i', `file:${path}`];
+  for (const { statement, mapping, colours } of colourAttempts(picture)) {
+    const graph = [statement, ...selection, ...mapping, scale, 'format=rgb24', 'setsar=1'].join(',');
+    const end = await writePng(input, ['-filter_complex', `[0:${picture.index}]${graph}`], png, options);
+    if (end === 'done') return { path: png, type: 'png', whole, codes: toColourCodes(colours) };
+    if (end !== 'broken') return end;
+  }
+  return 'broken';
+}
+
+// sharp reads no BMP.
+async function extractBitmap(
+  path: string,
+  png: string,
+  options: StillOptions,
+): Promise<PictureSource | RenditionReason> {
+  const guards = ['-protocol_whitelist', 'file', '-format_whitelist', 'bmp_pipe', '-codec_whitelist', 'bmp'];
+  const end = await writePng([...guards, '-f', 'bmp_pipe', '-i', `file:${path}`], [], png, options);
+  return end === 'done' ? { path: png, type: 'png' } : end;
+}
+
+function writePng(
+  input: readonly string[],
+  graph: readonly string[],
+  png: string,
+  { maxPixels, signal, stillBudget }: StillOptions,
+): Promise<ToolEnd> {
+  // The PNG is a temporary file: its size does not matter.
+  const coding = ['-c:v', 'png', '-compression_level', '1', '-f', 'image2', `file:${png}`];
+  const output = [...graph, '-frames:v', '1', '-map_metadata', '-1', ...coding];
+  const limits = { ...stillBudget, addressBytes: addressBytesOf.ffmpeg, fileBytes: maxOutputBytes.picture, maxPixels };
+  // More threads would decode frames that are not used.
+  return runFfmpeg({ input: ['-threads', '1', ...input], output }, limits, signal);
 }

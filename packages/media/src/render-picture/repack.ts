@@ -2,7 +2,7 @@ import { decodeStill } from './guarded-sharp.ts';
 import { createRawTiff } from './raw-tiff.ts';
 
 interface Repacking {
-  /** ICC, for RGB. */
+  /** An ICC profile for RGB. */
   readonly profile?: Buffer | undefined;
   readonly isPremultiplied?: boolean;
   /** Whether samples stay as they are in the file; else its profile converts them to sRGB. */

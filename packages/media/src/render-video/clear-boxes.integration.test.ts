@@ -5,8 +5,8 @@ import { ftyp, isoBox, u32 } from '@echodrop/testkit/samples/sample-iso';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { h264Entry, iccProfile, withBoxesIn } from '@echodrop/testkit/samples/sample-video-edits';
 import { expect, test } from 'vitest';
+import { videoMade } from '../rendered.fixture.ts';
 import { clearOtherBoxes } from './clear-boxes.ts';
-import { videoMade } from './rendered.fixture.ts';
 
 const mark = 'Mark-4711';
 const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=25:duration=1'];
@@ -76,8 +76,8 @@ test.each([
   await using folder = await mkdtempDisposable(join(tmpdir(), 'clear-boxes-'));
   const path = join(folder.path, 'video.mov');
   await writeFile(path, withBoxesIn(plain, h264Entry, ...values));
-  const { video, originalTracks } = await videoMade(type, await made(['-i', path, '-c', 'copy', ...coding]));
-  expect(originalTracks).toMatchObject([{ codec: 'h264' }, { codec: 'aac' }]);
+  const { video, source } = await videoMade(type, await made(['-i', path, '-c', 'copy', ...coding]));
+  expect(source).toMatchObject({ picture: { codec: 'h264' }, sounds: [{ codec: 'aac' }] });
   expect(isCopy(video, plain)).toBe(true);
   expectOnlyNeeded(video);
 });
@@ -94,11 +94,12 @@ test.each(['mp4', 'mov'] as const)(
   'a copy keeps the colours that a %s states by numbers, and the shape of its pixels',
   async (format) => {
     const plain = await made([...picture, '-vf', `setsar=4/3,${bt709}`, ...copied, '-f', format]);
-    const { video, tracks, originalTracks } = await videoMade(format, plain);
+    const { video, tracks, source } = await videoMade(format, plain);
     expect(isCopy(video, plain)).toBe(true);
     const colours = boxesOf(video).find(({ path }) => path.endsWith('/colr'));
     expect(colours?.content.toString('hex')).toBe(`${Buffer.from('nclx').toString('hex')}00010001000100`);
-    expect(tracks).toMatchObject(originalTracks.map(({ pixelAspect, matrix }) => ({ pixelAspect, matrix })));
+    const { pixelAspect, matrix } = source.picture;
+    expect(tracks).toMatchObject([{ pixelAspect, matrix }]);
     expect(tracks).toMatchObject([{ pixelAspect: 4 / 3, matrix: 'bt709' }]);
   },
 );

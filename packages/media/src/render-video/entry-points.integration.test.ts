@@ -5,8 +5,8 @@ import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
+import { videoMade } from '../rendered.fixture.ts';
 import { hasCleanEntryPoints } from '../video-layout/entry-points.ts';
-import { videoMade } from './rendered.fixture.ts';
 
 const moving = ['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=25:duration=4'];
 const h264 = (options: string) => [

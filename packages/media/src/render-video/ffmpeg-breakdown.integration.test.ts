@@ -1,15 +1,16 @@
 import { mkdir, mkdtempDisposable, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patientSignal } from '@echodrop/testkit/patience';
 import { sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { localVideo, videoOptions } from '../rendered.fixture.ts';
 import { ToolFailed } from '../sandbox/run-tool.ts';
 import { videoTracks } from '../video-layout/ffprobe.ts';
 import { renderVideo } from './render-video.ts';
 
-const options = { maxPixels: 1_000_000, signal: new AbortController().signal };
 const isRoot = process.getuid?.() === 0;
 
 test(
@@ -27,7 +28,8 @@ test(
     await writeFile(join(small, 'filling'), Buffer.alloc(4 * 1024 * 1024 - 8192));
     const out = join(small, 'out');
     await mkdir(out);
-    const render = () => renderVideo({ path, type: 'mpg' }, join(out, 'made.mp4'), options);
+    const video = await localVideo(path, 'mpg');
+    const render = () => renderVideo(video, join(out, 'made.mp4'), videoOptions());
     await expect(render()).rejects.toThrow('no disk space left');
     await rm(join(out, 'made.mp4'), { force: true });
     await rename(join(small, 'filling'), join(out, 'filling'));
@@ -40,5 +42,5 @@ test(
 
 test('a missing file is not reported as a broken video', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'ffmpeg-breakdown-'));
-  await expect(videoTracks(join(folder.path, 'video'), 'mp4', options.signal)).rejects.toThrow(ToolFailed);
+  await expect(videoTracks(join(folder.path, 'video'), 'mp4', patientSignal())).rejects.toThrow(ToolFailed);
 });

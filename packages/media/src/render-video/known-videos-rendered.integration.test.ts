@@ -1,13 +1,12 @@
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { expect, test } from 'vitest';
 import { boxContents } from '../input/iso-boxes.ts';
 import { trackSize } from '../photo-size/heif-size.ts';
-import { extractVideoFrame } from '../render-picture/extract-still.ts';
+import { prepareSource } from '../render-picture/render-pictures.ts';
+import { localVideo, pictureOptions, videoOptions } from '../rendered.fixture.ts';
 import { fitWithin, type Size } from '../size.ts';
-import { videoTracks } from '../video-layout/ffprobe.ts';
 import { knownVideos } from '../video-layout/known-videos.fixture.ts';
 import { renderVideo } from './render-video.ts';
 
@@ -35,13 +34,10 @@ test.concurrent.each(shown)('%s: video and poster have the aspect ratio in the r
     string,
   ];
   await writeFile(path, await make());
-  const options = { maxPixels: 100_000_000, signal: patientSignal() };
-  const source = { path, type, tracks: await videoTracks(path, type, options.signal) };
-  expect(await renderVideo(source, video, options)).toEqual({ outcome: 'made' });
+  const source = await localVideo(path, type);
+  expect(await renderVideo(source, video, videoOptions())).toEqual({ outcome: 'made' });
   expectShape(videoSize(await readFile(video)), fitWithin({ width, height }, fullHd));
-  expect(await extractVideoFrame(source, poster, { ...options, isWhole: true })).toMatchObject({
-    path: poster,
-  });
+  expect(await prepareSource(source, poster, true, pictureOptions(folder.path))).toMatchObject({ path: poster });
   expectShape(pngSize(await readFile(poster)), { width, height });
 });
 

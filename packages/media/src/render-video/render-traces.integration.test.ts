@@ -1,10 +1,10 @@
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
+import { drawnPictures, videoMade } from '../rendered.fixture.ts';
 import { picturesOf } from '../rendition-recipes.ts';
 import { mark, markedPhotos } from './marked-media.fixture.ts';
 import { markedVideo } from './marked-videos.fixture.ts';
-import { drawnPictures, videoMade } from './rendered.fixture.ts';
 
 // Signatures of containers of the mark; `somewhere` is in the EXIF of a
 // sample HEIC, `x264` in metadata of the encoder.
@@ -46,7 +46,7 @@ test.each(types)('a %s becomes a video that browsers play and a poster, without 
   const original = await markedVideo(type);
   const marks = [Buffer.from(mark), utf16(mark)].map((each) => countIn(original, each));
   expect(Math.max(...marks)).toBeGreaterThan(5);
-  const { originalTracks, video, tracks } = await videoMade(type, original);
+  const { video, tracks } = await videoMade(type, original);
   const picture = { kind: 'video', codec: 'h264', pixelFormat: 'yuv420p', width: 160, height: 120 };
   expect(tracks).toMatchObject([picture, { kind: 'sound', codec: 'aac' }]);
   // It can start to play at once.
@@ -55,7 +55,7 @@ test.each(types)('a %s becomes a video that browsers play and a poster, without 
   for (const trace of [...traces, 'x264 - core', 'Lavf', 'Lavc5', 'chpl', 'text', 'keys', 'loci', 'GA94']) {
     expect({ trace, at: video.indexOf(trace) }).toEqual({ trace, at: -1 });
   }
-  const { pictures } = await drawnPictures(type, original, picturesOf(type), originalTracks);
+  const { pictures } = await drawnPictures(type, original);
   expect(pictures.size).toBe(picturesOf(type).length);
   for (const [name, picture] of pictures) await expectNoTrace(name, picture);
   const { channels } = await sharp(pictures.get('large.jpg')).stats();

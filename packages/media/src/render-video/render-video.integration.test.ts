@@ -1,9 +1,10 @@
 import { made, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
+import { picturesMade, videoMade } from '../rendered.fixture.ts';
+import { videoSize } from '../rendition-size.ts';
 import { cpuSeconds } from '../sandbox/cpu-seconds.fixture.ts';
-import { displayedSize } from '../video-layout/probe-video.ts';
-import { picturesMade, videoMade } from './rendered.fixture.ts';
+import { displayedSize } from '../video-layout/read-video.ts';
 
 const small = { width: 160, height: 120 };
 const h264 = { codec: 'h264', pixelFormat: 'yuv420p' };
@@ -11,16 +12,19 @@ const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=10:duration=1'
 const tone = ['-f', 'lavfi', '-i', 'sine=duration=1'];
 const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
 
-test('is transcoded to full HD at most', async () => {
-  const wide = await sampleVideo('avi', { width: 2560, height: 1440, seconds: 0.1 });
-  expect((await videoMade('avi', wide)).tracks).toMatchObject([{ width: 1920, height: 1080 }, {}]);
-  const tall = await sampleVideo('avi', { width: 1440, height: 2560, seconds: 0.1 });
-  expect((await videoMade('avi', tall)).tracks).toMatchObject([{ width: 1080, height: 1920 }, {}]);
-});
-
-test('has even sides', async () => {
-  const odd = await made([...picture, '-vf', 'scale=161:121', '-c:v', 'libvpx', '-pix_fmt', 'yuv420p', '-f', 'webm']);
-  expect((await videoMade('webm', odd)).tracks).toMatchObject([{ width: 162, height: 122 }]);
+test.each([
+  [2560, 1440, { width: 1920, height: 1080 }],
+  [1440, 2560, { width: 1080, height: 1920 }],
+  [1080, 2340, { width: 886, height: 1920 }],
+  [2000, 16, { width: 1920, height: 16 }],
+  [161, 121, { width: 162, height: 122 }],
+])('of %i x %i is transcoded to full HD at most, with even sides, and has that predicted size', async (...row) => {
+  const [width, height, size] = row;
+  const scaled = ['-vf', `scale=${width}:${height},setsar=1`, '-frames:v', '2', '-pix_fmt', 'yuv420p'];
+  const source = [...picture, ...scaled, '-c:v', 'libvpx', '-deadline', 'realtime', '-f', 'webm'];
+  const { tracks } = await videoMade('webm', await made(source));
+  expect(tracks).toMatchObject([size]);
+  expect(videoSize({ width, height })).toEqual(size);
 });
 
 test.each([

@@ -6,8 +6,8 @@ import { execa } from 'execa';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
+import { drawnPictures, videoMade } from '../rendered.fixture.ts';
 import type { Track } from '../video-layout/ffprobe.ts';
-import { drawnPictures, videoMade } from './rendered.fixture.ts';
 
 type Colour = readonly number[];
 type Stated = Pick<Track, 'matrix' | 'primaries' | 'transfer' | 'range'>;

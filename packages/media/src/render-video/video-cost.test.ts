@@ -1,29 +1,9 @@
 import { expect, test } from 'vitest';
+import { sampleTrack } from '../rendered.fixture.ts';
 import type { Track } from '../video-layout/ffprobe.ts';
 import { videoCostSeconds } from './video-cost.ts';
 
-const phone: Track = {
-  index: 0,
-  kind: 'video',
-  isDefault: true,
-  isCover: false,
-  pixelAspect: 1,
-  rotation: 0,
-  startSeconds: 0,
-  matrix: 'bt709',
-  primaries: 'bt709',
-  transfer: 'bt709',
-  range: 'tv',
-  channels: 0,
-  fieldOrder: '',
-  codec: 'hevc',
-  pixelFormat: 'yuv420p',
-  hasAlpha: false,
-  width: 1920,
-  height: 1080,
-  frameRate: 30,
-  seconds: 20,
-};
+const phone: Track = { ...sampleTrack, codec: 'hevc', width: 1920, height: 1080, frameRate: 30, seconds: 20 };
 const cost = (differences: Partial<Track>) => videoCostSeconds({ ...phone, ...differences }, false);
 
 test('estimates less than a minute for a short phone video, and more for hours', () => {

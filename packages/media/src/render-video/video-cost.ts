@@ -1,7 +1,7 @@
 import type { VideoType } from '../detect-media-type.ts';
 import { videoSize } from '../rendition-size.ts';
 import type { Track } from '../video-layout/ffprobe.ts';
-import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
+import { displayedSize, type LocalVideo } from '../video-layout/read-video.ts';
 import { isHighDynamicRange } from '../video-layout/video-colours.ts';
 
 /** Whether browsers may play a picture track as it is: 8 bits and 4:2:0. AVI and MPEG lack the display times that an MP4 needs. */
@@ -12,9 +12,8 @@ export function isPlayable(picture: Track, type: VideoType): boolean {
 }
 
 /** The lowest estimate of the CPU time for a video; see videoCostSeconds. */
-export function minVideoCostSeconds(tracks: readonly Track[], type: VideoType): number {
-  const picture = pictureTrack(tracks);
-  return typeof picture === 'string' ? 0 : videoCostSeconds(picture, isPlayable(picture, type));
+export function minVideoCostSeconds({ picture, type }: LocalVideo): number {
+  return videoCostSeconds(picture, isPlayable(picture, type));
 }
 
 // Pixels that one core processes per second. Rough: only the order of magnitude matters.

@@ -52,11 +52,13 @@ test('refuses to start with a tool that does not run in the sandbox, and reports
   expect([...setDetail.mock.calls, ...gauge.mock.calls]).toEqual([]);
 });
 
-test('logs the version of each media tool once', async () => {
+test('logs the version of each media tool once, and the types that are turned off', async () => {
   const version = expect.stringMatching(/^\d+\.\d+/);
   const tools = { ffprobe: version, ffmpeg: version, sharp: version, 'libheif-js': version };
-  const { info, warn } = await logged();
-  expect(info.filter(([fields]) => 'tools' in fields)).toEqual([[{ tools }, 'Media tool versions']]);
+  const { info, warn } = await logged(['avif', 'heic']);
+  expect(info.filter(([fields]) => 'tools' in fields)).toEqual([
+    [{ tools, typesOff: ['avif', 'heic'] }, 'Media tool versions'],
+  ]);
   expect(warn).toEqual([]);
 });
 
@@ -68,10 +70,6 @@ test('warns about a tool that cannot run', async () => {
     [{ tool: 'ffprobe' }, message],
     [{ tool: 'ffmpeg' }, message],
   ]);
-});
-
-test('logs the types that are turned off', async () => {
-  expect((await logged(['avif', 'heic'])).info).toContainEqual([{ types: ['avif', 'heic'] }, 'Media types disabled']);
 });
 
 test('finds what an ffmpeg without H.264 lacks', async () => {

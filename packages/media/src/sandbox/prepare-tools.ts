@@ -1,24 +1,24 @@
 import { createRequire } from 'node:module';
-import type { Health } from '@echodrop/service/health';
-import type { Log } from '@echodrop/service/log';
-import type { Metrics } from '@echodrop/service/metrics/metrics';
 import sharp from 'sharp';
 import type { MediaType } from '../detect-media-type.ts';
-import { addressBytesOf } from './address-space.ts';
 import { runTool, ToolFailed } from './run-tool.ts';
 import { type SandboxMode, setSandboxMode } from './sandbox.ts';
+import { addressBytesOf } from './tool-limits.ts';
 
-/** Of ffmpeg, for videos that browsers play (render-video.ts). Fedora's `ffmpeg-free` lacks the first. */
+/** The encoders of ffmpeg for videos that browsers play (render-video.ts). Fedora's `ffmpeg-free` lacks the first. */
 const encoders = ['libx264', 'aac'];
 
 /** The version of each media tool, with what it lacks; undefined if it cannot run. */
 export type ToolVersions = Readonly<Record<'ffprobe' | 'ffmpeg' | 'sharp' | 'libheif-js', string | undefined>>;
 
-interface Service {
+type LogLine = (fields: object, message: string) => void;
+
+/** What a worker says of its media tools, and where. */
+interface Worker {
   readonly config: { readonly MEDIA_SANDBOX: SandboxMode; readonly MEDIA_TYPES_OFF: ReadonlySet<MediaType> };
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly health: Pick<Health, 'setDetail'>;
+  readonly log: { readonly info: LogLine; readonly warn: LogLine; readonly error: LogLine };
+  readonly metrics: { gauge(name: string, help: string): { set(value: number): void } };
+  readonly health: { setDetail(name: string, value: string): void };
 }
 
 /**
@@ -26,7 +26,7 @@ interface Service {
  * of the tools, those that cannot run, and the types that are turned off.
  * @throws if a media tool does not run in this mode; the message says why
  */
-export async function prepareTools({ config, log, metrics, health }: Service): Promise<ToolVersions> {
+export async function prepareTools({ config, log, metrics, health }: Worker): Promise<ToolVersions> {
   const { MEDIA_SANDBOX: mode, MEDIA_TYPES_OFF: typesOff } = config;
   setSandboxMode(mode);
   const { fault, ffprobe, ffmpeg, lacking } = await tryTools();
@@ -45,7 +45,7 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
   // Other tools get other notes of what cannot be shown: once the encoders are there, it is tried again.
   const encoding = ffmpeg && [ffmpeg, ...lacking.map((encoder) => `without ${encoder}`)].join(' ');
   const tools = { ffprobe, ffmpeg: encoding, sharp: sharp.versions.sharp, 'libheif-js': libheif.version };
-  log.info({ tools }, 'Media tool versions');
+  log.info({ tools, typesOff: [...typesOff] }, 'Media tool versions');
   for (const [tool, version] of Object.entries(tools)) {
     if (version === undefined) log.warn({ tool }, 'Media tool cannot run; media that needs it will fail');
   }
@@ -54,7 +54,6 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
       { encoders: lacking },
       'ffmpeg lacks encoders: videos that need them cannot be shown. Install a complete ffmpeg',
     );
-  if (typesOff.size > 0) log.info({ types: [...typesOff] }, 'Media types disabled');
   return tools;
 }
 
@@ -104,7 +103,7 @@ async function tryTools(): Promise<ToolTrials> {
   };
 }
 
-/** "ffprobe version 5.1.9-0+deb12u1 Copyright ..." */
+/** The version in a line such as "ffprobe version 5.1.9-0+deb12u1 Copyright ...". */
 function versionIn(stdout: string): string | undefined {
   return / version (\S+)/.exec(stdout)?.[1];
 }

@@ -1,8 +1,10 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { patientSignal } from '@echodrop/testkit/patience';
-import type { Probe } from '../outcomes.ts';
-import { probeMedia } from '../probe.ts';
+import { probeMedia } from '../probe-media.ts';
+import { describeProbe } from '../probed.fixture.ts';
 import { cpuSeconds } from './cpu-seconds.fixture.ts';
 
 /** What the probe of a file found, in the words of HostileMedia, and what it cost. */
@@ -38,19 +40,20 @@ async function probeFile(path: string, scratchDir: string): Promise<FileProbe> {
   return { found: describeProbe(probe), isMedia: probe.outcome === 'media', ...cost };
 }
 
-/** Its type and size, or the reason of its refusal. */
-export function describeProbe(probe: Probe): string {
-  return probe.outcome === 'media' ? `${probe.type} ${probe.width}x${probe.height}` : probe.why;
-}
-
 // Probes every file of a folder, one after another, as a process of its own: probe-files.fixture.ts <folder> <scratch folder>.
 // Prints a ProbeReport.
 if (import.meta.main) {
   const [, , folder = '', scratchDir = ''] = process.argv;
   const kibibytes = () => process.resourceUsage().maxRSS;
   const names = (await readdir(folder)).sort((a, b) => Number(a) - Number(b));
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc');
   const atStart = kibibytes();
   const probes: FileProbe[] = [];
-  for (const name of names) probes.push(await probeFile(join(folder, name), scratchDir));
+  for (const name of names) {
+    probes.push(await probeFile(join(folder, name), scratchDir));
+    // Otherwise the peak says when V8 happens to collect.
+    collectGarbage();
+  }
   process.stdout.write(JSON.stringify({ probes, grownBy: (kibibytes() - atStart) * 1024 } satisfies ProbeReport));
 }

@@ -5,26 +5,27 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
-import { startInSandbox, type ToolFiles, type ToolLimits } from './sandbox.ts';
+import { startInSandbox, type ToolFiles } from './sandbox.ts';
+import { maxPrintedBytes, type ToolLimits } from './tool-limits.ts';
 import { watchFolder } from './watch-folder.ts';
 
-/** A tool is missing, was killed or passed its deadline. The media is not known to be at fault. */
+/** A tool is missing or was killed. The media is not known to be at fault. */
 export class ToolFailed extends Error {
   override readonly name: string = 'ToolFailed';
-  /** What the tool printed there. */
+  /** What the tool printed to stderr. */
   stderr = '';
 }
 
-/** A tool was killed or passed its deadline, or is compromised and pretends so. The media may be at fault. */
+/** A tool was killed, or is compromised and pretends so. The media may be at fault. */
 export class ToolStopped extends ToolFailed {
   override readonly name = 'ToolStopped';
 }
 
-/** How a tool ended. All but `done` are the fault of its input. */
-type ToolEnd = 'done' | 'broken' | 'too_costly';
-
-/** `timed_out`: it was stopped, and the machine may be at fault. */
-export type TimedEnd = ToolEnd | 'timed_out';
+/**
+ * How a tool ended. `broken` and `too_costly` are the fault of its input. `timed_out`: it passed its deadline, and the machine may be busy: only
+ * CPU time shows what media costs.
+ */
+export type ToolEnd = 'done' | 'broken' | 'too_costly' | 'timed_out';
 
 interface RunOptions extends ToolFiles {
   readonly signal: AbortSignal;
@@ -41,10 +42,6 @@ interface ToolRun {
   readonly stdout: string;
   readonly stderr: string;
 }
-
-// Of stdout and stderr together.
-const maxPrintedBytes = 256 * 1024;
-const maxReportedBytes = 2 * 1024 * 1024;
 
 /**
  * Runs a tool that reads untrusted bytes in the sandbox. Kills its whole process group when it has ended, prints or writes
@@ -64,7 +61,7 @@ export async function runTool(
     killGroup(child);
   };
   using _watch = output && watchFolder(output.folder, output.maxBytes, stopTooMuch);
-  const maxBytes = onStdout ? maxReportedBytes : maxPrintedBytes;
+  const maxBytes = maxPrintedBytes[onStdout ? 'passedOn' : 'kept'];
   let printedBytes = 0;
   const read = (stream: Readable | null, take: (chunk: Buffer) => void) =>
     stream?.on('data', (chunk: Buffer) => {
@@ -81,8 +78,8 @@ export async function runTool(
   if (onStdout) read(child.stdout, (chunk) => onStdout(chunk.toString()));
   const stderr = collect(child.stderr);
   try {
-    await runGroup(child, limits.seconds * 1000, signal);
-    const end = isTooMuch ? 'too_costly' : endOf(child);
+    const hasTimedOut = await runGroup(child, limits.seconds, signal);
+    const end = isTooMuch ? 'too_costly' : hasTimedOut ? 'timed_out' : endOf(child);
     return { end, exitCode: child.exitCode, stdout: stdout(), stderr: stderr() };
   } catch (error) {
     if (error instanceof ToolFailed) error.stderr = stderr();
@@ -90,8 +87,8 @@ export async function runTool(
   }
 }
 
-// Waits until no process holds the output of `child`, not even one that it left behind in its group.
-async function runGroup(child: ChildProcess, deadlineMs: number, signal: AbortSignal): Promise<void> {
+// Waits until no process holds the output of `child`, not even one that it left behind in its group. Returns whether its deadline passed.
+async function runGroup(child: ChildProcess, seconds: number, signal: AbortSignal): Promise<boolean> {
   // The launcher writes there, the tool cannot. A process without a free descriptor leaves `stdio` undefined (Node 24).
   let hasStarted = true;
   child.stdio?.[3]?.once('data', () => {
@@ -100,20 +97,22 @@ async function runGroup(child: ChildProcess, deadlineMs: number, signal: AbortSi
   child.once('exit', () => killGroup(child));
   // `once` rejects with the first error; a later one must not end this process.
   child.on('error', () => {});
-  const deadline = AbortSignal.timeout(deadlineMs);
+  const deadline = AbortSignal.timeout(Math.ceil(seconds * 1000));
+  let hasTimedOut = false;
   try {
     await once(child, 'close', { signal: AbortSignal.any([signal, deadline]) });
   } catch (cause) {
     child.stdout?.destroy();
     child.stderr?.destroy();
     signal.throwIfAborted();
-    if (deadline.aborted) throw new ToolStopped(`sandbox timed out after ${deadlineMs} ms`);
-    throw new ToolFailed('sandbox did not start', { cause });
+    hasTimedOut = deadline.aborted;
+    if (!hasTimedOut) throw new ToolFailed('sandbox did not start', { cause });
   } finally {
     killGroup(child);
     await awaitGroupEnd(child.pid);
   }
   if (!hasStarted) throw new ToolFailed('sandbox did not start its tool');
+  return hasTimedOut;
 }
 
 function killGroup(child: ChildProcess): void {
@@ -127,7 +126,7 @@ function killGroup(child: ChildProcess): void {
 
 const maxDyingMs = 5000;
 
-// SIGKILL takes effect with a delay.
+// This waits for the end of the group, because SIGKILL takes effect with a delay.
 async function awaitGroupEnd(group: number | undefined): Promise<void> {
   if (group === undefined) return;
   for (const end = performance.now() + maxDyingMs; await isGroupRunning(group); await sleep(5)) {
@@ -150,7 +149,7 @@ async function isGroupRunning(group: number): Promise<boolean> {
   });
 }
 
-// The input need not be at fault: the tool was killed, or could not load its libraries.
+// These ends say nothing about the input: the tool was killed, or could not load its libraries.
 const blameless: readonly unknown[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGALRM', 124, 125, 126, 127];
 
 function endOf({ exitCode, signalCode }: ChildProcess): ToolEnd {
@@ -161,28 +160,6 @@ function endOf({ exitCode, signalCode }: ChildProcess): ToolEnd {
   if (ending === 'SIGXCPU' || ending === 'SIGXFSZ') return 'too_costly';
   if (blameless.includes(ending)) throw new ToolStopped(`sandbox ended with ${ending}`);
   return 'broken';
-}
-
-/** The caller's deadline passes before the tool's own, which cannot distinguish a slow video from a slow machine. */
-export const headStartMs = 500;
-
-/**
- * Runs a tool for at most `seconds` of wall-clock time. The result is `timed_out`, not `too_costly`, as the machine may be
- * busy: only CPU time limits show what media costs.
- * @throws what `run` throws, or the reason of `signal`
- */
-export async function withDeadline<End extends TimedEnd | { readonly end: TimedEnd }>(
-  seconds: number,
-  signal: AbortSignal,
-  run: (signal: AbortSignal) => Promise<End>,
-): Promise<End | 'timed_out'> {
-  const deadline = AbortSignal.timeout(seconds * 1000 - headStartMs);
-  try {
-    return await run(AbortSignal.any([signal, deadline]));
-  } catch (error) {
-    if (deadline.aborted && !signal.aborted) return 'timed_out';
-    throw error;
-  }
 }
 
 /** Parses JSON from a tool, which may be compromised. Undefined if it does not match `shape`. */

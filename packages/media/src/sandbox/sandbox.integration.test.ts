@@ -8,11 +8,13 @@ import { patientSignal } from '@echodrop/testkit/patience';
 import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa, execaSync } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { extractBitmap, extractVideoFrame } from '../render-picture/extract-still.ts';
+import type { VideoType } from '../detect-media-type.ts';
 import { makePictures } from '../render-picture/picture-process.ts';
+import { prepareSource } from '../render-picture/render-pictures.ts';
 import { renderVideo } from '../render-video/render-video.ts';
+import { patientBudget, pictureOptions, sampleTrack, videoOptions } from '../rendered.fixture.ts';
 import { pictureRecipes } from '../rendition-recipes.ts';
-import { type Track, videoTracks } from '../video-layout/ffprobe.ts';
+import { videoTracks } from '../video-layout/ffprobe.ts';
 import { hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { type HijackedTool, hasCompiler, hijackedTool } from './hijacked-tool.fixture.ts';
 import { isOfKernel, sandboxFault } from './prepare-tools.ts';
@@ -73,59 +75,37 @@ test('a hijacked tool does not inherit open files of its worker', withCompiler, 
   expect(await startedIn('limits-only')).toContain('1 use a file that its worker has open');
 });
 
-const track: Track = {
-  index: 0,
-  kind: 'video',
-  codec: 'h264',
-  pixelFormat: 'yuv420p',
-  hasAlpha: false,
-  fieldOrder: '',
-  rotation: 0,
-  startSeconds: 0,
-  channels: 0,
-  matrix: '',
-  primaries: '',
-  transfer: '',
-  range: '',
-  width: 64,
-  height: 48,
-  pixelAspect: 1,
-  isDefault: true,
-  isCover: false,
-  frameRate: 25,
-  seconds: 1,
-};
-const probing = () => ({ maxPixels: 1e8, signal: patientSignal() });
+const video = (path: string, type: VideoType) => ({ path, type, picture: sampleTrack, sounds: [] });
 
 /** Every function that runs a media tool: the result if the tool fails, and if it reports what it could access. */
 const places: readonly [string, (path: string, out: string) => Promise<unknown>, failed: unknown, escaped: unknown][] =
   [
     ['ffprobe, for tracks', (path) => videoTracks(path, 'mkv', patientSignal()), 'broken', 'too_costly'],
-    [
-      'ffprobe, for interlaced frames',
-      (path) => hasInterlacedFrames({ path, type: 'mkv', track }, probing()),
-      false,
-      true,
-    ],
+    ['ffprobe, for interlaced frames', (path) => hasInterlacedFrames(video(path, 'mkv'), videoOptions()), false, true],
     [
       'ffmpeg, for a video',
-      (path, out) => renderVideo({ path, type: 'avi', tracks: [track] }, join(out, 'video.mp4'), probing()),
+      (path, out) => renderVideo(video(path, 'avi'), join(out, 'video.mp4'), videoOptions()),
       { outcome: 'unsupported', why: 'broken' },
       { outcome: 'unsupported', why: 'too_costly' },
     ],
     [
       'ffmpeg, for a poster',
-      (path, out) =>
-        extractVideoFrame({ path, type: 'avi', tracks: [track] }, join(out, 's.png'), { ...probing(), isWhole: true }),
+      (path, out) => prepareSource(video(path, 'avi'), join(out, 's.png'), true, pictureOptions(out)),
       'broken',
       'too_costly',
     ],
-    ['ffmpeg, for a BMP', (path, out) => extractBitmap(path, join(out, 's.png'), probing()), 'broken', 'too_costly'],
+    [
+      'ffmpeg, for a BMP',
+      (path, out) => prepareSource({ path, type: 'bmp' }, join(out, 's.png'), true, pictureOptions(out)),
+      'broken',
+      'too_costly',
+    ],
     [
       'sharp and libheif, for pictures',
       (path, out) => {
         const pictures = [{ recipe: pictureRecipes.mini, path: join(out, 'mini.jpg') }];
-        return makePictures({ source: { path, type: 'heic' }, pictures, maxPixels: 1e8 }, patientSignal());
+        const job = { source: { path, type: 'heic' as const }, pictures, maxPixels: 1e8 };
+        return makePictures(job, patientBudget, patientSignal());
       },
       { outcome: 'unsupported', why: 'broken' },
       { outcome: 'unsupported', why: 'too_costly' },

@@ -1,29 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { ToolLimits } from './tool-limits.ts';
 
 /** `full`: Landlock and seccomp. `limits-only`: resource limits alone, for kernels without these. */
 export const sandboxModes = ['full', 'limits-only'] as const;
 export type SandboxMode = (typeof sandboxModes)[number];
 
-/** Resource limits of a tool; it is killed if it exceeds one. */
-export interface ToolLimits {
-  readonly seconds: number;
-  /** Of all its threads together. */
-  readonly cpuSeconds: number;
-  readonly addressBytes: number;
-  /** Writable memory; unlimited unless set. */
-  readonly dataBytes?: number;
-  /** Of each file that it writes. */
-  readonly fileBytes: number;
-  /** From 0 to 19, the lowest priority; 0 unless set. */
-  readonly niceness?: number | undefined;
-}
-
 /** Files that a tool may access besides its program and the system's libraries. */
 export interface ToolFiles {
-  /** Files and folders. */
+  /** Files and folders that the tool may read. */
   readonly reads?: readonly string[];
-  /** Folders where it creates, reads and removes files, but no links or folders. */
+  /** Folders where the tool may create, read and remove files, but no links or folders. */
   readonly writes?: readonly string[];
 }
 

@@ -1,21 +1,14 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { detectMediaType, isPhoto, type MediaType } from '../detect-media-type.ts';
-import { fileReader, readAt } from '../input/inspect-file.ts';
+import { fileReader } from '../input/inspect-file.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { ToolFailed } from './run-tool.ts';
+import { maxOutputBytes } from './tool-limits.ts';
 
-const GiB = 1024 ** 3;
-
-/** The largest file that a tool may write. */
-export const maxOutputBytes = { picture: GiB, video: 2 * GiB };
-
-/** The limit for all files of a job: a video, its pictures, and the stills that these are made of. */
-export const maxFolderBytes = 3 * GiB;
-
-type OutputFault = 'missing' | 'not_a_file' | 'link' | 'too_large' | 'wrong_format' | 'changed';
+type OutputFault = 'missing' | 'not_a_file' | 'link' | 'too_large' | 'wrong_format';
 
 /** A tool reported success but left something other than its output file. It may be compromised. */
 export class OutputRefused extends Error {
@@ -34,7 +27,7 @@ export class OutputRefused extends Error {
 /** A checked file that a tool wrote. All reads use the handle that was checked. */
 export interface ToolOutput extends AsyncDisposable {
   readonly reader: SourceReader;
-  /** Streams the file as it was checked. Fails with OutputRefused if it has changed since. */
+  /** Streams the file. Its tool has ended, so nothing changes it. */
   stream(): Readable;
   /** Replaces bytes of a file that was opened to change it. */
   overwrite(bytes: Buffer, offset: number): Promise<void>;
@@ -66,7 +59,7 @@ export async function openToolOutput(
     if (detectMediaType(reader.prefix) !== type) refuse('wrong_format');
     return {
       reader,
-      stream: () => Readable.from(readUnchanged(path, file, reader.prefix, stats), { objectMode: false }),
+      stream: () => file.createReadStream({ start: 0, autoClose: false }),
       overwrite: (bytes, offset) => writeAt(file, bytes, offset),
       [Symbol.asyncDispose]: () => file.close(),
     };
@@ -88,26 +81,6 @@ const faults: Readonly<Record<string, OutputFault>> = {
 async function writeAt(file: FileHandle, bytes: Buffer, offset: number): Promise<void> {
   const { bytesWritten } = await file.write(bytes, 0, bytes.length, offset);
   if (bytesWritten !== bytes.length) throw new Error('the scratch directory is full');
-}
-
-const chunkBytes = 256 * 1024;
-
-async function* readUnchanged(
-  path: string,
-  file: FileHandle,
-  head: Buffer,
-  checked: { readonly size: bigint; readonly ctimeNs: bigint },
-): AsyncGenerator<Buffer> {
-  const size = Number(checked.size);
-  yield head;
-  for (let at = head.length; at < size; ) {
-    const bytes = await readAt(file, at, Math.min(chunkBytes, size - at));
-    if (bytes.length === 0) throw new OutputRefused(path, 'changed');
-    at += bytes.length;
-    yield bytes;
-  }
-  const { ctimeNs } = await file.stat({ bigint: true });
-  if (ctimeNs !== checked.ctimeNs) throw new OutputRefused(path, 'changed');
 }
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;

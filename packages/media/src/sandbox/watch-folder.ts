@@ -3,9 +3,9 @@ import { setInterval } from 'node:timers/promises';
 
 // The unit of stat's `blocks` on every filesystem.
 const sectorBytes = 512;
-// The least that an empty file takes.
+// An empty file takes at least so many bytes.
 const inodeBytes = 256;
-// A tool makes a dozen.
+// A tool makes a dozen files.
 const maxFiles = 100;
 const blockBytes = 4096;
 const watchMs = 500;
@@ -23,7 +23,7 @@ export function watchFolder(folder: string, maxBytes: number, exceeded: () => vo
       if (await exceedsLimit(folder, maxBytes).catch(() => false)) exceeded();
     }
   };
-  // Rejects when it is stopped.
+  // The pause rejects when the watch is disposed of.
   watch().catch(() => {});
   return { [Symbol.dispose]: () => stop.abort() };
 }

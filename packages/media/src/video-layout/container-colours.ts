@@ -1,13 +1,13 @@
 import type { ColourCodes } from '../colour-codes.ts';
 import type { VideoType } from '../detect-media-type.ts';
 import { type EbmlElement, elementsAt } from '../input/ebml-elements.ts';
-import { boxContents, childBoxes } from '../input/iso-boxes.ts';
+import { boxContents, childBoxes, readMoov } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
-import { readIsoTracks } from './iso-tracks.ts';
+import { isoTracks } from './iso-tracks.ts';
 import { readMatroskaTracks } from './matroska-elements.ts';
 import { isoTypes } from './video-codecs.ts';
 
-/** With the matrix coefficients of ITU-T H.273. */
+/** Colours with the matrix coefficients of ITU-T H.273. */
 export interface ContainerColours extends ColourCodes {
   readonly matrix: number;
   readonly isFullRange: boolean;
@@ -29,7 +29,8 @@ export async function readContainerColours(
 const visualEntryBytes = 78;
 
 async function readMoovColours(reader: SourceReader): Promise<readonly (ContainerColours | undefined)[]> {
-  return (await readIsoTracks(reader)).map(({ descriptions }) => coloursOfEntry(descriptions));
+  const moov = await readMoov(reader);
+  return moov ? isoTracks(moov).map(({ descriptions }) => coloursOfEntry(descriptions)) : [];
 }
 
 function coloursOfEntry(stsd: Buffer): ContainerColours | undefined {

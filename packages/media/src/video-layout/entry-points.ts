@@ -1,20 +1,6 @@
-import { inspectFile } from '../input/inspect-file.ts';
-import { boxContents, contentsAt, entryCount, handlerType, readMoov } from '../input/iso-boxes.ts';
+import { boxContents, contentAt, entryCount, handlerType, readMoov } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
-import { readIsoTracks } from './iso-tracks.ts';
-import { isoTypes } from './video-codecs.ts';
-import type { VideoTrack } from './video-edits.ts';
-
-/**
- * Whether parts of a video track have their own sample descriptions (ISO/IEC 14496-12 section 8.5.2), as after joining files
- * without transcoding. A copy keeps the first, which decodes the other parts wrongly.
- */
-export async function hasSeveralDescriptions({ path, type, track }: VideoTrack): Promise<boolean> {
-  if (!isoTypes.includes(type)) return false;
-  const descriptions = (await inspectFile(path, readIsoTracks))[track.index]?.descriptions;
-  return descriptions !== undefined && descriptions.length >= 8 && descriptions.readUInt32BE(4) > 1;
-}
 
 /**
  * Whether an MP4 of H.264 from ffmpeg, which has one video track, plays from each of its sync samples: each is an IDR picture
@@ -26,7 +12,7 @@ export async function hasCleanEntryPoints(path: string): Promise<boolean> {
   await using video = await openToolOutput(path, 'mp4');
   const moov = await readMoov(video.reader);
   const trak = moov && boxContents(moov, 'trak').find((each) => handlerType(each) === 'vide');
-  const [table] = trak ? contentsAt(trak, 'mdia', 'minf', 'stbl') : [];
+  const table = trak && contentAt(trak, 'mdia', 'minf', 'stbl');
   const setup = table && readSetup(table);
   if (!table || !setup) return false;
   let count = 0;
@@ -37,7 +23,7 @@ export async function hasCleanEntryPoints(path: string): Promise<boolean> {
   return count > 0;
 }
 
-/** The length of the length of a unit, and the only sequence parameter set. */
+/** How many bytes a unit's length takes, and the one sequence parameter set. */
 interface Setup {
   readonly lengthBytes: number;
   readonly parameters: Buffer;
@@ -46,10 +32,11 @@ interface Setup {
 // ISO/IEC 14496-15 section 5.3.3.1, within a sample entry (ISO/IEC 14496-12 section 12.1.3).
 function readSetup(table: Buffer): Setup | undefined {
   const visualEntryBytes = 78;
-  const [entry] = contentsAt(table, 'stsd').flatMap((stsd) => boxContents(stsd, 'avc1', 8));
+  const descriptions = contentAt(table, 'stsd');
+  const [entry] = descriptions ? boxContents(descriptions, 'avc1', 8) : [];
   const [config] = entry ? boxContents(entry, 'avcC', visualEntryBytes) : [];
   if (!config || config.length < 6) return undefined;
-  // Several may have several sizes, and slices choose.
+  // Several sets may state different sizes, and each slice chooses one.
   const hasOne = (config.readUInt8(5) & 31) === 1 && config.length >= 8;
   if (!hasOne) return undefined;
   const parameters = config.subarray(8, 8 + config.readUInt16BE(6));
@@ -63,7 +50,7 @@ interface Sample {
 
 /** The samples at which decoding may start, in the order of the file; all of them if the track does not list them. */
 function* syncSamples(table: Buffer): Generator<Sample> {
-  const listed = contentsAt(table, 'stss')[0];
+  const listed = contentAt(table, 'stss');
   const sync =
     listed && new Set(Array.from({ length: entryCount(listed, 4) }, (_, n) => listed.readUInt32BE(8 + n * 4)));
   let number = 0;
@@ -73,17 +60,17 @@ function* syncSamples(table: Buffer): Generator<Sample> {
   }
 }
 
-// Nine hours of 120 pictures a second.
+// Nine hours of 120 pictures a second have so many samples.
 const maxSamples = 4_000_000;
 
 // ISO/IEC 14496-12 sections 8.7.3 to 8.7.5: sizes of samples, runs of chunks with as many samples, and offsets of chunks.
 function* samples(table: Buffer): Generator<Sample> {
-  const tableOf = (type: string) => contentsAt(table, type)[0] ?? Buffer.alloc(12);
+  const tableOf = (type: string) => contentAt(table, type) ?? Buffer.alloc(12);
   const sizes = tableOf('stsz');
   const runs = tableOf('stsc');
   const commonSize = sizes.readUInt32BE(4);
   const count = commonSize ? sizes.readUInt32BE(8) : Math.min(sizes.readUInt32BE(8), (sizes.length - 12) >> 2);
-  const isLong = contentsAt(table, 'stco').length === 0;
+  const isLong = contentAt(table, 'stco') === undefined;
   const chunks = tableOf(isLong ? 'co64' : 'stco');
   const chunkCount = entryCount(chunks, isLong ? 8 : 4);
   const runCount = entryCount(runs, 12);

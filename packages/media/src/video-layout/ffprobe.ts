@@ -1,12 +1,11 @@
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { isPhoto, type MediaType, type VideoType } from '../detect-media-type.ts';
+import type { VideoType } from '../detect-media-type.ts';
 import { inspectFile } from '../input/inspect-file.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
-import { addressBytesOf } from '../sandbox/address-space.ts';
-import { parseToolJson, runTool } from '../sandbox/run-tool.ts';
-import type { ToolLimits } from '../sandbox/sandbox.ts';
+import { parseToolJson, runTool, ToolStopped } from '../sandbox/run-tool.ts';
 import { requireSource } from '../sandbox/tool-disk.ts';
+import { probeLimits } from '../sandbox/tool-limits.ts';
 import { readContainerColours } from './container-colours.ts';
 import { hideOtherTracks } from './hide-tracks.ts';
 import { createSparseCopy } from './sparse-copy.ts';
@@ -15,20 +14,6 @@ import { withContainerColours } from './video-colours.ts';
 
 /** A track of a video, as coded: before rotation, in pixels that need not be square. */
 export type Track = ReturnType<typeof toTrack>;
-
-/** Media as a local file. */
-export interface LocalMedia {
-  readonly path: string;
-  readonly type: MediaType;
-  /** Of a video, if they were read already. */
-  readonly tracks?: readonly Track[] | UnsupportedReason;
-}
-
-export type LocalVideo = LocalMedia & { readonly type: VideoType };
-
-export function isVideo(media: LocalMedia): media is LocalVideo {
-  return !isPhoto(media.type);
-}
 
 // Of tags, only the one with which ffprobe reports alpha in VP8 and VP9: titles may be long.
 const entries = [
@@ -39,9 +24,6 @@ const entries = [
   'format=nb_streams,duration',
   'format_tags=',
 ].join(':');
-
-// Honest media takes 50 ms of CPU time and 60 MiB.
-const limits: ToolLimits = { seconds: 10, cpuSeconds: 3, addressBytes: addressBytesOf.ffprobe, fileBytes: 0 };
 
 const name = z.string().max(100).default('');
 const side = z.int32().nonnegative().default(0);
@@ -113,10 +95,11 @@ async function readTracks(
   signal.throwIfAborted();
   const query = ['-v', 'error', '-show_entries', entries, '-of', 'json'];
   const ffprobe = ['ffprobe', ...query, ...headerOnly, ...videoGuards(type), `file:${path}`] as const;
-  const { end, stdout, stderr } = await runTool(ffprobe, limits, { signal, reads: [path] });
+  const { end, stdout, stderr } = await runTool(ffprobe, probeLimits, { signal, reads: [path] });
   const output = end === 'done' ? parseToolJson(stdout, outputShape) : undefined;
   if (output) return output.streams.map((stream) => toTrack(stream, type, output.format.duration));
   await requireSource(path, 'ffprobe');
+  if (end === 'timed_out') throw new ToolStopped(`ffprobe timed out after ${probeLimits.seconds} s`);
   if (end === 'done') return 'broken';
   return end === 'broken' && stderr.includes('not on whitelist') ? 'codec' : end;
 }
@@ -143,7 +126,7 @@ function toTrack(stream: Stream, type: VideoType, videoDuration: string) {
     range: stream.color_range,
     /** `progressive`, `tt` and others. */
     fieldOrder: stream.field_order,
-    /** Of sound. */
+    /** The number of channels of sound. */
     channels: stream.channels,
     width: stream.width,
     height: stream.height,
@@ -151,7 +134,7 @@ function toTrack(stream: Stream, type: VideoType, videoDuration: string) {
     frameRate: parseRatio(stream.avg_frame_rate, /^(\d{1,10})\/(\d{1,10})$/) ?? 0,
     /** When its first picture or sound is shown; before 0 if edits of a fragmented video hide it. */
     startSeconds: parseStart(stream.start_time),
-    /** Duration. */
+    /** The duration in seconds. */
     seconds: parseDuration(stream.duration) || parseDuration(videoDuration),
     /** Width of a pixel divided by its height. */
     pixelAspect: parseRatio(stream.sample_aspect_ratio, /^(\d{1,10}):(\d{1,10})$/) ?? 1,
@@ -169,13 +152,13 @@ function parseRotation(sideData: readonly { readonly rotation?: number | undefin
   return Math.abs(rotation) <= 360 ? rotation : 0;
 }
 
-// "0:1" and "N/A": unknown.
+// ffprobe prints "0:1" or "N/A" for an unknown ratio.
 function parseRatio(text: string, shape: RegExp): number | undefined {
   const [, one = 0, other = 0] = shape.exec(text)?.map(Number) ?? [];
   return one > 0 && other > 0 ? one / other : undefined;
 }
 
-// In seconds; a live recording has none.
+// Times are in seconds. A live recording has no duration.
 function parseDuration(text: string): number {
   return /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : 0;
 }

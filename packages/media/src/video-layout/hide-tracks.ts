@@ -2,9 +2,9 @@ import { open } from 'node:fs/promises';
 import type { VideoType } from '../detect-media-type.ts';
 import { elementsAt } from '../input/ebml-elements.ts';
 import { fileReader } from '../input/inspect-file.ts';
-import { childBoxes, type IsoBox } from '../input/iso-boxes.ts';
+import { childBoxes, findMoov, type IsoBox } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
-import { readIsoTracks } from './iso-tracks.ts';
+import { isoTracks } from './iso-tracks.ts';
 import { readMatroskaTracks } from './matroska-elements.ts';
 import { isoTypes } from './video-codecs.ts';
 
@@ -35,19 +35,20 @@ const versionAt = 8;
 const setupAt = 28;
 
 async function patchMoov(reader: SourceReader): Promise<Patch[]> {
-  const others = (await readIsoTracks(reader)).filter(({ handler }) => handler !== 'vide');
-  return others.flatMap(({ descriptions, offset }) =>
-    [...childBoxes(descriptions, 8)].map((entry) => hideEntry(descriptions, entry, offset)),
-  );
+  const moov = await findMoov(reader);
+  const bytes = moov && (await reader.at(moov.content, moov.end - moov.content));
+  const others = bytes ? isoTracks(bytes).filter(({ handler }) => handler !== 'vide') : [];
+  for (const { descriptions } of others) {
+    for (const entry of childBoxes(descriptions, 8)) hideEntry(descriptions, entry);
+  }
+  return moov && bytes && others.length > 0 ? [{ offset: moov.content, bytes }] : [];
 }
 
-function hideEntry(stsd: Buffer, { offset, content, end }: IsoBox, stsdOffset: number): Patch {
-  const bytes = Buffer.from(stsd.subarray(offset, end));
-  const fields = bytes.subarray(content - offset);
-  unknownCodec.copy(bytes, 4);
+function hideEntry(stsd: Buffer, { offset, content, end }: IsoBox): void {
+  unknownCodec.copy(stsd, offset + 4);
+  const fields = stsd.subarray(content, end);
   fields.subarray(versionAt, versionAt + 2).fill(0);
   fields.subarray(setupAt).fill(0);
-  return { offset: stsdOffset + offset, bytes };
 }
 
 // RFC 9559 section 5.1.4.1.21. After the letter for the kind of track and an underscore.

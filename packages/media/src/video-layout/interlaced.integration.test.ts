@@ -1,14 +1,12 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import { made, sampleVideo, wovenVideo } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
-import { picturesMade, videoMade } from '../render-video/rendered.fixture.ts';
-import { type Track, videoTracks } from './ffprobe.ts';
+import { localVideo, picturesMade, videoMade, videoOptions } from '../rendered.fixture.ts';
 import { hasInterlacedFrames } from './interlaced.ts';
 
 const size = { width: 160, height: 120 };
@@ -44,11 +42,9 @@ test.each<[string, boolean, readonly string[]]>([
   await using folder = await mkdtempDisposable(join(tmpdir(), 'interlaced-'));
   const path = join(folder.path, 'video');
   await writeFile(path, video);
-  const signal = patientSignal();
-  const [track] = (await videoTracks(path, 'mp4', signal)) as readonly Track[];
-  const file = { path, type: 'mp4', track: track as Track } as const;
+  const file = await localVideo(path, 'mp4');
   const processes = await processesStarted(async () => {
-    expect(await hasInterlacedFrames(file, { maxPixels: 1e8, signal })).toBe(isDecoded);
+    expect(await hasInterlacedFrames(file, videoOptions())).toBe(isDecoded);
   });
   expect(processes.length > 0).toBe(isDecoded);
 });

@@ -1,9 +1,10 @@
-import type { VideoType } from '../detect-media-type.ts';
-import { runTool, withDeadline } from '../sandbox/run-tool.ts';
+import { runTool } from '../sandbox/run-tool.ts';
+import { frameProbeLimits } from '../sandbox/tool-limits.ts';
 import type { Track } from './ffprobe.ts';
+import type { LocalVideo } from './read-video.ts';
 import { isoTypes, videoGuards } from './video-codecs.ts';
 
-// The minimum of bwdif.
+// bwdif needs at least so many pixels on a side.
 const minSide = 4;
 
 /**
@@ -14,7 +15,6 @@ export function deinterlaceFilters({ width, height }: Track): readonly string[] 
   return Math.min(width, height) < minSide ? [] : ['bwdif=mode=send_frame:deint=interlaced'];
 }
 
-const limits = { seconds: 20, cpuSeconds: 20, addressBytes: 4 * 1024 ** 3, fileBytes: 0 };
 const inspectedFrames = 24;
 
 /**
@@ -23,17 +23,15 @@ const inspectedFrames = 24;
  * @throws ToolFailed if ffprobe is missing or killed, or the reason of `signal`
  */
 export async function hasInterlacedFrames(
-  { path, type, track }: { readonly path: string; readonly type: VideoType; readonly track: Track },
+  { path, type, picture }: LocalVideo,
   { maxPixels, signal }: { readonly maxPixels: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
-  if (isoTypes.includes(type) && track.fieldOrder === 'progressive') return false;
+  if (isoTypes.includes(type) && picture.fieldOrder === 'progressive') return false;
   signal.throwIfAborted();
   const guards = [...videoGuards(type), '-max_pixels', String(maxPixels), '-threads', '1'];
-  const frames = ['-select_streams', String(track.index), '-read_intervals', `%+#${inspectedFrames}`];
+  const frames = ['-select_streams', String(picture.index), '-read_intervals', `%+#${inspectedFrames}`];
   const query = ['-show_entries', 'frame=interlaced_frame', '-of', 'csv=print_section=0', '-v', 'fatal'];
   const ffprobe = ['ffprobe', ...query, ...guards, ...frames, `file:${path}`] as const;
-  const run = await withDeadline(limits.seconds, signal, (signal) =>
-    runTool(ffprobe, limits, { signal, reads: [path] }),
-  );
-  return run !== 'timed_out' && run.stdout.split('\n').some((line) => line.startsWith('1'));
+  const { stdout } = await runTool(ffprobe, frameProbeLimits, { signal, reads: [path] });
+  return stdout.split('\n').some((line) => line.startsWith('1'));
 }

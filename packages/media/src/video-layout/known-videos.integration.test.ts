@@ -9,7 +9,7 @@ import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Probe } from '../outcomes.ts';
-import { probeMedia } from '../probe.ts';
+import { probeMedia } from '../probe-media.ts';
 import { type KnownVideo, knownVideos, picture, sound, video } from './known-videos.fixture.ts';
 import { videoGuards } from './video-codecs.ts';
 

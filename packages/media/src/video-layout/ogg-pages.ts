@@ -2,7 +2,7 @@ import type { SourceReader } from '../input/source-reader.ts';
 
 const headerBytes = 27;
 const maxSegments = 255;
-// If no packet ends in the page, and if headers do.
+// These values say that no packet ends in the page, or that headers do.
 const noGranule = -1n;
 const headerGranule = 0n;
 

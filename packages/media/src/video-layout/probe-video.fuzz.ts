@@ -5,13 +5,12 @@ import { CountedSource } from '@echodrop/testkit/counted-source';
 import { fuzz } from '@echodrop/testkit/fuzz/fuzz';
 import { patientSignal } from '@echodrop/testkit/patience';
 import { expect } from 'vitest';
-import { isPhoto, type VideoType } from '../detect-media-type.ts';
+import { isPhoto } from '../detect-media-type.ts';
 import { bytesOf, mutated, videoSamples } from '../mutated-media.fixture.ts';
 import { unsupportedReasons } from '../outcomes.ts';
-import { probeMedia } from '../probe.ts';
+import { probeMedia } from '../probe-media.ts';
 import { cpuSeconds } from '../sandbox/cpu-seconds.fixture.ts';
-import { videoTracks } from './ffprobe.ts';
-import { displayedSize, pictureTrack } from './probe-video.ts';
+import { displayedSize, readVideo } from './read-video.ts';
 
 const MiB = 2 ** 20;
 const maxPixels = 1e8;
@@ -33,13 +32,10 @@ fuzz(
     if (isPhoto(probe.type)) return;
     const path = join(scratch.path, 'whole');
     await writeFile(path, bytes);
-    expect(await sizeOfAll(path, probe.type)).toEqual({ width: probe.width, height: probe.height });
+    const video = await readVideo(path, probe.type, patientSignal());
+    expect(typeof video === 'string' ? video : displayedSize(video.picture)).toEqual({
+      width: probe.width,
+      height: probe.height,
+    });
   },
 );
-
-async function sizeOfAll(path: string, type: VideoType) {
-  const tracks = await videoTracks(path, type, patientSignal());
-  if (typeof tracks === 'string') return tracks;
-  const picture = pictureTrack(tracks);
-  return typeof picture === 'string' ? picture : displayedSize(picture);
-}

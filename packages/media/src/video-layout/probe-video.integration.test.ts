@@ -6,7 +6,7 @@ import { patientSignal } from '@echodrop/testkit/patience';
 import { ftyp, isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { made, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { probeMedia } from '../probe.ts';
+import { probeMedia } from '../probe-media.ts';
 
 let scratchDir: string;
 beforeAll(async () => {

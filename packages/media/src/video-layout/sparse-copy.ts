@@ -17,7 +17,7 @@ type Outcome = SparseCopy['outcome'];
 
 const chunkBytes = 1024 * 1024;
 const headBytes = 1024 * 1024;
-// Each of 64 KiB; a long `moov` takes more of them.
+// A read has 64 KiB. A long `moov` takes more reads.
 const maxReads = 192;
 const maxElements = 64;
 // Matroska tracks include the headers of their codecs, which are short.

@@ -32,7 +32,7 @@ const videoCodecs = words(`
   mjpeg mjpegb svq1 svq3 cinepak indeo3 indeo5 msvideo1 msrle rpza qtrle smc 8bps png
   dvvideo prores dnxhd cfhd huffyuv ffv1 rawvideo`);
 
-// Decoders with another name than their codec.
+// These decoders have another name than their codec.
 const otherNames = words('libdav1d libaom-av1 libvpx libvpx-vp9 msmpeg4 flv');
 
 // ffprobe 5.1 opens a decoder for every track and fails if it may not, so sound and subtitles are listed too.
@@ -46,7 +46,7 @@ const soundDecoders = words(`
 const subtitleDecoders = words(
   'srt subrip ass ssa text mov_text webvtt dvdsub dvbsub pgssub xsub cc_dec libzvbi_teletextdec',
 );
-// For covers, which ffprobe lists as videos.
+// These codecs are for covers, which ffprobe lists as videos.
 const coverDecoders = words('bmp gif tiff');
 
 const decoders = [...videoCodecs, ...otherNames, ...soundDecoders, ...subtitleDecoders, ...coverDecoders].join(',');

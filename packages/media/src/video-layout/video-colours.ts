@@ -1,7 +1,7 @@
 import type { ColourCodes } from '../colour-codes.ts';
 import type { ContainerColours } from './container-colours.ts';
 
-/** What a track says about its colours, in ffprobe's notation: see Track. */
+/** What a track says about its colours, in ffprobe's notation (`Track`). */
 interface StatedColours {
   readonly matrix: string;
   readonly primaries: string;

@@ -7,7 +7,8 @@ import { execa } from 'execa';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { childBoxes } from '../input/iso-boxes.ts';
-import { picturesMade, videoMade } from '../render-video/rendered.fixture.ts';
+import { picturesMade, videoMade } from '../rendered.fixture.ts';
+import type { Track } from './ffprobe.ts';
 import { hasHiddenPictures } from './video-edits.ts';
 
 const rate = 10;
@@ -47,7 +48,8 @@ async function inFolder<T>(video: Buffer, use: (path: string) => Promise<T>): Pr
 }
 
 function hidesPictures(video: Buffer, index = 0): Promise<boolean> {
-  return inFolder(video, (path) => hasHiddenPictures({ path, type: 'mp4', track: { index, startSeconds: 0 } }));
+  const picture = { index, startSeconds: 0 } as Track;
+  return inFolder(video, (path) => hasHiddenPictures({ path, type: 'mp4', picture, sounds: [] }));
 }
 
 /** The number of pictures in a video, including hidden ones. */

@@ -1,8 +1,6 @@
-import type { VideoType } from '../detect-media-type.ts';
 import { inspectFile } from '../input/inspect-file.ts';
-import { boxContents, contentsAt, entryCount, handlerType, readMoov } from '../input/iso-boxes.ts';
-import { openToolOutput } from '../sandbox/tool-output.ts';
-import type { Track } from './ffprobe.ts';
+import { boxContents, contentAt, entryCount, readMoov } from '../input/iso-boxes.ts';
+import type { LocalVideo } from './read-video.ts';
 import { isoTypes } from './video-codecs.ts';
 
 // Editors round their edits, so less than this at either end was not cut on purpose.
@@ -11,24 +9,18 @@ const maxRoundingSeconds = 0.1;
 // More than one is enough to know, and a hostile video has millions.
 const maxEdits = 1000;
 
-/** A track of a video file. */
-export interface VideoTrack {
-  readonly path: string;
-  readonly type: VideoType;
-  readonly track: Pick<Track, 'index' | 'startSeconds'>;
-}
-
 /**
  * Whether edits hide pictures of a video track (ISO/IEC 14496-12 section 8.6.6), as after trimming without transcoding: a
  * copy of the track would contain or show them. Of a fragmented video, only what they hide at its start counts.
  */
-export async function hasHiddenPictures({ path, type, track }: VideoTrack): Promise<boolean> {
-  if (!isoTypes.includes(type)) return false;
-  if (hidesItsStart(track)) return true;
-  return inspectFile(path, async (reader) => {
+export async function hasHiddenPictures(video: LocalVideo): Promise<boolean> {
+  if (!isoTypes.includes(video.type)) return false;
+  if (hidesItsStart(video)) return true;
+  return inspectFile(video.path, async (reader) => {
     const moov = await readMoov(reader);
     const [header] = moov ? boxContents(moov, 'mvhd') : [];
-    const trak = moov && boxContents(moov, 'trak')[track.index];
+    const trak = moov && boxContents(moov, 'trak')[video.picture.index];
+    // Without a header or track, assume that something is hidden.
     return header && trak ? hidesSamples(trak, timescaleOf(header)) : moov !== undefined;
   });
 }
@@ -37,12 +29,12 @@ export async function hasHiddenPictures({ path, type, track }: VideoTrack): Prom
  * Options of ffmpeg, before the video's path, that leave out what edits of a fragmented video hide at its start. ffmpeg applies other edits, but
  * gives such pictures times before 0.
  */
-export function startOptions(type: VideoType, track: Pick<Track, 'startSeconds'>): readonly string[] {
-  return isoTypes.includes(type) && hidesItsStart(track) ? ['-seek_timestamp', '1', '-ss', '0'] : [];
+export function startOptions(video: LocalVideo): readonly string[] {
+  return isoTypes.includes(video.type) && hidesItsStart(video) ? ['-seek_timestamp', '1', '-ss', '0'] : [];
 }
 
-function hidesItsStart({ startSeconds }: Pick<Track, 'startSeconds'>): boolean {
-  return startSeconds < -maxRoundingSeconds;
+function hidesItsStart({ picture }: LocalVideo): boolean {
+  return picture.startSeconds < -maxRoundingSeconds;
 }
 
 function hidesSamples(trak: Buffer, movieTimescale: number): boolean {
@@ -56,17 +48,17 @@ function hidesSamples(trak: Buffer, movieTimescale: number): boolean {
 }
 
 interface Edit {
-  /** In the movie's timescale. */
+  /** The duration in the movie's timescale. */
   readonly duration: number;
-  /** In the track's timescale. */
+  /** The start in the track's timescale. */
   readonly mediaTime: number;
 }
 
 const emptyEdit = -1;
 
-// Without the empty edits that delay the track.
+// The empty edits that delay the track are left out.
 function readEdits(trak: Buffer): Edit[] {
-  const edits = contentsAt(trak, 'edts', 'elst').flatMap(parseEdits);
+  const edits = boxContents(trak, 'edts').flatMap((edts) => boxContents(edts, 'elst').flatMap(parseEdits));
   const begin = edits.findIndex(({ mediaTime }) => mediaTime !== emptyEdit);
   return begin < 0 ? [] : edits.slice(begin);
 }
@@ -82,10 +74,10 @@ function parseEdits(elst: Buffer): Edit[] {
   });
 }
 
-/** The start of a track's first and last sample, in its timescale; the last counts from the first, and is undefined in fragments. */
+/** The start of a track's first and last sample, in its timescale; `last` is relative to `first`, and undefined in a fragmented video. */
 function readTimes(trak: Buffer): { timescale: number; first: number; last: number | undefined } {
-  const [header] = contentsAt(trak, 'mdia', 'mdhd');
-  const [stts, ctts] = ['stts', 'ctts'].map((type) => contentsAt(trak, 'mdia', 'minf', 'stbl', type)[0]);
+  const header = contentAt(trak, 'mdia', 'mdhd');
+  const [stts, ctts] = ['stts', 'ctts'].map((type) => contentAt(trak, 'mdia', 'minf', 'stbl', type));
   const first = ctts && ctts.length >= 16 ? ctts.readInt32BE(12) : 0;
   return { timescale: header ? timescaleOf(header) : 1, first, last: stts && lastSampleStart(stts) };
 }
@@ -106,20 +98,4 @@ function lastSampleStart(stts: Buffer): number | undefined {
 function timescaleOf(header: Buffer): number {
   const at = header[0] === 1 ? 20 : 12;
   return (header.length >= at + 4 && header.readUInt32BE(at)) || 1;
-}
-
-/** Whether an MP4 from ffmpeg has a video track that is not empty. True if its `moov` is too large. @throws OutputRefused */
-export async function hasPictures(path: string): Promise<boolean> {
-  await using video = await openToolOutput(path, 'mp4');
-  const moov = await readMoov(video.reader);
-  return (
-    moov === undefined ||
-    boxContents(moov, 'trak').some((trak) => handlerType(trak) === 'vide' && sampleCount(trak) > 0)
-  );
-}
-
-// ISO/IEC 14496-12 section 8.7.3.
-function sampleCount(trak: Buffer): number {
-  const [sizes] = contentsAt(trak, 'mdia', 'minf', 'stbl', 'stsz');
-  return sizes && sizes.length >= 12 ? sizes.readUInt32BE(8) : 0;
 }

@@ -19,11 +19,11 @@ export interface WalkRange {
 
 const pausedMs = 60_000;
 const maxPaused = 4;
-// Each open directory has a buffer for so many, of 16 bytes each.
+// Each open directory has a buffer for so many names, of 16 bytes each.
 const namesPerRead = 512;
-// 33 bytes each, for names of media.
+// A name of media has 33 bytes.
 const defaultMaxNames = 100_000;
-// A larger directory is read several times, at most so many; more names are kept instead.
+// A larger directory is read several times, at most so often: beyond that, more names are kept.
 const maxReadings = 10;
 
 /** Walks through a directory's files, paused between pages of a list. Otherwise each page would read the directory. */

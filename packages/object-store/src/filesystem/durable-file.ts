@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-// Of directories on VirtualBox's shared folders, 9p, and CIFS of older kernels: EINVAL. PostgreSQL ignores the same.
+// VirtualBox's shared folders, 9p, and CIFS of older kernels respond with EINVAL to a sync of a directory. PostgreSQL ignores the same errors.
 const withoutSync = ['EINVAL', 'EBADF'];
 
 export type FileStats = Pick<BigIntStats, 'size' | 'mtimeNs'>;

@@ -20,7 +20,7 @@ import {
 } from '../object-store.ts';
 import type { AppendOptions, StagedWrite } from '../staged-write.ts';
 import { fromStore, storeBody } from '../store-body.ts';
-import { fullCapabilities, type StoreCapabilities } from '../store-capabilities.ts';
+import { type StoreCapabilities, usualCapabilities } from '../store-capabilities.ts';
 import { DirectoryLists } from './directory-lists.ts';
 import { TemporaryFile } from './durable-file.ts';
 import { FolderIdentity } from './folder-identity.ts';
@@ -189,11 +189,11 @@ export class FilesystemObjectStore implements ObjectStore {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   get #capabilities(): StoreCapabilities {
-    return { ...fullCapabilities, ...this.#names.capabilities };
+    return { ...usualCapabilities, ...this.#names.capabilities };
   }
 
   async #openFor(source: Readable): Promise<void> {
-    // It may fail before it has a reader, who then gets the error.
+    // The stream may fail before it has a reader. The reader then gets the error.
     source.on('error', () => {});
     try {
       if (!this.#isOpen) await this.ready();

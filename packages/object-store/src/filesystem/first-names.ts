@@ -1,10 +1,10 @@
 const namesPerBlock = 512;
-// No name of a file has it.
+// No name of a file contains this character.
 const separator = '\0';
-// Names are cut to the first ones when there are twice as many.
+// When there are twice as many names as wanted, only the first ones stay.
 const runsPerMax = 2;
 
-/** Sorts names of files, and keeps the first ones: in runs that are kept as text, a third of the memory of strings, and merged at the end. */
+/** Sorts names of files, and keeps the first ones. Keeps sorted runs as text, which takes a third of the memory of strings, and merges them at the end. */
 export class FirstNames {
   readonly #max: number;
   readonly #namesPerRun: number;
@@ -24,6 +24,7 @@ export class FirstNames {
     return this.#added;
   }
 
+  /** Whether no added name was left out. */
   get hasAll(): boolean {
     return this.#last === undefined;
   }
@@ -37,7 +38,7 @@ export class FirstNames {
     if (this.#runs.length === 2 * runsPerMax) this.#cut();
   }
 
-  /** The first names in order, without a gap. */
+  /** Ends the current run. @returns the first names in order, without a gap */
   *sorted(): Generator<string> {
     if (this.#runs.length > 0) this.#endRun();
     const runs = this.#runs.map(namesIn);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, open, readFile } from 'node:fs/promises';
+import { access, constants, mkdir, open, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailable } from '../object-store.ts';
 import { fromStore } from '../store-body.ts';
 
 const idPattern = /^[0-9a-f-]{36}$/;
-// Between the creation of the file and its content.
+// Another process may take so long between the creation of the file and its content.
 const creationMs = 1000;
 const pauseMs = 20;
 
@@ -56,13 +56,19 @@ export class FolderIdentity {
     }
   }
 
-  /** Another process may create it at the same time. Everyone may read it: an operator's command may be the first. */
+  /** Creates the file. Another process may create it at the same time. Everyone may read it: an operator's command may be the first. */
   async #create(): Promise<string> {
     const created = await fromStore(open(this.#path, 'wx', 0o644), 'EEXIST');
     if (created) {
       await using handle = created;
-      await fromStore(handle.writeFile(randomUUID()));
-      await fromStore(handle.sync());
+      try {
+        await fromStore(handle.writeFile(randomUUID()));
+        await fromStore(handle.sync());
+      } catch (error) {
+        // On a full disk, an empty file would remain, which an operator would have to remove.
+        await unlink(this.#path).catch(() => {});
+        throw error;
+      }
     }
     const id = await this.#read();
     if (id === undefined) throw new StoreUnavailable(`${this.#path} was removed`);

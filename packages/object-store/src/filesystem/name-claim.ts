@@ -33,7 +33,7 @@ export class NameClaim implements AsyncDisposable {
     return new NameClaim(path);
   }
 
-  /** A writer that was suspended may have lost its claim. @throws StoreUnavailable */
+  /** Requires that this writer still has its claim: a suspended writer may have lost it. @throws StoreUnavailable */
   requireFresh(): void {
     if (performance.now() - this.#since > staleMs / 2) throw new StoreUnavailable('this write took too long');
   }
@@ -49,7 +49,7 @@ async function create(path: string): Promise<boolean> {
   return handle !== undefined;
 }
 
-/** By the clock of the file system: that of a network folder may differ. */
+/** Whether a claim is old by the clock of the file system, which may differ on a network folder. */
 async function isStale(path: string): Promise<boolean> {
   const claim = await fromStore(lstat(path), 'ENOENT');
   return claim !== undefined && (await timeIn(dirname(path))) - claim.mtimeMs > staleMs;

@@ -15,7 +15,7 @@ interface StoreFolders {
   readonly temporary: string;
 }
 
-// Linux on FAT and exFAT, and for files of others: EPERM. Network folders and FUSE: any of them.
+// Linux responds with EPERM on FAT and exFAT, and for files of other users. Network folders and FUSE respond with any of these errors.
 const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /** Gives complete files of the temporary folder their names as objects, so that they survive a power failure. @throws StoreUnavailable */
@@ -46,7 +46,7 @@ export class ObjectNames {
     });
   }
 
-  /** As `add`, for an object without content, which is complete at once. */
+  /** Does what `add` does for an object without content, which is complete at once. */
   async addEmpty(path: string): Promise<boolean> {
     return this.#inFolderOf(path, async () => {
       const opened = await fromStore(open(path, 'wx', 0o640), 'EEXIST');
@@ -57,7 +57,7 @@ export class ObjectNames {
     });
   }
 
-  /** Another writer may have died before the name was on disk. */
+  /** Writes an existing name to disk: its writer may have died before that. */
   async sync(path: string): Promise<void> {
     if (!(await fromStore(syncNames(path, this.#folders.root)))) this.#hasDirectorySync = false;
   }
@@ -83,7 +83,7 @@ export class ObjectNames {
 
   async #claimAndRename(from: string, path: string): Promise<boolean> {
     const { objects, temporary } = this.#folders;
-    // A sweep removes it as an unfinished write, if this process dies.
+    // If this process dies, a sweep removes the file as an unfinished write.
     const claimPath = join(temporary, `claim-${hash('sha256', relative(objects, path))}`);
     await using claim = await NameClaim.take(claimPath);
     if (await fromStore(lstat(path), 'ENOENT')) return false;
@@ -127,7 +127,7 @@ export class ObjectNames {
   }
 }
 
-/** The folder of objects and those in it that exist. Others, such as a NAS adds, may not be writable. */
+/** The folder of objects and Echodrop's folders in it that exist. Other folders, such as a NAS adds, may not be writable. */
 async function foldersOf(objects: string): Promise<string[]> {
   const paths = ['', ...ownFolders].map((name) => join(objects, name));
   const found = await Promise.all(paths.map((path) => fromStore(stat(path), 'ENOENT')));

@@ -7,7 +7,7 @@ export function pathOf(objects: string, key: string): string {
   return join(objects, key);
 }
 
-/** As `pathOf`, for a key that a list has returned: another application may have written the object under any name. */
+/** The path of an object whose key a list has returned: another application may have written it under any name. */
 export function pathOfListed(objects: string, key: string): string {
   const path = join(objects, key);
   if (relative(objects, path) !== key || key.startsWith('../')) throw new TypeError('not a path below the store');

@@ -68,7 +68,7 @@ export class StagedFile implements AsyncDisposable {
       await consumeSource(source, options, take);
       verify?.();
     } catch (error) {
-      // Of a lost connection, what has arrived.
+      // What arrived before a lost connection is kept.
       if (!verify && !(error instanceof StoreUnavailable)) await keep().catch(() => {});
       await dropUnnamed();
       throw error;

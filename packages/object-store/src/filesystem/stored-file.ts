@@ -12,7 +12,7 @@ export function storedObject(key: string, { size, mtimeNs }: FileStats): StoredO
 
 const pieceBytes = 32 * 1024;
 
-// Neither waits for the writer of a pipe nor leaves the store through a link.
+// With these flags, opening a file neither waits for the writer of a pipe nor leaves the store through a link.
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** A file, with its bytes or a range of them, and their number; undefined if there is no regular file. The stream closes the file. */
@@ -33,7 +33,7 @@ export async function openObject(
   return { stats, length: Math.max(end - offset, 0), body: streamOf(handle, offset, end) };
 }
 
-// Read only as they are consumed.
+// The bytes are read only as they are consumed.
 function streamOf(handle: FileHandle, offset: number, end: number): Readable {
   let position = offset;
   return new Readable({

@@ -5,7 +5,7 @@ import type { StoreResponse } from './signed-requests.ts';
 import { hasOtherTag, isOtherTag, partCountOf, readTag, responseError } from './store-response.ts';
 import { isConditionRefusal, md5Of, type WriteRules } from './write-rules.ts';
 
-/** There is no such object. */
+/** An object is missing, although the store has confirmed its write. */
 export class NotStored extends StoreUnavailable {
   constructor() {
     super('object missing after a confirmed write');
@@ -17,7 +17,7 @@ export interface UnconfirmedObject {
   /** Undefined if the response was lost, and the store's tags do not show the bytes. */
   readonly etag: string | undefined;
   readonly size: number;
-  /** Of a multipart upload, else 1. */
+  /** The number of parts of a multipart upload, otherwise 1. */
   readonly parts: number;
 }
 
@@ -34,12 +34,12 @@ export class ConditionalWrites {
     this.#rules = rules;
   }
 
-  /** `ObjectStore.putIfAbsent`. */
+  /** Implements `ObjectStore.putIfAbsent`. */
   async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     return this.#onKnownStore(() => this.#putIfAbsent(key, bytes));
   }
 
-  /** `ObjectStore.commit`: of two conditional writes at once, one must find the other. Else the written object is looked up. */
+  /** Implements `ObjectStore.commit`: of two conditional writes at once, one must find the other. Otherwise the written object is looked up. */
   async commit(key: string, bytes: Buffer, beforeWrite?: () => Promise<void>): Promise<PutIfAbsentOutcome> {
     await this.#rules.ensureProbed();
     await beforeWrite?.();
@@ -73,7 +73,7 @@ export class ConditionalWrites {
   async #putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     if (!this.#rules.capabilities.hasConditionalWrites) return this.#putIfMissing(key, bytes);
     const response = await this.#put(key, bytes, { 'if-none-match': '*' });
-    // A process that never probes.
+    // This process never probes.
     if (isConditionRefusal(response.status) && !this.#rules.hasAdopted) {
       const outcome = await this.#putIfMissing(key, bytes);
       if (outcome === 'created') this.#rules.giveUpConditions();
@@ -101,8 +101,8 @@ export class ConditionalWrites {
   /** @returns `outcome`, that of the write of `bytes`, unless the store has other bytes */
   async #lookUp(key: string, bytes: Buffer, outcome: PutIfAbsentOutcome): Promise<PutIfAbsentOutcome> {
     const found = await this.#objects.head(key);
-    if (!found || found.size !== bytes.length) throw new NotStored();
-    return this.#isOther(found, bytes) ? 'differs' : outcome;
+    if (!found) throw new NotStored();
+    return found.size !== bytes.length || this.#isOther(found, bytes) ? 'differs' : outcome;
   }
 
   async #requireStored(key: string, written: UnconfirmedObject): Promise<string> {

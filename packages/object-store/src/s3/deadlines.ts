@@ -1,18 +1,18 @@
-/** In milliseconds. */
+/** The longest times of requests and connections, in milliseconds. */
 export interface StoreDeadlines {
-  /** For a request that writes nothing, and until the first byte of a read. */
+  /** A request that writes nothing, or the start of a read until its first byte. */
   readonly callMs: number;
-  /** For a request that writes up to one part. */
+  /** A request that writes up to one part. */
   readonly writeMs: number;
-  /** For a request that joins parts: some stores copy them. */
+  /** A request that joins parts. Some stores copy the parts. */
   readonly joinMs: number;
-  /** For the next bytes of a read, while its consumer waits. */
+  /** The wait of a consumer for the next bytes of a read. */
   readonly idleMs: number;
-  /** One try of several takes no less, unless the whole does. MinIO responds after 5 s while it waits for the drives of a lost node. */
+  /** A try of several takes at least this time, if the whole time allows it. MinIO responds after 5 s while it waits for the drives of a lost node. */
   readonly tryMs: number;
   /**
-   * How long a connection is used. A pod of MinIO leaves its Service 40 s before it stops (deploy/kubernetes/overlays/ha/store.yaml). Shorter than a
-   * try, so that the next one uses no other connection to a lost node.
+   * How long a connection is used. A pod of MinIO leaves its Service 40 s before it stops (deploy/kubernetes/overlays/ha/store.yaml). A try takes
+   * longer, so that the next try uses no other connection to a lost node.
    */
   readonly connectionMs: number;
 }

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Secret } from '@echodrop/service/secret';
 import { listen } from '@echodrop/testkit/servers/listen';
@@ -74,6 +75,18 @@ test.each([
   });
   await expect(readSmallObject(store, key, 1024)).rejects.toThrow(StoreUnavailable);
   expect(sent).toBeLessThan(16 * 1024 * 1024);
+});
+
+test.each<[string, (store: ObjectStore) => Promise<unknown>]>([
+  ['media', (store) => store.put('media/a', Readable.from([Buffer.from('bytes')]))],
+  ['a record', (store) => store.commit('records/a.json', Buffer.from('{}'))],
+])('%s that the store confirms and does not keep is a failure', async (_, write) => {
+  // Each write succeeds, also a conditional one. The tag is none that could be compared.
+  const statuses: Record<string, number> = { PUT: 200, HEAD: 404, DELETE: 204 };
+  const store = await storeThat(({ method = '' }, response) =>
+    response.writeHead(statuses[method] ?? 500, { ETag: '"any"' }).end(),
+  );
+  await expect(write(store)).rejects.toThrow('missing after a confirmed write');
 });
 
 test('an endless error is not read into memory', async () => {

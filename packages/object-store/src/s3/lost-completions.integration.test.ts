@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { describeWithMinioProgram } from '@echodrop/testkit/servers/describe-with-minio';
-import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
-import type { Fault, Habit } from '@echodrop/testkit/servers/habits';
 import { type RunningMinio, startEncryptedMinio, startMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startHabitProxy } from '../habit-proxy.fixture.ts';
+import type { Fault, Habit } from '../habits.fixture.ts';
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { partBytes } from '../part-size.ts';

@@ -11,7 +11,7 @@ interface Upload extends SourceOptions {
   readonly memory: PartMemory;
   readonly contentType: string;
   readonly isReplacement: boolean;
-  /** See PutOptions. */
+  /** Who sends the upload (`PutOptions`). */
   readonly sender: string;
 }
 
@@ -71,7 +71,7 @@ class S3Target {
   }
 
   /**
-   * Sends the last part, completes the object, and proves that it exists. Does not prove a replacement: the proof would find the earlier object.
+   * Sends the last part, completes the object, and proves that it exists. A replacement is not proved: the proof would find the earlier object.
    * @returns its tag
    */
   async finish(last: PartBuffer, size: number): Promise<string> {

@@ -22,7 +22,7 @@ const tokenMs = 60_000;
 /** Lists of one bucket. @throws StoreUnavailable */
 export class ObjectLists {
   readonly #request: (query: Record<string, string>) => Promise<Buffer>;
-  // Continue lists between calls. For a page without a token, MinIO reads the whole folder again: a second for a million objects.
+  // These tokens continue lists between calls. For a page without a token, MinIO reads the whole folder again: a second for a million objects.
   readonly #tokens = new LRUCache<string, string>({ max: maxTokens, ttl: tokenMs });
 
   /** `request` sends a request for a list and resolves with its body. */
@@ -78,8 +78,8 @@ function queryOf({ prefix, after, isOfFolders }: Position, token: string, limit:
     'max-keys': `${limit}`,
     prefix,
     ...(isOfFolders && { delimiter: '/' }),
-    ...(start && { 'start-after': start }),
-    ...(token && { 'continuation-token': token }),
+    // S3Proxy refuses a request with both parameters.
+    ...(token ? { 'continuation-token': token } : start && { 'start-after': start }),
   };
 }
 

@@ -13,7 +13,7 @@ export interface Content {
   bytes(): Iterable<Buffer>;
 }
 
-/** A small content. */
+/** The content of a write that fits into one buffer. */
 export function contentOf(bytes: Buffer): Content {
   const checksum = new Checksum();
   checksum.add(bytes);
@@ -24,7 +24,7 @@ type OpenedObject = Omit<ObjectReading, 'key'>;
 type Opened = OpenedObject | 'beyond' | undefined;
 
 interface GetOptions {
-  /** With at least one byte: a Range header cannot name an empty range. */
+  /** A range of at least one byte: a Range header cannot name an empty range. */
   readonly range?: ByteRange | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly crc32?: string | undefined;
@@ -80,12 +80,12 @@ export class ObjectRequests {
     const opened = await this.#open(key, options, this.#readsChecksums && !options.range);
     if (opened !== 'refused') return opened;
     const without = await this.#open(key, options, false);
-    // As on Backblaze B2.
+    // Backblaze B2 refuses this header.
     this.#readsChecksums = false;
     return without as Opened;
   }
 
-  /** Undefined if the object does not exist. */
+  /** Size and tag of an object; undefined if it does not exist. */
   async head(key: string): Promise<Omit<OpenedObject, 'body'> | undefined> {
     const { status, headers, body } = await this.#requests.send('HEAD', key, {}, this.#deadlines.callMs);
     if (status === 404) return undefined;

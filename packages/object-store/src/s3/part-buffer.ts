@@ -15,7 +15,7 @@ export class PartBuffer implements Disposable {
   /** Whether a request has read the content. */
   #isRead = false;
   #checksum = new Checksum();
-  /** Over all parts so far, once there is more than one. */
+  /** The checksum of all parts so far, once there is more than one. */
   #checksumOfAll: Checksum | undefined;
 
   /**
@@ -38,12 +38,12 @@ export class PartBuffer implements Disposable {
     return this.#size === this.#capacity;
   }
 
-  /** Over the bytes in the buffer. */
+  /** The checksum of the bytes in the buffer. */
   get checksum(): Checksum {
     return this.#checksum;
   }
 
-  /** Over all bytes of the upload so far. */
+  /** The checksum of all bytes of the upload so far. */
   get checksumOfAll(): Checksum {
     return this.#checksumOfAll ?? this.#checksum;
   }
@@ -86,7 +86,7 @@ export class PartBuffer implements Disposable {
     }
   }
 
-  /** The content; valid until it is emptied. */
+  /** The content, which is valid until the buffer is emptied. */
   *bytes(): Iterable<Buffer> {
     this.#isRead = true;
     this.startSending();
@@ -94,12 +94,12 @@ export class PartBuffer implements Disposable {
     yield* this.#pieces(0, this.#start);
   }
 
-  /** Call when the part gets no more bytes, if its content is not read soon. */
+  /** The part gets no more bytes, although its content is not read soon. */
   startSending(): void {
     this.#memory.startSending(this.#holder);
   }
 
-  /** Empties it. The memory that a failed request has read is not reused: a socket may still be sending it. */
+  /** Empties the buffer. Memory that a failed request has read is not reused: a socket may still be sending it. */
   empty({ hasFailed = false } = {}): void {
     this.#memory.end(this.#holder, this.#blocks, !(hasFailed && this.#isRead));
     this.#blocks = [];

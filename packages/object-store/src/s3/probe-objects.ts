@@ -18,7 +18,7 @@ export interface ProbeObject extends UnconfirmedObject {
 /** The objects and multipart uploads of one probe, and what it has found. Disposing removes them. */
 export class ProbeObjects implements AsyncDisposable {
   readonly rules = new WriteRules(true);
-  /** See StoreCapabilities. */
+  /** Notes on the store (`StoreCapabilities`). */
   readonly notes = new Set<string>();
   /** Whether the key may read media. */
   canRead = true;
@@ -27,7 +27,7 @@ export class ProbeObjects implements AsyncDisposable {
   readonly #objects: ObjectRequests;
   readonly #multipart: MultipartRequests;
   readonly #keys: string[] = [];
-  /** Keys and ids of multipart uploads. */
+  /** The multipart uploads of the probe: keys and ids. */
   readonly #uploads: [string, string][] = [];
   readonly #signal: AbortSignal | undefined;
 

@@ -1,3 +1,5 @@
+import type { StoreUnavailable } from '../object-store.ts';
+import { partBytes } from '../part-size.ts';
 import { joinedTag, type WrittenPart } from './multipart-requests.ts';
 import { type ProbeObject, type ProbeObjects, probeBytes } from './probe-objects.ts';
 import { OtherPartsJoined, PartsLost, responseError, StoreRefused } from './store-response.ts';
@@ -27,14 +29,20 @@ export async function probeParts(probe: ProbeObjects) {
   return { can: { comparesParts: refusal !== undefined || hasNamedPart, hasMd5Tags, hasFinalTags }, joined };
 }
 
-/** Completes a multipart upload of parts of different sizes. */
+/** Completes a multipart upload of parts of different sizes; if the store refuses that, one as uploads have it. @throws StoreUnavailable */
 export async function probeUnequalParts(probe: ProbeObjects): Promise<void> {
+  if (!((await joinSizes(probe, [5 * MiB, 5 * MiB + 1, 1])) instanceof StoreRefused)) return;
+  const refusal = await joinSizes(probe, [partBytes, 1]);
+  if (refusal) throw refusal;
+  probe.notes.add('The store refuses parts of different sizes: all parts but the last have 8 MiB.');
+}
+
+async function joinSizes(probe: ProbeObjects, sizes: readonly number[]): Promise<StoreUnavailable | undefined> {
   const upload = await probe.beginParts();
   const parts: WrittenPart[] = [];
-  const all = Buffer.alloc(10 * MiB + 2);
-  for (const size of [5 * MiB, 5 * MiB + 1, 1]) parts.push(await upload.put(all.subarray(0, size), parts.length + 1));
-  if ((await upload.refusalOf(parts, all)) instanceof StoreRefused)
-    probe.notes.add('The store refuses parts of different sizes: all parts but the last have 8 MiB.');
+  const all = Buffer.alloc(sizes.reduce((sum, size) => sum + size, 0));
+  for (const size of sizes) parts.push(await upload.put(all.subarray(0, size), parts.length + 1));
+  return upload.refusalOf(parts, all);
 }
 
 /** Lists no multipart upload. gofakes3 refuses that until the first one in a bucket, so this comes before all others. */

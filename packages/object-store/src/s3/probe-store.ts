@@ -1,12 +1,19 @@
 import { StoreUnavailable } from '../object-store.ts';
-import { fullCapabilities, type ProbeOptions, type StoreCapabilities } from '../store-capabilities.ts';
+import { type ProbeOptions, type StoreCapabilities, usualCapabilities } from '../store-capabilities.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { findChecksums } from './find-checksums.ts';
 import { isListed, probePages } from './probe-lists.ts';
 import { ProbeObjects, probeBytes } from './probe-objects.ts';
 import { probeEmptyUploads, probeParts, probeUnequalParts } from './probe-parts.ts';
 import type { SignedRequests, StoreResponse } from './signed-requests.ts';
-import { ChecksumUnconfirmed, isForbidden, OtherPartsJoined, responseError, StoreRefused } from './store-response.ts';
+import {
+  ChecksumUnconfirmed,
+  isForbidden,
+  isOutage,
+  OtherPartsJoined,
+  responseError,
+  StoreRefused,
+} from './store-response.ts';
 import { isConditionRefusal } from './write-rules.ts';
 
 const races = { usual: 1, thorough: 20 };
@@ -16,6 +23,8 @@ export interface ProbeResult {
   readonly found: StoreCapabilities;
   /** Whether the key may read media, which is required if not `confirmsByWrite`. */
   readonly canRead: boolean;
+  /** Whether two conditional writes have both created an object. A lost response cannot look like that. */
+  readonly hasTwoWinners: boolean;
 }
 
 /**
@@ -40,7 +49,7 @@ export async function probeStore(
   if (isThorough && hasImmediateLists) await inStep('the next page of a list', probePages(probe));
   const pairs = isThorough ? races.thorough : races.usual;
   const running = Array.from({ length: isConditional ? pairs : 0 }, () => race(probe));
-  // Else one could write after the removal of the objects.
+  // Otherwise a test could still write after the removal of the objects.
   await Promise.allSettled(running);
   const runs = await Promise.all(running);
   const hasRepeatedWrites = [again, ...runs].every((run) => run.hasRepeatedWrites);
@@ -48,7 +57,7 @@ export async function probeStore(
   const isProof = !mayProve || (await probe.areProved([single, joined]));
   const hasConditionalWrites = isConditional && isProof && runs.every(({ wins }) => wins === 1);
   const found = {
-    ...fullCapabilities,
+    ...usualCapabilities,
     checksums: probe.rules.capabilities.checksums,
     hasRepeatedWrites,
     hasConditionalWrites,
@@ -58,7 +67,8 @@ export async function probeStore(
   if (isThorough) await inStep('a multipart upload', probeUnequalParts(probe));
   if (isThorough) await probeVersions(probe);
   // Whether two writes meet is chance: only many pairs show it.
-  return { found: { ...found, notes: isThorough ? [...probe.notes].sort() : [] }, canRead: probe.canRead };
+  const notes = isThorough ? [...probe.notes].sort() : [];
+  return { found: { ...found, notes }, canRead: probe.canRead, hasTwoWinners: runs.some(({ wins }) => wins > 1) };
 }
 
 /** @throws StoreUnavailable that names the step, if the store refuses it */
@@ -73,15 +83,15 @@ async function inStep<T>(name: string, step: Promise<T>): Promise<T> {
 async function probeChecksums(probe: ProbeObjects, isMd5Only = false): Promise<void> {
   const { checksums, hasOtherReason } = await findChecksums(probeBytes, isMd5Only, (headers) => probe.putWith(headers));
   if (hasOtherReason) probe.notes.add('The store gives another reason than a checksum when it refuses a wrong one.');
-  probe.rules.adopt({ ...fullCapabilities, checksums });
+  probe.rules.adopt({ ...usualCapabilities, checksums });
 }
 
 /** Writes multipart uploads. If the store takes CRC-32 checksums only for objects, no write has one. */
 async function joinParts(probe: ProbeObjects) {
   const join = () => probeParts(probe);
   const joined = join().catch(async (error: unknown) => {
-    const isRefused = [StoreRefused, ChecksumUnconfirmed, OtherPartsJoined].some((kind) => error instanceof kind);
-    if (!probe.rules.hasCrc32 || !isRefused) throw error;
+    const isUnconfirmed = error instanceof ChecksumUnconfirmed || error instanceof OtherPartsJoined;
+    if (!probe.rules.hasCrc32 || (isOutage(error) && !isUnconfirmed)) throw error;
     await probeChecksums(probe, true);
     return join();
   });

@@ -8,7 +8,7 @@ export interface ObjectPage {
   /** Folders, if the request had a delimiter. */
   readonly folders: string[];
   readonly isTruncated: boolean;
-  /** Continues the list after a page without objects. */
+  /** The token that continues the list after a page without objects. */
   readonly token: string;
 }
 
@@ -23,7 +23,7 @@ const parser = new XMLParser({
   ignoreAttributes: true,
   parseTagValue: false,
   trimValues: false,
-  // Also decodes numeric references, as in the ETag `&#34;0cc1&#34;`.
+  // This option decodes numeric references, too, as in the ETag `&#34;0cc1&#34;`.
   htmlEntities: true,
   isArray: (name) => name === 'Contents' || name === 'CommonPrefixes' || name === 'Upload',
 });
@@ -32,7 +32,7 @@ const time = z
   .string()
   .transform((text) => new Date(text))
   .pipe(z.date());
-// Directories of some stores have an empty one.
+// Directories of some stores have an empty tag.
 const listedTag = z
   .string()
   .transform((text) => text.replaceAll('"', ''))
@@ -42,7 +42,7 @@ const size = z
   .regex(/^\d{1,15}$/)
   .transform(Number);
 const isTruncated = z.enum(['true', 'false']).transform((text) => text === 'true');
-// `encoding-type=url`: otherwise XML cannot have all characters of a key that another application wrote.
+// Lists are requested with `encoding-type=url`: otherwise XML cannot have all characters of a key that another application wrote.
 const key = z.string().transform(decodeKey);
 
 const objectPageShape = z.object({

@@ -27,7 +27,7 @@ export interface BucketOptions {
   readonly onProbed: (found: StoreCapabilities) => void;
 }
 
-// Shorter than the pause between two checks of a component that is down (packages/service/src/health.ts).
+// The pause between two checks of a component that is down is longer (packages/service/src/health.ts).
 const firstPauseMs = 2500;
 const lastPauseMs = 15_000;
 
@@ -45,10 +45,13 @@ export class S3Bucket implements AsyncDisposable {
   readonly #requests: SignedRequests;
   readonly #deadlines: StoreDeadlines;
   readonly #region: string;
+  /** Whether the endpoint begins with the name of the bucket, as consoles show it. */
+  readonly #hasBucketInHost: boolean;
   readonly #rules: WriteRules;
   readonly #onProbed: (found: StoreCapabilities) => void;
+  #wasThere = false;
   #running: Promise<StoreCapabilities> | undefined;
-  /** Why the last probe failed, and until when there is no other. */
+  /** Why the last probe failed, and until when no other begins. */
   #refusal: { readonly error: unknown; readonly until: number; readonly pauseMs: number } | undefined;
 
   constructor(
@@ -56,6 +59,7 @@ export class S3Bucket implements AsyncDisposable {
     { deadlines, isStrict, onProbed }: BucketOptions,
   ) {
     this.#region = region;
+    this.#hasBucketInHost = new URL(endpoint).hostname.startsWith(`${bucket}.`);
     this.#deadlines = deadlines;
     this.#requests = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
     this.#rules = new WriteRules(isStrict, isStrict ? () => this.#know() : undefined);
@@ -66,7 +70,7 @@ export class S3Bucket implements AsyncDisposable {
     this.lists = new ObjectLists((query) => this.#list(query));
   }
 
-  /** `ObjectStore.ready`. */
+  /** Implements `ObjectStore.ready`. */
   async ready(): Promise<void> {
     try {
       await this.#ensureExists();
@@ -92,7 +96,7 @@ export class S3Bucket implements AsyncDisposable {
     }
   }
 
-  /** `ObjectStore.probe`. Calls at the same time share one probe. */
+  /** Implements `ObjectStore.probe`. Calls at the same time share one probe. */
   async probe(options: ProbeOptions = {}): Promise<StoreCapabilities> {
     this.#running ??= this.#probe(options).finally(() => {
       this.#running = undefined;
@@ -100,13 +104,22 @@ export class S3Bucket implements AsyncDisposable {
     return this.#running;
   }
 
-  /** Creates the bucket if it is missing; another process may do the same. */
+  /** Creates a missing bucket, unless it was there before: a store that is back without its disk would take uploads that vanish with the disk's return. */
   async #ensureExists(): Promise<void> {
     const found = await this.#send('HEAD', '');
-    if (found.status === 200) return;
+    if (found.status !== 200) await this.#create(found);
+    this.#wasThere = true;
+  }
+
+  async #create(found: StoreResponse): Promise<void> {
     if (found.status !== 404) throw await this.#refusalOf(found);
-    const { callMs } = this.#deadlines;
-    const made = await this.#requests.send('PUT', '', { body: locationXml(this.#region) }, callMs);
+    if (this.#wasThere)
+      throw new StoreUnavailable(
+        'bucket is missing, which was there before: give the store its disk back, or restart the services for a new bucket',
+      );
+    if (this.#hasBucketInHost)
+      throw new StoreUnavailable('bucket is missing: S3_ENDPOINT must not begin with it, or create it yourself');
+    const made = await this.#requests.send('PUT', '', { body: locationXml(this.#region) }, this.#deadlines.callMs);
     if (made.status === 200) return;
     const cause = responseError(made.status, made.body);
     if (!/BucketAlready(OwnedByYou|Exists)/.test(cause.message))
@@ -143,7 +156,7 @@ export class S3Bucket implements AsyncDisposable {
 
   async #probe(options: ProbeOptions): Promise<StoreCapabilities> {
     const probe = () => probeStore(this.#requests, this.#deadlines, options);
-    // Of a thorough probe, a person reads the result, and can repeat it.
+    // A person reads the result of a thorough probe, and can repeat it.
     const { found, canRead } = await (options.isThorough ? probe() : repeatUnlessFull(probe));
     if (!canRead && !confirmsByWrite(found))
       throw new StoreUnavailable('object store confirms no writes, so its key needs permission to read media');
@@ -171,9 +184,9 @@ export class S3Bucket implements AsyncDisposable {
 
   async #listUploads(marker: Record<string, string>): Promise<Buffer | undefined> {
     try {
-      return await this.#list({ uploads: '', 'max-uploads': '1000', ...marker });
+      return await this.#list({ uploads: '', ...marker });
     } catch (error) {
-      // From gofakes3, and so from `rclone serve s3`, if there are none.
+      // gofakes3, and so `rclone serve s3`, responds with this code if there are no uploads.
       if (error instanceof PartsLost) return undefined;
       throw error;
     }
@@ -190,7 +203,13 @@ async function repeatUnlessFull(probe: () => Promise<ProbeResult>): Promise<Prob
   if (first && limitationsOf(first.found).length === 0) return first;
   const second = await probe();
   if (!first) return second;
-  return { found: foundByEither(first.found, second.found), canRead: first.canRead || second.canRead };
+  const found = foundByEither(first.found, second.found);
+  const hasTwoWinners = first.hasTwoWinners || second.hasTwoWinners;
+  return {
+    found: { ...found, hasConditionalWrites: found.hasConditionalWrites && !hasTwoWinners },
+    canRead: first.canRead || second.canRead,
+    hasTwoWinners,
+  };
 }
 
 function locationXml(region: string): string {

@@ -10,7 +10,7 @@ import { type S3Address, S3Bucket } from './s3-bucket.ts';
 import { appendToS3, completeOnS3, discardOnS3 } from './staged-upload.ts';
 
 export interface StoreOptions {
-  /** Shared by all uploads of the process; default: eight parts. */
+  /** The memory that all uploads of the process share. Default: eight parts. */
   readonly memory?: PartMemory | undefined;
   /**
    * Whether the process probes the store before it is ready, before its first conditional write, and again after an outage, or after the store

@@ -3,7 +3,7 @@ import { KeyedHash } from '@echodrop/service/seals/keyed-hash';
 import type { Secret } from '@echodrop/service/secret';
 
 export interface S3Credentials {
-  /** Of the endpoint, with its port if any. */
+  /** The host of the endpoint, with its port if it has one. */
   readonly host: string;
   readonly region: string;
   readonly accessKey: Secret;

@@ -2,17 +2,18 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchange, type HttpResponse } from '@echodrop/service/exchange';
 import { rememberedLookup } from '@echodrop/service/remembered-lookup';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { toStoreUnavailable } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { readCompletion, readErrorCode, readUploadId } from './response-xml.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { readErrorBody, responseError } from './store-response.ts';
+import { YoungConnections } from './young-connections.ts';
 
 const maxSockets = 1024;
-/** Of the response to any call but a read. A page of 1000 keys of Echodrop has 0.4 MiB, and the parser takes 32 bytes for each of text. */
+/** The largest response to any call but a read. A page of 1000 keys of Echodrop has 0.4 MiB, and the parser takes 32 bytes for each byte of text. */
 const maxResponseBytes = 2 * 1024 * 1024;
-/** Before the second try; each further pause is twice as long. */
+/** The pause before the second try. Each further pause is twice as long. */
 const firstPauseMs = 250;
 
 /** Codes of errors after which S3 wants a request to be repeated. */
@@ -21,7 +22,7 @@ const temporaryCodes = ['InternalError', 'SlowDown', 'ServiceUnavailable', 'Requ
 interface SignedRequest {
   readonly query?: Record<string, string>;
   readonly headers?: Record<string, string>;
-  /** Further headers, which are signed: those with an `x-amz-` name. */
+  /** Further headers with an `x-amz-` name, which S3 requires to be signed. */
   readonly signedHeaders?: Record<string, string>;
   readonly body?: string | Buffer | readonly Buffer[];
 }
@@ -43,7 +44,7 @@ export class SignedRequests implements AsyncDisposable {
   readonly #signer: S3Signer;
   readonly #bucket: string;
   readonly #deadlines: StoreDeadlines;
-  readonly #pool: Pool;
+  readonly #connections: YoungConnections;
 
   constructor(endpoint: string, bucket: string, credentials: Omit<S3Credentials, 'host'>, deadlines: StoreDeadlines) {
     const { origin, host } = new URL(endpoint);
@@ -51,9 +52,8 @@ export class SignedRequests implements AsyncDisposable {
     this.#bucket = bucket;
     this.#deadlines = deadlines;
     // Undici's timeouts start when a socket is free; the deadlines here include the wait for one.
-    this.#pool = new Pool(origin, {
+    this.#connections = new YoungConnections(origin, deadlines.connectionMs, {
       connections: maxSockets,
-      clientTtl: deadlines.connectionMs,
       connect: { timeout: deadlines.callMs, lookup: rememberedLookup },
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -68,7 +68,10 @@ export class SignedRequests implements AsyncDisposable {
       return await this.#withRepeats(ms, async (tryMs) => {
         tries += 1;
         const signed = this.#sign(method, key, request);
-        const response = await exchange(this.#pool, signed, { deadlineMs: tryMs, maxBytes: maxResponseBytes });
+        const response = await exchange(this.#connections.dispatcher, signed, {
+          deadlineMs: tryMs,
+          maxBytes: maxResponseBytes,
+        });
         // Of a bucket, a conflict says that the bucket exists.
         const isConflict = response.status === 409 && key !== '';
         if (!isConflict && !isTemporary(response.status) && !isTimeout(response) && !isUnfinished(method, response)) {
@@ -98,7 +101,7 @@ export class SignedRequests implements AsyncDisposable {
       timers.push(setTimeout(() => late.abort(new Error(`no response within ${Math.round(tryMs)} ms`)), tryMs));
       const ended = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
       const signed = this.#sign('GET', key, request);
-      const response = await this.#pool.request({ ...signed, signal: ended, bodyTimeout: idleMs });
+      const response = await this.#connections.dispatcher.request({ ...signed, signal: ended, bodyTimeout: idleMs });
       const { statusCode: status, body } = response;
       if (isTemporary(status)) throw responseError(status, await readErrorBody(body));
       return response;
@@ -118,7 +121,7 @@ export class SignedRequests implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#pool.destroy();
+    await this.#connections[Symbol.asyncDispose]();
   }
 
   /** Repeats `attempt`, which takes at most `tryMs`, if it throws and `ms` leave time for a pause. @throws the last error */

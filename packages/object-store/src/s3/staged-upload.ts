@@ -12,7 +12,7 @@ import { OtherPartsJoined, PartsLost } from './store-response.ts';
 import { checksumBefore, readTails, sizeOf, type Tails, tailsOnlyIn } from './tails.ts';
 import { md5Of } from './write-rules.ts';
 
-// Each takes a request to read. Fewer would be rewritten more often by a client that sends little at a time.
+// Each tail costs a read. With a lower maximum, a client that sends little at a time would cause more rewrites.
 const maxTails = 16;
 
 interface Staging {
@@ -22,7 +22,7 @@ interface Staging {
 
 /**
  * `ObjectStore.append`: full parts of a multipart upload, and objects with the rest, the tails. Tails are read only when a part can be made of them,
- * or when they are too many: a call that brings few bytes costs the store few.
+ * or when they are too many: a call that brings few bytes causes few requests.
  */
 export async function appendToS3(
   { bucket, memory }: Staging,
@@ -77,7 +77,7 @@ export async function appendToS3(
   };
   // Cloudflare R2 refuses parts of different sizes, except the last.
   const isWholePart = () => sizeOf(staged.tails) - sizeOf(held) + part.size === partBytes;
-  // What no state names. A further part of a saved upload is overwritten by the next one.
+  // Removes what no saved state names. An extra part of a saved upload may stay: the next one overwrites it.
   const dropUnsaved = async () => {
     const { id } = staged;
     if (id !== undefined && id !== saved.id) await bucket.abortUpload(write.key, id);
@@ -89,7 +89,7 @@ export async function appendToS3(
     verify?.();
     if (hasRest()) await (isWholePart() ? sendPart() : sendTail());
   } catch (error) {
-    // Of a lost connection, what has arrived. As a tail: another process may have continued, whose part it would overwrite.
+    // After a lost connection, keeps what arrived. As a tail, not as a part: it could overwrite the part of a process that continued.
     const isStoreAtFault = error instanceof StoreUnavailable || error instanceof StagedWriteLost;
     if (verify) await dropUnsaved().catch(() => {});
     else if ((!isStoreAtFault || error instanceof CrowdedOut) && hasRest()) await sendTail().catch(() => {});

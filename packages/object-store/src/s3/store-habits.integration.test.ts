@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { reasonOf } from '@echodrop/service/reason-of';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
-import { startHabitProxy } from '@echodrop/testkit/servers/habit-proxy';
-import { type Fault, type Habit, habits, leastCapable } from '@echodrop/testkit/servers/habits';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startHabitProxy } from '../habit-proxy.fixture.ts';
+import { type Fault, type Habit, habits, leastCapable } from '../habits.fixture.ts';
 import { listObjects } from '../list-objects.ts';
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import { type ObjectStore, StagedWriteLost } from '../object-store.ts';
 import { partBytes } from '../part-size.ts';
-import { foundByEither, fullCapabilities, limitationsOf, type StoreCapabilities } from '../store-capabilities.ts';
+import { foundByEither, limitationsOf, type StoreCapabilities, usualCapabilities } from '../store-capabilities.ts';
 import { appendAll, readAll } from './append-and-read.fixture.ts';
 import { minioStore, patientDeadlines } from './minio-store.fixture.ts';
 
-const onMinio = { ...fullCapabilities, hasMd5Tags: true, notes: [] };
+const onMinio = { ...usualCapabilities, hasMd5Tags: true, notes: [] };
 
 const found: Record<Habit, Partial<StoreCapabilities>> = {
   'ignores conditions': { hasConditionalWrites: false },
@@ -42,6 +42,7 @@ const found: Record<Habit, Partial<StoreCapabilities>> = {
   'keeps replaced parts': {},
   'lists late': { hasImmediateLists: false },
   'removals get 200': {},
+  'refuses needless parameters': {},
 };
 
 const combinations: [string, readonly Habit[]][] = [
@@ -94,6 +95,7 @@ describeWithMinio('a store that', {}, (start) => {
       expect(await store.commit(key, Buffer.from('{"a":1}'))).toBe('created');
       expect(await store.commit(key, Buffer.from('{"a":1}'))).toBe('exists');
       expect(await store.commit(key, Buffer.from('{"a":2}'))).not.toBe('created');
+      expect(await store.commit(key, Buffer.from('{"a":12}'))).not.toBe('created');
       expect((await readAll(store, key)).toString()).toBe('{"a":1}');
     });
 
@@ -232,6 +234,28 @@ describeWithMinio('a store that', {}, (start) => {
     },
   );
 
+  test('that lets both writers of a race win is known to ignore conditions, although a second probe sees none', async () => {
+    await using proxy = await startHabitProxy(minio, ['both writes of the first race win']);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
+    expect((await store.probe()).hasConditionalWrites).toBe(false);
+  });
+
+  test('that comes back without its bucket is not ready until it has it again', async () => {
+    const has: Fault[] = [];
+    await using proxy = await startHabitProxy(minio, has);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { isStrict: true });
+    await store.ready();
+    has.push('has lost its bucket');
+    await expect(store.ready()).rejects.toThrow('bucket is missing, which was there before');
+    has.pop();
+    await store.ready();
+  });
+
+  test('whose address begins with the bucket, as consoles show it, gets no bucket', async () => {
+    await using store = minioStore({ ...minio, bucket: '127' });
+    await expect(store.ready()).rejects.toThrow('S3_ENDPOINT must not begin with it');
+  });
+
   test('that was away is probed again before the next write, although readiness is not checked', async () => {
     const has: (Fault | Habit)[] = [];
     const found: boolean[] = [];
@@ -313,11 +337,12 @@ describeWithMinio('a store that', {}, (start) => {
     ['conditions get 500', 'a conditional write: object store responded with 500'],
     ['forbids second writes', 'a second write: object store responded with 403'],
     ['refuses empty objects', 'an empty object: object store responded with 411'],
+    ['fails after status 200 of each completion', 'a multipart upload: object store responded with 200 InternalError'],
   ] as const)('cannot be used if %s: it refuses %s', async (fault, sentence) => {
     const has: (Fault | Habit)[] = [fault];
     if (fault === 'forbids second writes') has.push('refuses conditions');
     await using proxy = await startHabitProxy(minio, has);
-    const deadlines = { ...patientDeadlines, writeMs: 2000 };
+    const deadlines = { ...patientDeadlines, writeMs: 2000, joinMs: 2000 };
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { deadlines });
     expect(reasonOf(await store.probe().catch((error: unknown) => error))).toContain(
       `object store refuses ${sentence}`,

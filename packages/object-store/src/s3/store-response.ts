@@ -13,9 +13,9 @@ export class StoreRefused extends StoreUnavailable {
   }
 }
 
-/** Whether a store did not respond, or only that it cannot now. It may be another one afterwards. */
+/** Whether a store did not respond, or only that it cannot now, which may follow status 200. It may be another one afterwards. */
 export function isOutage(error: unknown): boolean {
-  return !(error instanceof StoreRefused) || error.status >= 500;
+  return !(error instanceof StoreRefused) || error.status === 200 || (error.status >= 500 && error.status !== 501);
 }
 
 /** The multipart upload was completed or aborted, or one of its parts was replaced. */
@@ -127,7 +127,9 @@ const remedies: Readonly<Record<string, string>> = {
 /** The error for a response with `status` and the body `xml`. */
 export function responseError(status: number, xml: Buffer): StoreRefused {
   const code = readErrorCode(xml);
-  const remedy = code !== undefined && Object.hasOwn(remedies, code) ? `: ${remedies[code]}` : '';
+  const known = code !== undefined && Object.hasOwn(remedies, code) ? remedies[code] : undefined;
+  const found = known ?? (status > 300 && status < 400 ? 'check S3_ENDPOINT' : undefined);
+  const remedy = found === undefined ? '' : `: ${found}`;
   const message = `object store responded with ${status} ${code ?? ''}`.trim() + remedy;
   const isLost = ['NoSuchUpload', 'InvalidPart', 'InvalidPartOrder'].includes(code ?? '');
   return isLost ? new PartsLost(message, status) : new StoreRefused(message, status);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { StoreUnavailable } from '../object-store.ts';
-import { fullCapabilities, type StoreCapabilities } from '../store-capabilities.ts';
+import { type StoreCapabilities, usualCapabilities } from '../store-capabilities.ts';
 import type { StoreResponse } from './signed-requests.ts';
 import {
   ChecksumUnconfirmed,
@@ -25,7 +25,7 @@ const lastCalmMs = 60_000;
 
 /** How requests prove what they write. All requests of a store share them. */
 export class WriteRules {
-  #capabilities = fullCapabilities;
+  #capabilities = usualCapabilities;
   #isProbed = false;
   #hasAdopted = false;
   #calmMs = 0;

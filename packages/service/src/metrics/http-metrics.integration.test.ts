@@ -1,8 +1,7 @@
 import { createServer, type RequestListener, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '@echodrop/testkit/servers/listen';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
-import { listen } from '../http-server.ts';
 import { registerHttpMetrics } from './http-metrics.ts';
 import { Metrics } from './metrics.ts';
 
@@ -10,10 +9,9 @@ async function observed(respond: RequestListener, routeOf?: Parameters<typeof re
   const metrics = new Metrics('test');
   const server = createServer(respond);
   registerHttpMetrics(metrics, server, routeOf);
-  const stopping = new AbortController().signal;
-  const listening = await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 });
+  const { origin: address, [Symbol.asyncDispose]: dispose } = await listen(server);
   return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address,
     async counts(): Promise<Record<string, number>> {
       const { text } = await metrics.exposition();
       const lines = text.matchAll(/^echodrop_http_request_seconds_count\{service="test",(.*)\} (\d+)$/gm);
@@ -24,7 +22,7 @@ async function observed(respond: RequestListener, routeOf?: Parameters<typeof re
         /^echodrop_http_internal_errors_total\{service="test"\} (\d+)$/m.exec((await metrics.exposition()).text)?.[1],
       );
     },
-    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: dispose,
   };
 }
 
@@ -73,11 +71,9 @@ test('counts an upload that waits for 100 Continue once', async () => {
   const respond: RequestListener = (_request, response) => void response.writeHead(401).end();
   server.on('request', respond).on('checkContinue', respond);
   registerHttpMetrics(metrics, server, () => '/upload');
-  const stopping = new AbortController().signal;
-  await using _listening = await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 });
-  const { port } = server.address() as AddressInfo;
+  await using listening = await listen(server);
   await new Promise((resolve) => {
-    request({ port, method: 'POST', headers: { Expect: '100-continue' } }, resolve).flushHeaders();
+    request(listening.origin, { method: 'POST', headers: { Expect: '100-continue' } }, resolve).flushHeaders();
   });
   const expected = '{service="test",route="/upload",method="POST",status="401"} 1\n';
   await waitUntil('the end of the upload', async () => (await metrics.exposition()).text.includes(expected));

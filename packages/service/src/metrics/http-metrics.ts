@@ -16,7 +16,7 @@ export function registerHttpMetrics(metrics: Metrics, server: Server, routeOf: R
     ['route', 'method', 'status'],
     buckets,
   );
-  // From the start, so that the first one is an increase.
+  // The count exists from the start, so that the first response with 500 is an increase.
   const internalErrors = metrics.counter(
     'echodrop_http_internal_errors_total',
     'HTTP responses with status 500, which unexpected errors get.',

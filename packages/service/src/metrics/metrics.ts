@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 interface Reading<N extends string> {
-  /** Value of the label. */
+  /** The value of the label. */
   readonly label: string;
   /** Value of each gauge. */
   readonly values: Readonly<Record<N, number>>;
@@ -77,7 +77,7 @@ export class Metrics {
   }
 }
 
-// Gauges with a counter's suffix; others report the same by type.
+// These gauges have a counter's suffix. Other gauges report the same by type.
 const misleading = new Set([
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',

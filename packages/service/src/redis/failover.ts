@@ -2,7 +2,7 @@ import type { Secret } from '../secret.ts';
 import { readRedisAddress } from './redis-address.ts';
 
 const longestMs = 15_000;
-// Replies of a server that becomes master, or no longer is.
+// A server that becomes master, or is no longer, sends these replies.
 const replies = /^(READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)/;
 
 /**

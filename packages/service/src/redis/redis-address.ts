@@ -6,7 +6,7 @@ interface RedisHost {
 }
 
 interface Hosts {
-  /** The first to contact; they report the others. */
+  /** The servers to contact first. They report the others. */
   readonly hosts: readonly RedisHost[];
   readonly isTls: boolean;
   readonly username?: string;
@@ -19,7 +19,7 @@ export type RedisAddress =
   | ({ readonly kind: 'sentinel'; readonly master: string; readonly db: number } & Hosts)
   | ({ readonly kind: 'cluster' } & Hosts);
 
-/** The message continues the setting's name. It contains no part of the address, which may be a secret. */
+/** An address cannot be used. The message continues the setting's name, and contains no part of the address, which may be a secret. */
 export class InvalidRedisAddress extends Error {
   override readonly name = 'InvalidRedisAddress';
 }

@@ -8,7 +8,7 @@ export type RedisNode = Redis;
 
 const backoffStepMs = 100;
 const maxBackoffMs = 1000;
-// Detects a failover even if the failed node closes no connection.
+// With this interval, a client detects a failover even if the failed node closes no connection.
 const slotsRefreshMs = 5000;
 
 const backoffMs = (attempt: number) => Math.min(attempt * backoffStepMs, maxBackoffMs);
@@ -31,7 +31,7 @@ export function createRedisClient(address: RedisAddress, options: RedisOptions):
   return requireDatabase(new Redis({ ...options, ...serverOptions, ...sentinelOptions(address, options) }));
 }
 
-/** If an error says that the server refused the database of the address: one that says what to do. */
+/** An error that says what to do, if `error` says that the server refused the database of the address. */
 export function databaseRefusal(
   error: Error & { command?: { name: string; args: unknown[] } },
 ): RefusedSetting | undefined {
@@ -56,7 +56,7 @@ function requireDatabase(client: Redis): Redis {
 
 const serverOptions: RedisOptions = {
   retryStrategy: backoffMs,
-  // The master has become a replica.
+  // This error says that the master has become a replica.
   reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
 };
 

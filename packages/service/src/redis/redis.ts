@@ -75,14 +75,14 @@ export const failFast: RedisOptions = {
   maxRetriesPerRequest: 0,
 };
 
-/** Waits for Redis indefinitely: for workers and listeners. No command may block for longer than three seconds. */
+/** Waits for Redis indefinitely, as workers and listeners do. No command may block for longer than three seconds. */
 export const retryForever: RedisOptions = {
   connectTimeout: 2000,
   socketTimeout: 5000,
   maxRetriesPerRequest: null,
 };
 
-// A readiness check waits no longer for an attempt to connect.
+// A readiness check waits so long for an attempt to connect.
 const attemptMs = 1000;
 
 /** A connection that reconnects by itself, and knows why it cannot. */
@@ -112,12 +112,12 @@ export function connectRedis({ url, names, onReady }: RedisPlace, options: Redis
     onReady?.(redis);
   });
   redis.on('error', (error) => {
-    // What remained of the handshake after the refusal.
+    // This error is what remained of the handshake after the refusal.
     if (fault instanceof RefusedSetting && redis.status === 'connect') return;
     fault = databaseRefusal(error) ?? error;
     (fault instanceof RefusedSetting ? refusals : outages).report('', fault);
   });
-  // Cluster only.
+  // Only a cluster emits these events.
   redis.on('node error', (error, node) => outages.report(node, error));
   redis.on('+node', (node) => node.on('ready', () => outages.end(`${node.options.host}:${node.options.port}`)));
   const reconnection = keepConnected(redis);

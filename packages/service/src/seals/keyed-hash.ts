@@ -20,7 +20,7 @@ export class KeyedHash {
     this.#outer = Buffer.concat([block.map((byte) => byte ^ 0x5c)], blockBytes + hashBytes);
   }
 
-  /** 32 bytes. */
+  /** The HMAC of `text`: 32 bytes. */
   digest(text: string): Buffer {
     return hash('sha256', this.#prepare(text), 'buffer');
   }

@@ -3,7 +3,7 @@ import type { RotatedSecret } from '../env.ts';
 import { hashesFor, type KeyedHash } from './keyed-hash.ts';
 
 const tagBytes = 16;
-// Two tags: a rotated secret has at most two values.
+// A seal has at most two tags, because a rotated secret has at most two values.
 const maxSealLength = 2 * Math.ceil((tagBytes * 4) / 3) + 1;
 
 /**
@@ -19,7 +19,7 @@ export class Sealer {
     this.#keys = hashesFor(secret, purpose);
   }
 
-  /** Printable characters without spaces. */
+  /** The seal of `text`: printable characters without spaces. */
   seal(place: readonly string[], text: string): string {
     return this.#tags(place, text)
       .map((tag) => tag.toString('base64url'))

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-// A call of the generator costs more than its bytes.
+// A call of the generator costs more than the bytes that it makes.
 const pool = Buffer.allocUnsafeSlow(4096);
 let used = pool.length;
 

@@ -1,6 +1,6 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '@echodrop/testkit/servers/listen';
 import { context, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readSettings } from '../env.ts';
@@ -56,11 +56,8 @@ test('every request starts a new trace, whatever its headers', async () => {
       response.end();
     }),
   );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  for (let n = 0; n < 2; n++) await fetch(`http://127.0.0.1:${port}/`, { headers: { traceparent: given } });
-  server.close();
+  await using listening = await listen(server);
+  for (let n = 0; n < 2; n++) await fetch(listening.origin, { headers: { traceparent: given } });
   for (const each of traces) expect(each).toMatch(/^00-[\da-f]{32}-[\da-f]{16}-00$/);
   expect(new Set([...traces, given]).size).toBe(3);
 });

@@ -16,7 +16,7 @@ import { randomHex } from './random-hex.ts';
 
 let isExporting = false;
 
-/** Exports spans from now on; before, only trace ids are passed on. */
+/** Exports spans from now on. Before, only trace ids are passed on. */
 export function enableSpanExport(): void {
   isExporting = true;
 }
@@ -124,7 +124,7 @@ function currentTrace(): SpanContext | undefined {
   return trace.getSpanContext(context.active());
 }
 
-// For a span of another service, the sampler decides.
+// The sampler decides whether a span below one of another service is recorded.
 function isRecorded(span: Span | undefined): boolean {
   return span !== undefined && (span.isRecording() || (isExporting && span.spanContext().isRemote === true));
 }

@@ -17,8 +17,7 @@ test('a failure prints the smallest case, and a seed and a path that repeat it',
   const first = await runFixture('failing');
   const [, seed = '', path = ''] =
     /FUZZ_SEED=(\d+) FUZZ_PATH=(\d+) npm run test:fuzz -- failing-cases\.ts/.exec(first.all) ?? [];
-  const command = `FUZZ_SEED=${seed} FUZZ_SECONDS=1 npm run test:fuzz -- failing-cases.ts`;
-  expect(first).toMatchObject({ exitCode: 1, all: expect.stringContaining(`To repeat the same cases: ${command}\n`) });
+  expect(first).toMatchObject({ exitCode: 1, all: expect.stringContaining(`with FUZZ_SEED=${seed}\n`) });
   expect(first.all).toContain('Error: 1001 is large (to repeat: ');
   expect(first.all).toContain('\n{"number":1001}\n');
   const again = await runFixture('failing', { FUZZ_SEED: seed, FUZZ_PATH: path });
@@ -40,19 +39,4 @@ test('a run ends after its time, with the number of cases, pasted ones first', a
     all: expect.stringMatching(/known cases come first: \d+ cases/),
   });
   expect(all.match(/^case .*/m)?.[0]).toBe('case pasted');
-});
-
-test('a run of all files names none in the command that repeats it', async () => {
-  const { all } = await runFixture('--testNamePattern=none', { FUZZ_SEED: '7', FUZZ_PATH: '3' });
-  expect(all).toContain('To repeat the same cases: FUZZ_SEED=7 FUZZ_PATH=3 FUZZ_SECONDS=1 npm run test:fuzz\n');
-});
-
-test.each([
-  ['FUZZ_SECONDS', '10 min'],
-  ['FUZZ_SEED', 'abc'],
-])('the value of %s, %s, is refused with one message', async (name, value) => {
-  const { exitCode, all } = await runFixture('passing', { [name]: value });
-  expect(exitCode).toBe(1);
-  // After the banner of Vitest.
-  expect(all.trim().split('\n').slice(1).join('')).toBe(`${name} must be a whole number, but is ${value}.`);
 });

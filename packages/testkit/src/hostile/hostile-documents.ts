@@ -1,5 +1,5 @@
 import { ftyp, isoBox } from '../samples/sample-iso.ts';
-import type { Canary, HostileMedia } from './hostile-sample.ts';
+import { type Canary, type HostileMedia, hostile } from './hostile-sample.ts';
 
 const segments = (address: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${address}\n#EXT-X-ENDLIST\n`;
 const manifest = (address: string) =>
@@ -88,16 +88,14 @@ const disguised: Record<string, (canary: Canary) => Buffer> = {
 
 /** Files that are neither photo nor video: refused, and no reference in them is followed. */
 export const hostileDocuments: readonly HostileMedia[] = [
-  ...Object.entries(plain).map(([name, text]) => document(name, (canary) => Buffer.from(text(canary)))),
-  ...Object.entries(latin1).map(([name, text]) => document(name, () => Buffer.from(text.padEnd(64, '\0'), 'latin1'))),
-  document('a Word document', () => Buffer.from('PK\x03\x04\x14\0\x06\0[Content_Types].xml', 'latin1')),
-  document('an ID3 tag that claims 256 MiB', () => Buffer.from('ID3\x04\0\0\x7f\x7f\x7f\x7f', 'latin1')),
-  document('a Canon raw photo in ISO boxes', () => ftyp('crx ', 'crx ', 'isom')),
-  document('only zeros', () => Buffer.alloc(4096)),
-  document('one byte', () => Buffer.from('G')),
-  ...Object.entries(disguised).map(([name, make]) => ({ name, found: 'refused', make })),
+  ...Object.entries(plain).map(([name, text]) => hostile(name, 'unknown_type', (canary) => Buffer.from(text(canary)))),
+  ...Object.entries(latin1).map(([name, text]) =>
+    hostile(name, 'unknown_type', () => Buffer.from(text.padEnd(64, '\0'), 'latin1')),
+  ),
+  hostile('a Word document', 'unknown_type', () => Buffer.from('PK\x03\x04\x14\0\x06\0[Content_Types].xml', 'latin1')),
+  hostile('an ID3 tag that claims 256 MiB', 'unknown_type', () => Buffer.from('ID3\x04\0\0\x7f\x7f\x7f\x7f', 'latin1')),
+  hostile('a Canon raw photo in ISO boxes', 'unknown_type', () => ftyp('crx ', 'crx ', 'isom')),
+  hostile('only zeros', 'unknown_type', () => Buffer.alloc(4096)),
+  hostile('one byte', 'unknown_type', () => Buffer.from('G')),
+  ...Object.entries(disguised).map(([name, make]) => hostile(name, 'refused', make)),
 ];
-
-function document(name: string, make: HostileMedia['make']): HostileMedia {
-  return { name, found: 'unknown_type', make };
-}

@@ -1,42 +1,37 @@
-import { crc32, deflateSync } from 'node:zlib';
+import { deflateSync } from 'node:zlib';
 import { directory, entry, segment } from '../samples/sample-exif.ts';
 import { u32 } from '../samples/sample-iso.ts';
 import { samplePhoto } from '../samples/sample-media.ts';
+import { pngChunk, pngWithChunks } from '../samples/sample-png.ts';
 
 export const soi = Buffer.from([0xff, 0xd8]);
 export const pngMagic = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
 export function png(...chunks: readonly Buffer[]): Buffer {
-  return Buffer.concat([pngMagic, ...chunks, chunk('IEND', Buffer.alloc(0))]);
-}
-
-export function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  return Buffer.concat([u32(data.length), body, u32(crc32(body))]);
+  return Buffer.concat([pngMagic, ...chunks, pngChunk('IEND', Buffer.alloc(0))]);
 }
 
 export function header(width: number, height: number): Buffer {
-  return chunk('IHDR', Buffer.concat([u32(width), u32(height), Buffer.from([8, 0, 0, 0, 0])]));
+  return pngChunk('IHDR', Buffer.concat([u32(width), u32(height), Buffer.from([8, 0, 0, 0, 0])]));
 }
 
 /** A chunk of `bytes` letters, compressed a thousandfold. Not zeros, because libpng ends a text at the first one. */
 function text(type: string, keyword: string, bytes: number): Buffer {
-  return chunk(type, Buffer.concat([Buffer.from(keyword, 'latin1'), deflateSync(Buffer.alloc(bytes, 'a'))]));
+  return pngChunk(type, Buffer.concat([Buffer.from(keyword, 'latin1'), deflateSync(Buffer.alloc(bytes, 'a'))]));
 }
 
 export async function bomb(type: string, keyword: string): Promise<Buffer> {
-  return intoPng(await samplePhoto('png', { width: 32, height: 24 }), text(type, keyword, 2 ** 27));
+  return pngWithChunks(await samplePhoto('png', { width: 32, height: 24 }), 'first', text(type, keyword, 2 ** 27));
 }
 
 /** A PNG of 32 x 24 with compressed texts of `bytes` each. */
 export async function pngWithTexts(texts: number, bytes: number): Promise<Buffer> {
   const one = text('zTXt', 'Comment\0\0', bytes);
-  return intoPng(await samplePhoto('png', { width: 32, height: 24 }), ...new Array<Buffer>(texts).fill(one));
-}
-
-export function intoPng(sample: Buffer, ...chunks: readonly Buffer[]): Buffer {
-  const behindHeader = 33;
-  return Buffer.concat([sample.subarray(0, behindHeader), ...chunks, sample.subarray(behindHeader)]);
+  return pngWithChunks(
+    await samplePhoto('png', { width: 32, height: 24 }),
+    'first',
+    ...new Array<Buffer>(texts).fill(one),
+  );
 }
 
 export function intoJpeg(sample: Buffer, exif: Buffer): Buffer {

@@ -1,6 +1,6 @@
 import { segment } from '../samples/sample-exif.ts';
 import { samplePhoto } from '../samples/sample-media.ts';
-import type { Canary, HostileMedia } from './hostile-sample.ts';
+import { type Canary, type HostileMedia, hostile } from './hostile-sample.ts';
 
 const size = { width: 32, height: 24 };
 const script = ({ address }: Canary) => Buffer.from(`<html><script src="${address}/polyglot.js"></script></html>`);
@@ -9,33 +9,37 @@ const zipEnd = Buffer.concat([Buffer.from('PK\x05\x06', 'latin1'), Buffer.alloc(
 
 /** Photos that are also valid in another format: they count as photos, and their other content has no effect. */
 export const polyglots: readonly HostileMedia[] = [
-  {
-    name: 'a JPEG that is also a page',
-    found: 'jpg 32x24',
-    make: async (canary) => {
-      const jpeg = await samplePhoto('jpg', size);
-      return Buffer.concat([jpeg.subarray(0, 2), segment(0xfe, script(canary)), jpeg.subarray(2), script(canary)]);
-    },
-  },
-  { name: 'a JPEG that is also a zip', found: 'jpg 32x24', make: withTail('jpg', () => zipEnd) },
-  { name: 'a JPEG followed by a PDF', found: 'jpg 32x24', make: withTail('jpg', () => Buffer.from('%PDF-1.7\n')) },
-  { name: 'a PNG that is also a page', found: 'png 32x24', make: withTail('png', script) },
-  {
-    name: 'a PNG followed by an HLS playlist',
-    found: 'png 32x24',
-    make: withTail('png', ({ file }) => Buffer.from(`\n#EXTM3U\n${file}`)),
-  },
-  { name: 'a GIF that is also a zip', found: 'gif 32x24', make: withTail('gif', () => zipEnd) },
-  {
-    name: 'a GIF whose comment is a PHP script',
-    found: 'gif 32x24',
-    make: async () => {
-      const gif = await samplePhoto('gif', size);
-      const php = Buffer.from('<?php system("id"); ?>');
-      return Buffer.concat([gif.subarray(0, -1), Buffer.from([0x21, 0xfe, php.length]), php, Buffer.from([0, 0x3b])]);
-    },
-  },
-  { name: 'a TIFF followed by a page', found: 'tiff 32x24', make: withTail('tiff', script) },
+  hostile('a JPEG that is also a page', 'jpg 32x24', async (canary) => {
+    const jpeg = await samplePhoto('jpg', size);
+    return Buffer.concat([jpeg.subarray(0, 2), segment(0xfe, script(canary)), jpeg.subarray(2), script(canary)]);
+  }),
+  hostile(
+    'a JPEG that is also a zip',
+    'jpg 32x24',
+    withTail('jpg', () => zipEnd),
+  ),
+  hostile(
+    'a JPEG followed by a PDF',
+    'jpg 32x24',
+    withTail('jpg', () => Buffer.from('%PDF-1.7\n')),
+  ),
+  hostile('a PNG that is also a page', 'png 32x24', withTail('png', script)),
+  hostile(
+    'a PNG followed by an HLS playlist',
+    'png 32x24',
+    withTail('png', ({ file }) => Buffer.from(`\n#EXTM3U\n${file}`)),
+  ),
+  hostile(
+    'a GIF that is also a zip',
+    'gif 32x24',
+    withTail('gif', () => zipEnd),
+  ),
+  hostile('a GIF whose comment is a PHP script', 'gif 32x24', async () => {
+    const gif = await samplePhoto('gif', size);
+    const php = Buffer.from('<?php system("id"); ?>');
+    return Buffer.concat([gif.subarray(0, -1), Buffer.from([0x21, 0xfe, php.length]), php, Buffer.from([0, 0x3b])]);
+  }),
+  hostile('a TIFF followed by a page', 'tiff 32x24', withTail('tiff', script)),
 ];
 
 function withTail(type: Parameters<typeof samplePhoto>[0], tail: (canary: Canary) => Buffer): HostileMedia['make'] {

@@ -15,12 +15,17 @@ export interface HostileMedia {
   /** The reason of its refusal, or `type width x height` if the header looks valid. */
   readonly found: string;
   readonly make: (canary: Canary) => Buffer | Promise<Buffer>;
-  readonly zeros?: number;
+  readonly zeros: number;
+}
+
+/** Hostile media; the parameters are the fields of HostileMedia. */
+export function hostile(name: string, found: string, make: HostileMedia['make'], zeros = 0): HostileMedia {
+  return { name, found, make, zeros };
 }
 
 /** Writes media to numbered files in a folder. */
 export async function writeHostile(folder: string, media: readonly HostileMedia[], canary: Canary): Promise<void> {
-  for (const [n, { make, zeros = 0 }] of media.entries()) {
+  for (const [n, { make, zeros }] of media.entries()) {
     await using file = await open(join(folder, String(n)), 'w');
     const bytes = await make(canary);
     await file.write(bytes);

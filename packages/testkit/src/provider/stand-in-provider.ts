@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { listen } from '../servers/listen.ts';
 import type { Signer } from '../sign-echo.ts';
-import type { ProviderRefusal } from './provider-response-types.ts';
+import type { ProviderRefusal } from './provider-responses.ts';
 
 /** Accepted credentials: a signature with these secrets (OAuth 1.0a), or a bearer token. */
 export type Accepted = Signer | { readonly bearer: string };

@@ -1,8 +1,7 @@
 import type { FormPart } from '../multipart-form.ts';
 import { signEcho } from '../sign-echo.ts';
 import { secretPartsOf } from '../upload.ts';
-import type { ProviderResponses } from './provider-response-types.ts';
-import { providerResponses, type Software } from './provider-responses.ts';
+import { type ProviderResponses, providerResponses, type Software } from './provider-responses.ts';
 import { type Accepted, type StandInProvider, startStandInProvider } from './stand-in-provider.ts';
 
 const signer = {

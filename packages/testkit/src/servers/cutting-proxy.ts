@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, request as send } from 'node:http';
-import { connect } from 'node:net';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ListeningServer, listen } from './listen.ts';
@@ -14,11 +13,11 @@ interface CuttingProxy extends ListeningServer {
 }
 
 /**
- * A proxy as on a train: it refuses a body above 90 MB, and resets each connection after 10 MiB from its client. It forwards to the first of
- * `targets` (origins) that accepts connections. `onBytes` gets the number of bytes of bodies that it has forwarded so far.
+ * A proxy in front of `target` (an origin), as on a train: it refuses a body above 90 MB, and resets each connection after 10 MiB from its client.
+ * `onBytes` gets the number of bytes of bodies that it has forwarded so far.
  */
 export async function startCuttingProxy(
-  targets: readonly string[],
+  target: string,
   onBytes: (total: number) => void = () => {},
 ): Promise<CuttingProxy> {
   let cuts = 0;
@@ -28,9 +27,7 @@ export async function startCuttingProxy(
     const { method, url: path, headers, socket } = incoming;
     if (Number(headers['content-length'] ?? 0) > maxBodyBytes)
       return response.writeHead(413, { Connection: 'close' }).end();
-    const origin = await firstOpen(targets);
-    if (origin === undefined) return response.writeHead(502).end();
-    const outgoing = send(new URL(path ?? '/', origin), { method, headers, agent: false });
+    const outgoing = send(new URL(path ?? '/', target), { method, headers, agent: false });
     outgoing.on('response', (received) => {
       response.writeHead(received.statusCode ?? 502, received.rawHeaders);
       pipeline(received, response).catch(() => {});
@@ -57,21 +54,4 @@ export async function startCuttingProxy(
       return cuts;
     },
   };
-}
-
-async function firstOpen(origins: readonly string[]): Promise<string | undefined> {
-  for (const origin of origins) if (await isOpen(origin)) return origin;
-  return undefined;
-}
-
-function isOpen(origin: string): Promise<boolean> {
-  const { port } = new URL(origin);
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), '127.0.0.1');
-    socket.on('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on('error', () => resolve(false));
-  });
 }

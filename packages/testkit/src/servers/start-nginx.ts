@@ -42,20 +42,22 @@ export async function startNginx(target: string, { directives = '', tls }: Nginx
         location / { proxy_pass ${target}; }
       }
     }`;
-  await writeFile(join(folder, 'nginx.conf'), config);
   const origin = `http${tls === undefined ? '' : 's'}://127.0.0.1:${port}`;
-  const running = parts.use(
-    await ServerProcess.start({
-      command: [nginx ?? 'nginx', '-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf')],
-      isReady: () => isListening(port),
-    }),
-  );
+  const running = parts.use(await runNginx(folder, config, port));
   const moved = parts.move();
   return { origin, pid: running.pid ?? 0, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
+/** Runs nginx in `folder` with this configuration, which makes it listen on `port`. */
+export async function runNginx(folder: string, config: string, port: number): Promise<ServerProcess> {
+  const file = join(folder, 'nginx.conf');
+  await writeFile(file, config);
+  const command = [nginx ?? 'nginx', '-e', 'stderr', '-p', folder, '-c', file] as const;
+  return ServerProcess.start({ command, isReady: () => isListening(port) });
+}
+
 /** Whether a process listens on a port of this machine. */
-export async function isListening(port: number): Promise<boolean> {
+async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   return once(socket, 'connect')
     .then(

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../free-ports.ts';
 import { proxyConfig } from './proxy-config.ts';
-import { ServerProcess } from './server-process.ts';
-import { isListening, nginx } from './start-nginx.ts';
+import { runNginx } from './start-nginx.ts';
 
 interface Proxy extends AsyncDisposable {
   /** Where pages are. */
@@ -42,13 +41,8 @@ async function start(text: string, listens: number): Promise<Proxy> {
     .replaceAll('/tmp/', `${folder}/`)
     .replace('/dev/stdout', `${folder}/access.log`)
     .replace('include mime.types;', '');
-  await writeFile(join(folder, 'nginx.conf'), config);
   // For root, nginx would run its workers as another user, who may not enter the folder.
-  const directives = 'daemon off; user root;';
-  const running = await ServerProcess.start({
-    command: [nginx ?? 'nginx', '-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf'), '-g', directives],
-    isReady: () => isListening(port),
-  });
+  const running = await runNginx(folder, `daemon off; user root;\n${config}`, port);
   // A killed master would leave its workers.
   parts.defer(() => running.stop());
   const moved = parts.move();

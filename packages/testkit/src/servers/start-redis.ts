@@ -1,10 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from '../find-program.ts';
 import { freePort } from '../free-ports.ts';
-import { patienceMs } from '../patience.ts';
 import { type Login, redisCommand } from './redis-command.ts';
 import { ServerProcess, type StoppableServer } from './server-process.ts';
 
@@ -107,15 +105,6 @@ export async function redisProgram(): Promise<string> {
 }
 
 /** Whether a Redis or sentinel responds at a port, even if it requires a password. */
-export function pongs(port: number, host = '127.0.0.1'): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, host, () => socket.write('PING\r\n'));
-    socket.setTimeout(patienceMs, () => socket.destroy());
-    socket.once('data', (response) => {
-      resolve(/^(\+PONG|-NOAUTH)/.test(response.toString()));
-      socket.destroy();
-    });
-    socket.once('error', () => {});
-    socket.once('close', () => resolve(false));
-  });
+export async function pongs(port: number, host?: string): Promise<boolean> {
+  return /^(PONG|NOAUTH)/.test(await redisCommand(port, ['PING'], { host }));
 }

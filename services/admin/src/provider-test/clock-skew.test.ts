@@ -1,7 +1,7 @@
 import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { expect, test } from 'vitest';
 import { clockFinding, skewOf } from './clock-skew.ts';
-import type { Completed } from './exchange.ts';
+import type { Completed } from './provider-queries.ts';
 
 const second = Date.UTC(2026, 10, 21, 12, 0, 7);
 

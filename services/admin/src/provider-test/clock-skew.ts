@@ -1,6 +1,6 @@
 import type { ProviderProfile } from '@echodrop/identity-provider/provider-profiles';
-import type { Completed } from './exchange.ts';
-import { type Finding, formatDuration, ok, warn, wrong } from './finding.ts';
+import { type Finding, ok, warn, wrong } from '../finding.ts';
+import type { Completed } from './provider-queries.ts';
 
 // The Date header has whole seconds.
 const dateResolutionMs = 1000;
@@ -40,4 +40,14 @@ export function clockFinding(attempt: Completed, { signsRequests }: ProviderProf
   return skew.least < acceptedMs
     ? warn(`${difference}. Correct one clock. Signatures may be off by at most 5 minutes.`)
     : wrong(`${difference}: the provider rejects signatures made here. Correct one clock.`);
+}
+
+/** Spells milliseconds to the second: `1 hr, 2 min`. */
+function formatDuration(ms: number): string {
+  const all = Math.round(ms / 1000);
+  const hours = Math.floor(all / 3600);
+  const minutes = Math.floor((all % 3600) / 60);
+  const seconds = all % 60;
+  const units = hours > 0 ? { hours, minutes } : { minutes, seconds };
+  return new Intl.DurationFormat('en', { style: 'short' }).format(units) || '0 sec';
 }

@@ -1,5 +1,5 @@
-import type { Attempt, Queries } from './exchange.ts';
-import { type Finding, ok, warn, wrong } from './finding.ts';
+import { type Finding, ok, warn, wrong } from '../finding.ts';
+import type { Attempt, Queries } from './provider-queries.ts';
 import { kindOf } from './response-kind.ts';
 
 /**

@@ -3,10 +3,9 @@ import { profileNames, providerProfiles } from '@echodrop/identity-provider/prov
 import { findMissing, objectIn, readCaller } from '@echodrop/identity-provider/read-caller';
 import { Secret } from '@echodrop/service/secret';
 import { quoteForTerminal } from '@echodrop/service/terminal-text';
-import type { Queries } from './exchange.ts';
-import { type Finding, note, ok, wrong } from './finding.ts';
+import { type Finding, note, ok, wrong } from '../finding.ts';
+import type { Queries } from './provider-queries.ts';
 import { describeUnusable, kindOf } from './response-kind.ts';
-import { otherSignedAddresses } from './signed-addresses.ts';
 import { authorizationOf, redactSecrets, type TestUser } from './test-user.ts';
 
 interface Circumstances {
@@ -52,6 +51,33 @@ async function refusedSignature(refuses: string, user: TestUser, queries: Querie
   return wrong(
     `${refuses}, and signatures over ${tried} other addresses too: one of the four is wrong or expired, or HMAC-SHA1 is not supported.`,
   );
+}
+
+const maxAddresses = 10;
+
+/**
+ * Addresses over which a provider may check signatures instead of the advertised one, likeliest first: the upstream address, its path at the
+ * advertised host, and variants of scheme, trailing slash and port, such as a server behind a proxy inserts.
+ */
+function otherSignedAddresses({ advertised, upstream }: Provider): string[] {
+  const { pathname, search } = new URL(upstream);
+  const inBetween = new URL(pathname + search, advertised);
+  const bases = [...new Set([advertised, inBetween.href, upstream])].map((address) => new URL(address));
+  const near = bases.flatMap((base) => [base, otherScheme(base), otherSlash(base)]);
+  const far = bases.flatMap((base) => [otherSlash(otherScheme(base)), otherPort(base), otherPort(otherScheme(base))]);
+  const others = new Set([...near, ...far].map(({ href }) => href));
+  others.delete(new URL(advertised).href);
+  return [...others].slice(0, maxAddresses);
+}
+
+const otherScheme = changer('protocol', ({ protocol }) => (protocol === 'https:' ? 'http:' : 'https:'));
+const otherSlash = changer('pathname', ({ pathname }) =>
+  pathname.endsWith('/') ? pathname.slice(0, -1) : `${pathname}/`,
+);
+const otherPort = changer('port', ({ port, protocol }) => (port ? '' : protocol === 'https:' ? '80' : '443'));
+
+function changer(part: 'protocol' | 'pathname' | 'port', change: (url: URL) => string): (url: URL) => URL {
+  return (url) => Object.assign(new URL(url), { [part]: change(url) });
 }
 
 /** The identity of the accepted test user in `body`, or which fields are missing. Shows the names of fields only. */

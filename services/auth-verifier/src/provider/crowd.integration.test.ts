@@ -54,7 +54,7 @@ test('made-up tokens of five addresses leave queries for others', async () => {
   await Promise.all(crowd);
 });
 
-test('a query without a turn is above the share of its address, unless that has no other', async () => {
+test('a query without a turn is above the share of its address, unless that has no other, and no failure of the provider', async () => {
   await using standIn = await startStandIn();
   await using providers = providersWaiting(1);
   const query = (token: number, network: number) =>
@@ -64,9 +64,13 @@ test('a query without a turn is above the share of its address, unless that has 
   const running = Array.from({ length: 256 }, (_, n) => query(n, n));
   await waitUntil('the queries', async () => standIn.requests.length === 256);
   expect((await query(256, 0)).verdict).toMatchObject({ outcome: 'overloaded', isOwnShare: true });
-  expect((await query(257, 257)).verdict).toMatchObject({ outcome: 'overloaded', isOwnShare: false });
+  for (const crowded of await Promise.all(Array.from({ length: 20 }, (_, n) => query(257 + n, 257 + n))))
+    expect(crowded.verdict).toEqual({ outcome: 'overloaded', retryAfterSeconds: 1, isOwnShare: false });
   held.resolve();
-  await Promise.all(running);
+  const outcomes = (await Promise.all(running)).map(({ verdict }) => verdict.outcome);
+  expect(new Set(outcomes)).toEqual(new Set(['verified']));
+  standIn.behaviour = mia;
+  expect((await query(300, 300)).verdict.outcome).toBe('verified');
 });
 
 test('a query that gets no turn in time is overloaded, without a request, and leaves its place', async () => {

@@ -1,14 +1,6 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { ResponseTooLarge } from '@echodrop/identity-provider/provider-connections';
-import { FairSlots } from '@echodrop/service/fair-slots';
-import {
-  type CircuitBreakerPolicy,
-  CircuitState,
-  circuitBreaker,
-  DelegateBackoff,
-  handleWhen,
-  type IHalfOpenAfterBackoffContext,
-} from 'cockatiel';
+import { FairSlotQueue } from '@echodrop/service/fair-slot-queue';
 import type { NotQueried, VerifierEvents } from '../events.ts';
 
 export type ProviderEvents = Pick<VerifierEvents, 'providerFailed' | 'circuitOpened' | 'circuitClosed'>;
@@ -24,16 +16,16 @@ export interface Rejected {
 
 const maxConcurrent = 256;
 const maxConcurrentUnverified = maxConcurrent / 4;
-// More than a gateway has slots for one address.
+// A gateway has fewer slots for one address.
 const maxWaitingOfOne = 1024;
 const maxWaiting = 4 * maxWaitingOfOne;
 const busyRetryMs = 1000;
 const failuresToOpen = 10;
 const openMs = 10_000;
-// Upper limit for Retry-After.
+// A longer Retry-After counts as this time.
 const maxOpenMs = 5 * 60_000;
 
-/** The provider responded, but without a verdict. Does not count as a failure: a hostile request could otherwise open the circuit. */
+/** The provider responded, but without a verdict. Such a response is no failure: a hostile request could otherwise open the circuit. */
 export class InvalidResponse extends Error {}
 
 /** Status 429, for one user or for all requests. `isUnknownToken`: the token was not verified recently and may be made up. */
@@ -53,35 +45,24 @@ export class TooManyRequests extends Error {
  * success, opens the circuit for ten seconds or the time of Retry-After (docs/decisions/identity-providers.md). A request without a slot is not a failure.
  */
 export class ProviderCircuitBreaker {
-  readonly #breaker: CircuitBreakerPolicy;
-  readonly #slots = new FairSlots({ slots: maxConcurrent, maxWaiting, maxWaitingOfOne });
+  readonly #slots = new FairSlotQueue({ slots: maxConcurrent, maxWaiting, maxWaitingOfOne });
   readonly #waitMs: number;
   readonly #provider: Provider;
   readonly #events: ProviderEvents;
+  /** `trial`: the circuit was open, and one request tests whether the provider works again. */
+  #state: 'closed' | 'open' | 'trial' = 'closed';
+  /** A time of `performance.now`, which no change of the system's clock moves. */
+  #openUntil = 0;
   /** Senders whose requests failed since the last success. */
   readonly #failedFor = new Set<string>();
   /** Senders whose trial failed. Their next trial waits ten seconds longer, so that no sender alone keeps the circuit open. */
   readonly #failedTrials = new Set<string>();
-  /** By the clock of `performance.now`, which no change of the system's time moves. */
-  #openUntil = 0;
 
   /** `waitMs`: the longest wait for a slot. */
   constructor(provider: Provider, waitMs: number, events: ProviderEvents) {
     this.#provider = provider;
     this.#waitMs = waitMs;
     this.#events = events;
-    this.#breaker = circuitBreaker(handleWhen(isProviderFailure), {
-      breaker: {
-        state: undefined,
-        success: () => this.#failedFor.clear(),
-        failure: () => this.#failedFor.size >= failuresToOpen,
-      },
-      halfOpenAfter: new DelegateBackoff((context: IHalfOpenAfterBackoffContext) => this.#open(context)),
-    });
-    this.#breaker.onReset(() => {
-      this.#failedTrials.clear();
-      events.circuitClosed(provider);
-    });
   }
 
   /** Runs `request` in a slot, unless the circuit is open or no slot is free in time. @throws what `request` throws */
@@ -93,41 +74,52 @@ export class ProviderCircuitBreaker {
     if (!(await this.#slots.acquire(sender, limit, this.#waitMs, held)))
       return { cause: 'busy', retryMs: busyRetryMs, isOwnShare: this.#slots.holds(sender) };
     // The circuit may have opened meanwhile.
-    return this.#rejection(sender) ?? (await this.#breaker.execute(() => this.#count(sender, request)));
+    return this.#rejection(sender) ?? (await this.#run(sender, request));
+  }
+
+  /** Whether the circuit is open, or a trial runs. */
+  get isOpen(): boolean {
+    return performance.now() < this.#openUntil || this.#state === 'trial';
   }
 
   #rejection(sender: string): Rejected | undefined {
-    // Others do not wait for the running trial.
-    if (this.#breaker.state === CircuitState.HalfOpen) return { cause: 'circuit_open', retryMs: busyRetryMs };
+    // Other requests do not wait for the running trial.
+    if (this.#state === 'trial') return { cause: 'circuit_open', retryMs: busyRetryMs };
     const retryMs = this.#openUntil - performance.now() + (this.#failedTrials.has(sender) ? openMs : 0);
-    return this.#breaker.state === CircuitState.Open && retryMs > 0 ? { cause: 'circuit_open', retryMs } : undefined;
+    return this.#state === 'open' && retryMs > 0 ? { cause: 'circuit_open', retryMs } : undefined;
   }
 
-  /** Open, or half open during a trial. */
-  get isOpen(): boolean {
-    return performance.now() < this.#openUntil || this.#breaker.state === CircuitState.HalfOpen;
-  }
-
-  async #count<T>(sender: string, request: () => Promise<T>): Promise<T> {
+  async #run<T>(sender: string, request: () => Promise<T>): Promise<T> {
+    const isTrial = this.#state === 'open';
+    if (isTrial) this.#state = 'trial';
     try {
-      return await request();
+      const response = await request();
+      this.#failedFor.clear();
+      if (isTrial) this.#close();
+      return response;
     } catch (error) {
-      if (isProviderFailure(error)) {
-        this.#failedFor.add(sender);
-        if (this.#breaker.state === CircuitState.HalfOpen) this.#failedTrials.add(sender);
-      }
+      if (isProviderFailure(error)) this.#countFailure(sender, error, isTrial);
+      else if (isTrial) this.#close();
       throw error;
     }
   }
 
-  #open({ result }: IHalfOpenAfterBackoffContext): number {
-    const error = 'error' in result ? result.error : undefined;
-    const wanted = error instanceof TooManyRequests ? error.retryMs : openMs;
-    const ms = Math.min(Math.max(wanted, openMs), maxOpenMs);
+  #countFailure(sender: string, error: unknown, isTrial: boolean): void {
+    this.#failedFor.add(sender);
+    if (isTrial) this.#failedTrials.add(sender);
+    else if (this.#state !== 'closed' || this.#failedFor.size < failuresToOpen) return;
+    const wantedMs = error instanceof TooManyRequests ? error.retryMs : openMs;
+    const ms = Math.min(Math.max(wantedMs, openMs), maxOpenMs);
+    this.#state = 'open';
     this.#openUntil = performance.now() + ms;
     this.#events.circuitOpened(this.#provider, ms);
-    // cockatiel compares times of the system clock, so it must not wait: after a step back by an hour, it would wait for an hour.
-    return Number.NEGATIVE_INFINITY;
+  }
+
+  #close(): void {
+    this.#state = 'closed';
+    this.#failedFor.clear();
+    this.#failedTrials.clear();
+    this.#events.circuitClosed(this.#provider);
   }
 }
 

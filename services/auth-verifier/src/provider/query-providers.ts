@@ -20,14 +20,14 @@ import {
 
 const defaultRetryMs = 10_000;
 const maxRetryMs = 60 * 60_000;
-// `maxSize` instead of `max`, which would allocate all entries at once.
+// LRUCache allocates all entries of `max` at once, and those of `maxSize` as they come.
 const tokenLimit = { maxSize: 100_000, sizeCalculation: () => 1, ttlResolution: 0 };
 const subjectMs = 60 * 60_000;
 
 interface ProviderOptions {
-  /** For a whole request. */
+  /** The longest time of a whole request. */
   readonly timeoutMs: number;
-  /** For a slot before a request. */
+  /** The longest wait for a slot before a request. */
   readonly waitMs: number;
   readonly userIdSecret: Secret;
   readonly events: ProviderEvents;
@@ -44,7 +44,7 @@ export interface QueryResult {
 
 type Unavailable = Extract<Verdict, { outcome: 'provider_unavailable' }>;
 
-/** The verdict if the provider has none, with the time to wait before a retry. */
+/** The verdict if the provider gave none, with the time to wait before a retry. */
 export function unavailable(afterMs = defaultRetryMs): Unavailable {
   return { outcome: 'provider_unavailable', retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1000)) };
 }
@@ -66,7 +66,7 @@ export class IdentityProviders implements AsyncDisposable {
 
   /**
    * Queries `provider` at most once. 200 with id and name is `verified`, 401 and 403 are `refused`, all else is
-   * `provider_unavailable` (table in all-responses.md).
+   * `provider_unavailable` (table in provider-behaviour.integration.test.ts).
    */
   async query(provider: Provider, authorization: string, clientAddress: string): Promise<QueryResult> {
     const token = digestOf(provider, tokenIn(authorization));

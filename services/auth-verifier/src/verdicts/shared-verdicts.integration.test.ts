@@ -5,54 +5,29 @@ import {
   mia,
   respondWith,
   type StandInProvider,
-  startStandIn,
 } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { patienceMs } from '@echodrop/testkit/patience';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { echo, fourSecrets, Replica } from '../replica.fixture.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { echo, fourSecrets, type Replica, replicaTests } from '../replica.fixture.ts';
 
 const proof = 'OAuth oauth_token="hunter2"';
 const older = new Secret('an older secret!');
 const newer = new Secret('a newer secret!!');
 
-let redis: RunningRedis;
-let parts: AsyncDisposableStack;
-let standIn: StandInProvider;
+const its = replicaTests();
 
-beforeAll(async () => {
-  redis = await startRedis();
-});
+afterEach(() => void vi.useRealTimers());
 
-beforeEach(async () => {
-  parts = new AsyncDisposableStack();
-  standIn = parts.use(await startStandIn());
-  await redis.command('flushall');
-});
-
-afterEach(async () => {
-  vi.useRealTimers();
-  await parts.disposeAsync();
-});
-
-afterAll(() => redis[Symbol.asyncDispose]());
-
-type Settings = Partial<ConstructorParameters<typeof Replica>[0]>;
-
-async function replica(settings: Settings = {}): Promise<Replica> {
-  const one = parts.use(new Replica({ redisUrl: redis.url, providers: [standIn.provider], ...settings }));
-  await waitUntil('the cache connection', async () => one.redis.status === 'ready');
-  return one;
-}
+type Settings = Parameters<typeof its.replica>[0];
 
 function replicas(count: number, settings: Settings = {}): Promise<Replica[]> {
-  return Promise.all(Array.from({ length: count }, () => replica(settings)));
+  return Promise.all(Array.from({ length: count }, () => its.replica(settings)));
 }
 
 function verify({ verifier }: Replica, authorization = proof): Promise<Verdict> {
-  return verifier.verify(echo(standIn.provider, authorization));
+  return verifier.verify(echo(its.standIn.provider, authorization));
 }
 
 function outcomes(verdicts: readonly Verdict[]): string[] {
@@ -62,8 +37,8 @@ function outcomes(verdicts: readonly Verdict[]): string[] {
 // A slow provider that accepts a nonce once.
 function onceOnly(afterMs: number): void {
   const seen = new Set<string>();
-  standIn.behaviour = (socket) => {
-    const nonce = standIn.requests.at(-1)?.match(/^authorization: .*$/m)?.[0] ?? '';
+  its.standIn.behaviour = (socket) => {
+    const nonce = its.standIn.requests.at(-1)?.match(/^authorization: .*$/m)?.[0] ?? '';
     const respond = seen.has(nonce) ? respondWith(401) : mia;
     seen.add(nonce);
     setTimeout(() => respond(socket), afterMs);
@@ -73,9 +48,9 @@ function onceOnly(afterMs: number): void {
 /** Holds the request that the provider gets next. The returned function responds to it. */
 function holdRequest(): (behaviour: Behaviour) => void {
   const held = Promise.withResolvers<Parameters<Behaviour>[0]>();
-  const later = standIn.behaviour;
-  standIn.behaviour = (socket) => {
-    standIn.behaviour = later;
+  const later = its.standIn.behaviour;
+  its.standIn.behaviour = (socket) => {
+    its.standIn.behaviour = later;
     held.resolve(socket);
   };
   return (behaviour) => void held.promise.then(behaviour);
@@ -86,12 +61,12 @@ test('200 requests with one proof at ten verifiers cause one query', async () =>
   const ten = await replicas(10);
   const verdicts = await Promise.all(Array.from({ length: 200 }, (_, index) => verify(ten[index % 10] as Replica)));
   expect(outcomes(verdicts)).toEqual(['verified']);
-  expect(standIn.requests).toHaveLength(1);
+  expect(its.standIn.requests).toHaveLength(1);
 });
 
 test('a slow reader gets the verdict of another verifier without a query', async () => {
-  standIn.behaviour = mia;
-  const quick = await replica();
+  its.standIn.behaviour = mia;
+  const quick = await its.replica();
   for (const [slowMs, providerMs] of [
     [10, 30],
     [30, 30],
@@ -99,12 +74,12 @@ test('a slow reader gets the verdict of another verifier without a query', async
     [60, 150],
     [90, 160],
   ] as const) {
-    const slow = await replica({ slowMs });
+    const slow = await its.replica({ slowMs });
     onceOnly(providerMs);
-    standIn.requests.length = 0;
+    its.standIn.requests.length = 0;
     const fresh = `OAuth ${crypto.randomUUID()}`;
     expect(outcomes(await Promise.all([verify(slow, fresh), verify(quick, fresh)]))).toEqual(['verified']);
-    expect(standIn.requests).toHaveLength(1);
+    expect(its.standIn.requests).toHaveLength(1);
   }
   expect(await quick.redis.keys('{echodrop:3}:lease:*')).toEqual([]);
 });
@@ -115,28 +90,28 @@ test('200 users at ten verifiers cause one query each', async () => {
   const proofs = Array.from({ length: 400 }, (_, index) => `OAuth oauth_token="${index >> 1}"`);
   const verdicts = await Promise.all(proofs.map((each, index) => verify(ten[index % 10] as Replica, each)));
   expect(outcomes(verdicts)).toEqual(['verified']);
-  expect(standIn.requests).toHaveLength(200);
+  expect(its.standIn.requests).toHaveLength(200);
 });
 
 test.each<[string, (bearer: StandInProvider['provider']) => Credentials]>([
-  ['signed header', () => echo(standIn.provider, proof).credentials],
+  ['signed header', () => echo(its.standIn.provider, proof).credentials],
   ['bearer token', (bearer) => echo(bearer, 'Bearer token').credentials],
   ['four secrets of version 1', () => fourSecrets],
 ])('a repeated %s gets the verdict of the first, from whatever address', async (_, credentialsAt) => {
   const respond = respondWith(200, '{"id":"5","screen_name":"mia","username":"mia"}');
-  standIn.behaviour = (socket) => setTimeout(() => respond(socket), 100);
+  its.standIn.behaviour = (socket) => setTimeout(() => respond(socket), 100);
   const bearer = {
-    ...standIn.provider,
+    ...its.standIn.provider,
     advertised: 'https://social.example/verify',
     profile: providerProfiles.mastodon,
   };
-  const two = await replicas(2, { providers: [standIn.provider, bearer] });
+  const two = await replicas(2, { providers: [its.standIn.provider, bearer] });
   const credentials = credentialsAt(bearer);
   const verifyFrom = (clientAddress: string) =>
     Promise.all(two.map(({ verifier }) => verifier.verify({ credentials, clientAddress })));
   expect(outcomes(await verifyFrom('192.0.2.1'))).toEqual(['verified']);
   expect(outcomes(await verifyFrom('198.51.100.7'))).toEqual(['verified']);
-  expect(standIn.requests).toHaveLength(1);
+  expect(its.standIn.requests).toHaveLength(1);
 });
 
 test("does not repeat another verifier's query without an outcome: the nonce may be used up", async () => {
@@ -146,7 +121,7 @@ test("does not repeat another verifier's query without an outcome: the nonce may
   await waitUntil('a look of each', async () => five.every(({ looks }) => looks > 0));
   respond(respondWith(500));
   expect(outcomes(await verdicts)).toEqual(['provider_unavailable']);
-  expect(standIn.requests).toHaveLength(1);
+  expect(its.standIn.requests).toHaveLength(1);
   // A later request does.
   expect(await verify(five[4] as Replica)).toMatchObject({ outcome: 'verified' });
 });
@@ -154,56 +129,58 @@ test("does not repeat another verifier's query without an outcome: the nonce may
 test('waits for a dead verifier no longer than the provider timeout', async () => {
   const respond = holdRequest();
   // The lease of the dead verifier is long, so that it does not end before the other one looks.
-  const gone = await replica({ timeoutMs: patienceMs });
+  const gone = await its.replica({ timeoutMs: patienceMs });
   const lost = verify(gone);
-  await waitUntil('the query of the dead verifier', async () => standIn.requests.length === 1);
+  await waitUntil('the query of the dead verifier', async () => its.standIn.requests.length === 1);
   gone.redis.disconnect();
-  const [lease = ''] = (await redis.command('keys', '{echodrop:3}:lease:*')).split('\n');
-  expect(Number(await redis.command('pttl', lease))).toSatisfy((ms) => ms > 0 && ms <= patienceMs + 500);
-  const alive = await replica({ timeoutMs: 500 });
+  const [lease = ''] = (await its.redis.command('keys', '{echodrop:3}:lease:*')).split('\n');
+  expect(Number(await its.redis.command('pttl', lease))).toSatisfy((ms) => ms > 0 && ms <= patienceMs + 500);
+  const alive = await its.replica({ timeoutMs: 500 });
   const begin = performance.now();
   expect(await verify(alive)).toMatchObject({ outcome: 'provider_unavailable' });
   expect(performance.now() - begin).toBeLessThan(patienceMs / 3);
   expect((await alive.metrics.exposition()).text).toContain('outcome="provider_unavailable",source="undecided"');
-  expect(standIn.requests).toHaveLength(1);
+  expect(its.standIn.requests).toHaveLength(1);
   respond(respondWith(500));
   await lost;
 });
 
 test('a refusal after a query without an outcome is unclear, not refused', async () => {
   const [first, second] = (await replicas(2)) as [Replica, Replica];
-  standIn.behaviour = respondWith(500);
+  its.standIn.behaviour = respondWith(500);
   expect(await verify(first)).toMatchObject({ outcome: 'provider_unavailable' });
-  standIn.behaviour = respondWith(401);
+  its.standIn.behaviour = respondWith(401);
   expect(await verify(second)).toMatchObject({ outcome: 'provider_unavailable' });
   expect(await verify(second, 'OAuth another')).toEqual({ outcome: 'refused' });
-  standIn.behaviour = mia;
+  its.standIn.behaviour = mia;
   expect(await verify(second)).toMatchObject({ outcome: 'verified' });
 });
 
 test('a request that was not sent does not clear the mark of one that was', async () => {
-  const unreachable = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
-  const [first, cut] = [await replica(), await replica({ providers: [unreachable] })] as const;
-  standIn.behaviour = respondWith(500);
+  const unreachable = { ...its.standIn.provider, upstream: 'http://127.0.0.1:1/' };
+  const [first, cut] = [await its.replica(), await its.replica({ providers: [unreachable] })] as const;
+  its.standIn.behaviour = respondWith(500);
   expect(await verify(first)).toMatchObject({ outcome: 'provider_unavailable' });
   expect(await verify(cut)).toMatchObject({ outcome: 'provider_unavailable' });
-  standIn.behaviour = respondWith(401);
+  its.standIn.behaviour = respondWith(401);
   expect(await verify(first)).toMatchObject({ outcome: 'provider_unavailable' });
 });
 
 test('a refusal counts if the earlier request was certainly not sent', async () => {
-  const unreachable = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
-  expect(await verify(await replica({ providers: [unreachable] }))).toMatchObject({ outcome: 'provider_unavailable' });
-  standIn.behaviour = respondWith(401);
-  expect(await verify(await replica())).toEqual({ outcome: 'refused' });
+  const unreachable = { ...its.standIn.provider, upstream: 'http://127.0.0.1:1/' };
+  expect(await verify(await its.replica({ providers: [unreachable] }))).toMatchObject({
+    outcome: 'provider_unavailable',
+  });
+  its.standIn.behaviour = respondWith(401);
+  expect(await verify(await its.replica())).toEqual({ outcome: 'refused' });
 });
 
 test('a bearer token is refused even after a request without an outcome', async () => {
-  const provider = { ...standIn.provider, profile: providerProfiles.mastodon };
-  const one = await replica({ providers: [provider] });
-  standIn.behaviour = respondWith(500);
+  const provider = { ...its.standIn.provider, profile: providerProfiles.mastodon };
+  const one = await its.replica({ providers: [provider] });
+  its.standIn.behaviour = respondWith(500);
   expect(await verify(one, 'Bearer a')).toMatchObject({ outcome: 'provider_unavailable' });
-  standIn.behaviour = respondWith(401);
+  its.standIn.behaviour = respondWith(401);
   expect(await verify(one, 'Bearer a')).toEqual({ outcome: 'refused' });
 });
 
@@ -211,18 +188,18 @@ test('a late refusal does not replace a verdict', async () => {
   const [first, second] = (await replicas(2)) as [Replica, Replica];
   const respond = holdRequest();
   const pending = verify(first);
-  await waitUntil('the request', async () => standIn.requests.length === 1);
+  await waitUntil('the request', async () => its.standIn.requests.length === 1);
   // As if the lease had been evicted.
   for (const key of await first.redis.keys('{echodrop:3}:*')) await first.redis.del(key);
   const refuse = holdRequest();
   const late = verify(second);
-  await waitUntil('the second request', async () => standIn.requests.length === 2);
+  await waitUntil('the second request', async () => its.standIn.requests.length === 2);
   respond(mia);
   expect(await pending).toMatchObject({ outcome: 'verified' });
   // Its verdict is in the cache.
   await first.verifier[Symbol.asyncDispose]();
-  standIn.behaviour = respondWith(401);
-  refuse(standIn.behaviour);
+  its.standIn.behaviour = respondWith(401);
+  refuse(its.standIn.behaviour);
   await late;
   expect(await verify(second)).toMatchObject({ outcome: 'verified' });
 });
@@ -231,32 +208,32 @@ test('a waiting verifier does not query the provider if the cache goes down', as
   const two = (await replicas(2)) as [Replica, Replica];
   const respond = holdRequest();
   const pending = verify(two[0]);
-  await waitUntil('the request', async () => standIn.requests.length === 1);
+  await waitUntil('the request', async () => its.standIn.requests.length === 1);
   const waiting = verify(two[1]);
   await waitUntil('a look', async () => two[1].looks > 0);
-  await redis.kill();
+  await its.redis.kill();
   expect(await waiting).toMatchObject({ outcome: 'provider_unavailable' });
   respond(mia);
   expect(await pending).toMatchObject({ outcome: 'verified' });
-  expect(standIn.requests).toHaveLength(1);
-  await redis.restart();
+  expect(its.standIn.requests).toHaveLength(1);
+  await its.redis.restart();
 });
 
 test('without the cache, each verifier sends one query', async () => {
   const two = await replicas(2);
-  await redis.kill();
-  standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
+  await its.redis.kill();
+  its.standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
   const verdicts = await Promise.all([...two, ...two].map((each) => verify(each)));
   expect(outcomes(verdicts)).toEqual(['verified']);
-  expect(standIn.requests).toHaveLength(2);
-  await redis.restart();
+  expect(its.standIn.requests).toHaveLength(2);
+  await its.redis.restart();
 });
 
 test('with a lifetime of 0, verifiers do not wait for each other', async () => {
-  standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
+  its.standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
   const two = await replicas(2, { verifiedSeconds: 0 });
   expect(outcomes(await Promise.all(two.map((each) => verify(each))))).toEqual(['verified']);
-  expect(standIn.requests).toHaveLength(2);
+  expect(its.standIn.requests).toHaveLength(2);
 });
 
 test.each([
@@ -266,37 +243,37 @@ test.each([
   ['one has completed it', [newer, older], [newer]],
 ] as const)('verifiers share verdicts during a key rotation: %s', async (_, first, second) => {
   onceOnly(100);
-  const two = [await replica({ keySecret: first }), await replica({ keySecret: second })] as const;
+  const two = [await its.replica({ keySecret: first }), await its.replica({ keySecret: second })] as const;
   expect(outcomes(await Promise.all(two.map((each) => verify(each))))).toEqual(['verified']);
-  expect(standIn.requests).toHaveLength(1);
+  expect(its.standIn.requests).toHaveLength(1);
   for (const [queried, other] of [two, two.toReversed()] as [Replica, Replica][]) {
     const fresh = `OAuth ${crypto.randomUUID()}`;
     await verify(queried, fresh);
     expect(await verify(other, fresh)).toMatchObject({ outcome: 'verified' });
   }
-  expect(standIn.requests).toHaveLength(3);
+  expect(its.standIn.requests).toHaveLength(3);
   await Promise.all(two.map(({ verifier }) => verifier[Symbol.asyncDispose]()));
   for (const kind of ['lease', 'pending']) expect(await two[0].redis.keys(`{echodrop:3}:${kind}:*`)).toEqual([]);
 });
 
 test('after a key rotation, the older key finds nothing', async () => {
-  await verify(await replica({ keySecret: [older] }));
-  await verify(await replica({ keySecret: [newer] }));
-  expect(standIn.requests).toHaveLength(2);
+  await verify(await its.replica({ keySecret: [older] }));
+  await verify(await its.replica({ keySecret: [newer] }));
+  expect(its.standIn.requests).toHaveLength(2);
 });
 
 test.each(['', '{', '{}', '{"outcome":"verified"}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}}'])(
   'ignores an invalid value: %j',
   async (value) => {
-    const one = await replica();
+    const one = await its.replica();
     await verify(one);
     const [key = ''] = await one.redis.keys('{echodrop:3}:verdict:*');
     await one.redis.set(key, value);
     expect(await verify(one)).toMatchObject({ outcome: 'verified' });
-    expect(standIn.requests).toHaveLength(2);
+    expect(its.standIn.requests).toHaveLength(2);
     // A valid entry replaced it.
     await verify(one);
-    expect(standIn.requests).toHaveLength(2);
+    expect(its.standIn.requests).toHaveLength(2);
   },
 );
 
@@ -311,7 +288,7 @@ test.each<[string, (verdict: string) => string]>([
   ['with another seal', (verdict) => verdict.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))],
   ['without its seal', (verdict) => verdict.slice(verdict.indexOf(' ') + 1)],
 ])('a verdict forged in Redis %s is ignored and counted', async (_, rewritten) => {
-  const one = await replica();
+  const one = await its.replica();
   expect(await verify(one)).toMatchObject({ caller: { screenName: 'mia' } });
   const [key = ''] = await one.redis.keys('{echodrop:3}:verdict:*');
   const verdict = (await one.redis.get(key)) ?? '';
@@ -319,12 +296,12 @@ test.each<[string, (verdict: string) => string]>([
   await one.redis.set(key, rewritten(verdict));
   expect(await forgedAt(one)).toBe(0);
   expect(await verify(one)).toMatchObject({ caller: { screenName: 'mia' } });
-  expect(standIn.requests).toHaveLength(2);
+  expect(its.standIn.requests).toHaveLength(2);
   expect(await forgedAt(one)).toBe(1);
 });
 
 test('a verdict in Redis names no user', async () => {
-  const one = await replica();
+  const one = await its.replica();
   expect(await verify(one)).toMatchObject({ caller: { screenName: 'mia' } });
   const [key = ''] = await one.redis.keys('{echodrop:3}:verdict:*');
   const verdict = (await one.redis.get(key)) ?? '';
@@ -336,10 +313,10 @@ test('a verdict in Redis names no user', async () => {
 });
 
 test('a sealed verdict does not apply to another proof', async () => {
-  const one = await replica();
+  const one = await its.replica();
   await verify(one, 'OAuth of mia');
   const [verified = ''] = await one.redis.keys('{echodrop:3}:verdict:*');
-  standIn.behaviour = respondWith(401);
+  its.standIn.behaviour = respondWith(401);
   expect(await verify(one, 'OAuth of an attacker')).toEqual({ outcome: 'refused' });
   const keys = await one.redis.keys('{echodrop:3}:verdict:*');
   const refused = keys.find((key) => key !== verified) ?? '';
@@ -353,49 +330,49 @@ test('all verifiers query a forgotten user again', async () => {
   const [first, second] = two as [Replica, Replica];
   const other = respondWith(200, '{"id":7,"screen_name":"noa"}');
   await Promise.all(['OAuth a', 'OAuth b'].map((each) => verify(first, each)));
-  standIn.behaviour = other;
+  its.standIn.behaviour = other;
   await verify(first, 'OAuth of somebody else');
-  expect(standIn.requests).toHaveLength(3);
+  expect(its.standIn.requests).toHaveLength(3);
 
-  await first.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  standIn.behaviour = respondWith(403);
+  await first.verifier.forget({ provider: its.standIn.provider.advertised, subject: '1059182745930317825' });
+  its.standIn.behaviour = respondWith(403);
   for (const each of two) expect(await verify(each, 'OAuth a')).toEqual({ outcome: 'refused' });
   expect(await verify(second, 'OAuth b')).toEqual({ outcome: 'refused' });
   expect(await verify(second, 'OAuth of somebody else')).toMatchObject({ caller: { screenName: 'noa' } });
 });
 
 test('forgetting a user invalidates the verdict of a running query', async () => {
-  const one = await replica();
+  const one = await its.replica();
   let respond = () => {};
-  standIn.behaviour = (socket) => {
+  its.standIn.behaviour = (socket) => {
     respond = () => mia(socket);
   };
   const pending = verify(one);
-  await waitUntil('the request', async () => standIn.requests.length === 1);
-  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  await waitUntil('the request', async () => its.standIn.requests.length === 1);
+  await one.verifier.forget({ provider: its.standIn.provider.advertised, subject: '1059182745930317825' });
   respond();
   await pending;
-  standIn.behaviour = respondWith(403);
+  its.standIn.behaviour = respondWith(403);
   expect(await verify(one)).toEqual({ outcome: 'refused' });
 });
 
 test('caches a forgotten user again after the next query', async () => {
   const two = await replicas(2);
   const [first, second] = two as [Replica, Replica];
-  await first.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  await first.verifier.forget({ provider: its.standIn.provider.advertised, subject: '1059182745930317825' });
   onceOnly(100);
   expect(outcomes(await Promise.all([...two, ...two].map((each) => verify(each))))).toEqual(['verified']);
   expect(await verify(second)).toMatchObject({ outcome: 'verified' });
-  expect(standIn.requests).toHaveLength(1);
+  expect(its.standIn.requests).toHaveLength(1);
 });
 
 test('a request after a user was forgotten does not get the verdict of an earlier query', async () => {
-  const one = await replica();
+  const one = await its.replica();
   const responses: (() => void)[] = [];
-  standIn.behaviour = (socket) => responses.push(() => (responses.length === 1 ? mia : respondWith(403))(socket));
+  its.standIn.behaviour = (socket) => responses.push(() => (responses.length === 1 ? mia : respondWith(403))(socket));
   const before = verify(one);
   await waitUntil('the request', async () => responses.length === 1);
-  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  await one.verifier.forget({ provider: its.standIn.provider.advertised, subject: '1059182745930317825' });
   const after = verify(one);
   responses[0]?.();
   expect(await before).toMatchObject({ outcome: 'verified' });
@@ -405,64 +382,67 @@ test('a request after a user was forgotten does not get the verdict of an earlie
 });
 
 test('remembers forgotten users for longer than any verdict lives', async () => {
-  const one = await replica({ verifiedSeconds: 1 });
-  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  const one = await its.replica({ verifiedSeconds: 1 });
+  await one.verifier.forget({ provider: its.standIn.provider.advertised, subject: '1059182745930317825' });
   const [key = ''] = await one.redis.keys('{echodrop:3}:forgotten:*');
   expect(await one.redis.ttl(key)).toBeGreaterThan(3600);
 });
 
 test('applies its own lifetime to verdicts of other verifiers', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  const [long, short] = [await replica({ verifiedSeconds: 3600 }), await replica({ verifiedSeconds: 1 })] as const;
+  const [long, short] = [
+    await its.replica({ verifiedSeconds: 3600 }),
+    await its.replica({ verifiedSeconds: 1 }),
+  ] as const;
   await verify(long);
   vi.setSystemTime(Date.now() + 10_000);
   await verify(long);
-  expect(standIn.requests).toHaveLength(1);
+  expect(its.standIn.requests).toHaveLength(1);
   await verify(short);
-  expect(standIn.requests).toHaveLength(2);
+  expect(its.standIn.requests).toHaveLength(2);
 });
 
 test('an evicted count of forgotten users revives no verdict', async () => {
-  const one = await replica();
+  const one = await its.replica();
   const subjects = Array.from({ length: 300 }, (_, index) => `${index}`);
   await Promise.all(subjects.map((subject) => one.verifier.forget({ provider: 'https://a.example/', subject })));
   await verify(one);
   await one.redis.del('{echodrop:3}:forgets');
-  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  standIn.behaviour = respondWith(403);
+  await one.verifier.forget({ provider: its.standIn.provider.advertised, subject: '1059182745930317825' });
+  its.standIn.behaviour = respondWith(403);
   expect(await verify(one)).toEqual({ outcome: 'refused' });
 });
 
 test('a verdict from before the cache returned can be forgotten', async () => {
-  const one = await replica();
+  const one = await its.replica();
   let respond = () => {};
-  standIn.behaviour = (socket) => {
+  its.standIn.behaviour = (socket) => {
     respond = () => mia(socket);
   };
-  await redis.kill();
+  await its.redis.kill();
   const pending = verify(one);
-  await waitUntil('the request', async () => standIn.requests.length === 1);
-  await redis.restart();
+  await waitUntil('the request', async () => its.standIn.requests.length === 1);
+  await its.redis.restart();
   await waitUntil('the cache', async () => one.redis.status === 'ready');
-  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  await one.verifier.forget({ provider: its.standIn.provider.advertised, subject: '1059182745930317825' });
   respond();
   await pending;
-  standIn.behaviour = respondWith(403);
+  its.standIn.behaviour = respondWith(403);
   expect(await verify(one)).toEqual({ outcome: 'refused' });
 });
 
 test('forgetting a user during a key rotation applies to verifiers with either key', async () => {
-  const both = await replica({ keySecret: [newer, older] });
-  const ends = [await replica({ keySecret: [older] }), await replica({ keySecret: [newer] })];
+  const both = await its.replica({ keySecret: [newer, older] });
+  const ends = [await its.replica({ keySecret: [older] }), await its.replica({ keySecret: [newer] })];
   for (const each of ends) await verify(each);
-  await both.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  standIn.behaviour = respondWith(403);
+  await both.verifier.forget({ provider: its.standIn.provider.advertised, subject: '1059182745930317825' });
+  its.standIn.behaviour = respondWith(403);
   for (const each of ends) expect(await verify(each)).toEqual({ outcome: 'refused' });
 });
 
 test('throws if a user could not be forgotten', async () => {
-  const one = await replica();
-  await redis.kill();
-  await expect(one.verifier.forget({ provider: standIn.provider.advertised, subject: '1' })).rejects.toThrow();
-  await redis.restart();
+  const one = await its.replica();
+  await its.redis.kill();
+  await expect(one.verifier.forget({ provider: its.standIn.provider.advertised, subject: '1' })).rejects.toThrow();
+  await its.redis.restart();
 });

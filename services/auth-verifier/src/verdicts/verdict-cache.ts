@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Credentials, ProviderUser, Verdict } from '@echodrop/contracts/verification';
-import type { Provider } from '@echodrop/identity-provider/provider';
+import type { ProviderUser, Verdict } from '@echodrop/contracts/verification';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import type { CacheKeys, EntryKeys, ProofKeys } from './cache-keys.ts';
 import { CacheScripts } from './cache-scripts.ts';
@@ -48,10 +47,6 @@ export class VerdictCache {
   constructor(options: CacheOptions) {
     this.#options = options;
     this.#scripts = new CacheScripts(options.redis);
-  }
-
-  keysOf(credentials: Credentials, provider: Provider): ProofKeys {
-    return this.#options.keys.ofProof(credentials, provider);
   }
 
   /**

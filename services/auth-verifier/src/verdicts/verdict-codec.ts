@@ -36,7 +36,7 @@ export class VerdictCodec {
     return this.#sealer.wrap([proofHash], encrypt(proofHash, text));
   }
 
-  /** Undefined for an invalid entry; reports a wrong seal. */
+  /** The verdict of an entry, or undefined if the entry is invalid. A wrong seal is reported. */
   decode(proofHash: string, entry: string): CachedVerdict | undefined {
     const encrypted = this.#sealer.unwrap([proofHash], entry);
     if (encrypted !== undefined) return entryShape.safeParse(JSON.parse(decrypt(proofHash, encrypted))).data;

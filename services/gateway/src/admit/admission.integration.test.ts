@@ -8,6 +8,8 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Refusal } from '../response/refusal-error.ts';
 import { Admission, type AdmittedUpload } from './admission.ts';
+import { Slots } from './slots.ts';
+import { UnverifiedMemory } from './unverified-memory.ts';
 import { UploadRates } from './upload-rates.ts';
 
 const probeTimeoutMs = 10_000;
@@ -30,7 +32,7 @@ beforeEach(async () => {
   bypasses = [];
 });
 
-const noBlocks: ConstructorParameters<typeof Admission>[1]['blocks'] = {
+const noBlocks: ConstructorParameters<typeof Admission>[0]['blocks'] = {
   refuseBlockedUser: () => {},
   refuseBlockedApplication: () => {},
 };
@@ -53,8 +55,8 @@ async function admission(limits: Partial<Limits> = {}, blocks = noBlocks): Promi
   const rates = new UploadRates(connection, { perUser: userRate, perKey: keyRate }, events);
   const probes = { backlog: async (kind: ProbeKind) => ({ ...backlogs[kind], unsupported: 0 }) };
   const perAddress = { anonymousPerAddress: 100, failuresPerMinutePerAddress: 1000 };
-  const bounds = { slots, perUser, ...perAddress, unverifiedBufferBytes: 1000 };
-  const one = new Admission(bounds, { rates, probes, probeTimeoutMs, blocks, onRefused: () => {} });
+  const shared = new Slots({ slots, perUser, ...perAddress }, () => {});
+  const one = new Admission({ slots: shared, memory: new UnverifiedMemory(0), rates, probes, probeTimeoutMs, blocks });
   return { admit: () => one.admitUpload('192.0.2.1', 'unverified') };
 }
 
@@ -64,19 +66,6 @@ async function refusalOf(promise: Promise<unknown>): Promise<Pick<Refusal, 'reas
     (refusal: Refusal) => refusal,
   );
 }
-
-test('an upload beyond the slots is refused until another ends', async () => {
-  const { admit } = await admission({ slots: 2 });
-  const first = admit();
-  using second = admit();
-  await first.admitCaller(caller);
-  await second.admitCaller(other);
-  expect(admit).toThrow(expect.objectContaining({ reason: 'overloaded', retryAfterSeconds: 5 }));
-  first[Symbol.dispose]();
-  using third = admit();
-  await third.admitCaller(caller);
-  expect(admit).toThrow('overloaded');
-});
 
 test.each([
   ['has a job of the maximum age', 'admitted', { waiting: 1, oldestMs: 5000 }],
@@ -123,32 +112,6 @@ test('concurrent uploads are limited per user, by provider and subject', async (
     });
   }
   await third.admitCaller(caller);
-});
-
-test('one user gets half of the slots, and another user half of the rest', async () => {
-  const { admit } = await admission({ slots: 100, perUser: 100 });
-  await using held = new AsyncDisposableStack();
-  const admitAll = async (who: typeof caller) => {
-    for (let n = 0; ; n += 1) {
-      const upload = held.use(admit());
-      const refusal = await upload.admitCaller(who).catch((error: Refusal) => error.reason);
-      if (typeof refusal !== 'string') continue;
-      upload[Symbol.dispose]();
-      return `${n}, then ${refusal}`;
-    }
-  };
-  expect(await admitAll(caller)).toBe('51, then too_many_requests');
-  expect(await admitAll(other)).toBe('25, then too_many_requests');
-  await held.use(admit()).admitCaller(samePersonElsewhere);
-});
-
-test('a verdict after the end of the upload does not count against its user', async () => {
-  const { admit } = await admission({ perUser: 1 });
-  const ended = admit();
-  ended[Symbol.dispose]();
-  await expect(ended.admitCaller(caller)).rejects.toThrow(ReferenceError);
-  using next = admit();
-  await next.admitCaller(caller);
 });
 
 test('two gateways share the rate of a user, and send the rest of the minute as Retry-After', async () => {
@@ -205,7 +168,7 @@ test.each(['freeze', 'kill'] as const)('without Redis (%s) uploads are admitted 
   }
 });
 
-test('a user who is blocked during an upload is refused when the form is complete', async () => {
+test('a user who is blocked during an upload is refused when the form is complete, and the next time at once', async () => {
   const blocked = new Set<string>();
   const refuseBlockedUser = ({ subject }: typeof caller) => {
     if (blocked.has(subject)) throw new Refusal('caller_blocked');
@@ -215,4 +178,6 @@ test('a user who is blocked during an upload is refused when the form is complet
   await upload.admitCaller(caller);
   blocked.add(caller.subject);
   expect(await refusalOf(upload.admitApplication('app'))).toMatchObject({ reason: 'caller_blocked' });
+  using next = running.admit();
+  expect(await refusalOf(next.admitCaller(caller))).toMatchObject({ reason: 'caller_blocked' });
 });

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Secret } from '@echodrop/service/secret';
 
-// Operators block it under this name.
+// Operators block the site's pages under this name.
 const webUploadName = 'web-upload';
 
 /** The accepted API keys, and the name of each application. */
@@ -14,7 +14,7 @@ export class ApiKeys {
       const [, name, key] = /^(?:([\w.-]+)=)?(.+)$/.exec(entry.trim()) ?? [];
       if (key) this.#names.set(digest(key), name ?? `key-${digest(key).slice(0, 8)}`);
     }
-    // Last: API_KEYS may have the same key.
+    // This comes last, because API_KEYS may have the same key.
     if (webUpload !== undefined) this.#names.set(digest(webUpload), webUploadName);
   }
 

@@ -2,21 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Blockable, blockKey, listBlockKeys } from '@echodrop/archive/blocks';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
+import type { Uploader } from '../publish/commit-record.ts';
 import { Refusal } from '../response/refusal-error.ts';
 
-// Half of the time that `admin block-user` promises: the store may take the other half.
+// A refresh starts after half of the time that `admin block-user` promises. The store may take the other half.
 const refreshMs = 5000;
 const repeatMs = 1000;
-// A list may be older if this process was suspended, or if the store does not respond.
-const maxAgeMs = 10_000;
-// How long an upload waits for a newer list. Then the last one counts.
-const catchUpMs = 5000;
-
-/** The user and the application of an upload. */
-type Uploader = Pick<Caller, 'provider' | 'subject'> & { readonly application: string };
 
 interface BlockListEvents {
-  /** The last list stays in force. */
+  /** A refresh failed. The last list stays in force. */
   blockListFailed(error: unknown): void;
   blockListRefreshed(): void;
 }
@@ -29,9 +23,6 @@ export class BlockList implements AsyncDisposable {
   readonly #events: BlockListEvents;
   #failure: unknown;
   #blocked: ReadonlySet<string> | undefined;
-  #listedAt = clocks();
-  /** The end of the refresh that runs, or of the next one, and whether it had a list. */
-  #refreshed = Promise.withResolvers<boolean>();
 
   constructor(store: ObjectStore, events: BlockListEvents) {
     this.#store = store;
@@ -39,12 +30,8 @@ export class BlockList implements AsyncDisposable {
     this.#refreshing = this.#refresh();
   }
 
-  /**
-   * Before a record is written. Waits for a new list if the last one is too old, and if the store has one within five seconds.
-   * @throws Refusal `application_blocked`, `caller_blocked`; `unavailable` before the first refresh
-   */
-  async refuseBlocked(uploader: Uploader): Promise<void> {
-    if (this.#isOld()) await this.#catchUp();
+  /** @throws Refusal `application_blocked`, `caller_blocked`; `unavailable` before the first refresh */
+  refuseBlocked(uploader: Uploader): void {
     this.refuseBlockedApplication(uploader.application);
     this.refuseBlockedUser(uploader);
   }
@@ -74,44 +61,20 @@ export class BlockList implements AsyncDisposable {
     return this.#blocked.size > 0 && this.#blocked.has(blockKey(blockable));
   }
 
-  #isOld(): boolean {
-    const now = clocks();
-    return now.some((ms, n) => ms - (this.#listedAt[n] ?? 0) > maxAgeMs);
-  }
-
-  async #catchUp(): Promise<void> {
-    const late = sleep(catchUpMs, false, { ref: false });
-    // The refresh that ends first may have begun before this process was suspended.
-    while (this.#isOld() && (await Promise.race([this.#refreshed.promise, late])));
-  }
-
   async #refresh(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const next = performance.now() + refreshMs;
-      const begunAt = clocks();
-      const keys = await listBlockKeys(this.#store).catch((error: unknown) => this.#fail(error));
-      if (keys) this.#replace(keys, begunAt);
-      this.#refreshed.resolve(keys !== undefined);
-      this.#refreshed = Promise.withResolvers();
-      const pauseMs = keys ? Math.max(0, next - performance.now()) : repeatMs;
+      let pauseMs = repeatMs;
+      try {
+        this.#blocked = new Set(await listBlockKeys(this.#store));
+        this.#events.blockListRefreshed();
+        pauseMs = Math.max(0, next - performance.now());
+      } catch (error) {
+        this.#failure = error;
+        this.#events.blockListFailed(error);
+      }
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
   }
-
-  #replace(keys: readonly string[], begunAt: readonly number[]): void {
-    this.#blocked = new Set(keys);
-    this.#listedAt = begunAt;
-    this.#events.blockListRefreshed();
-  }
-
-  #fail(error: unknown): void {
-    this.#failure = error;
-    this.#events.blockListFailed(error);
-  }
-}
-
-/** Milliseconds of two clocks: one that no one sets, and one that goes on while the machine is suspended. */
-function clocks(): readonly number[] {
-  return [performance.now(), Date.now()];
 }

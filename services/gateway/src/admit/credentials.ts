@@ -46,7 +46,7 @@ function headerMissing(name: string): Refusal {
   return new Refusal('credentials_missing', { message: 'header', values: { name } });
 }
 
-/** 400 for a request that also has a bearer token. */
+/** The refusal (400) of a request with a bearer token and another proof. */
 export function twoProofs(other: string): Refusal {
   return new Refusal('request_malformed', { message: 'twoProofs', values: { first: 'Authorization', second: other } });
 }
@@ -86,7 +86,7 @@ export function secretsMissing({ fields, misplaced }: Pick<FormContent, 'fields'
 export function requireCaller(
   verdict: Verdict,
   credentials: Credentials,
-  { excuse }: { readonly excuse: () => void },
+  request: { readonly excuse: () => void },
 ): Caller {
   switch (verdict.outcome) {
     case 'verified':
@@ -100,7 +100,7 @@ export function requireCaller(
     case 'provider_unavailable':
       throw new Refusal('provider_unavailable', { retryAfterSeconds: verdict.retryAfterSeconds });
     case 'overloaded':
-      excuse();
+      request.excuse();
       if (verdict.isOwnShare)
         throw new Refusal('too_many_requests', {
           message: 'addressUploads',
@@ -110,12 +110,12 @@ export function requireCaller(
   }
 }
 
-// Other releases may send other causes.
+// An auth-verifier of another release may send other causes.
 function refusedMessage(cause: string | undefined) {
   return cause === 'unsupported_scheme' ? cause : 'provider';
 }
 
-// Node joins a repeated header with a comma; the result names no provider and verifies nothing.
+// Node joins a repeated header with a comma. The joined text names no provider and verifies nothing.
 function header(headers: IncomingHttpHeaders, name: string): string | undefined {
   return headers[name.toLowerCase()]?.toString().trim() || undefined;
 }

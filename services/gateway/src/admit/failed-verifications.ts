@@ -6,7 +6,7 @@ export class FailedVerifications {
   #counts = new Map<string, number>();
   #windowEnds = 0;
 
-  /** `limit`: of one network in a minute. */
+  /** `limit`: the most failures of one network in a minute. */
   constructor(limit: number) {
     this.#limit = limit;
   }

@@ -5,9 +5,8 @@ import { fuzz } from '@echodrop/testkit/fuzz/fuzz';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { boundaryOf } from '../receive/receive-form.ts';
-import { prefersRepresentation } from '../response/preferences.ts';
 import { Refusal } from '../response/refusal-error.ts';
-import { fieldsOf, keptMetadata, parseMetadata } from '../resumable/tus-headers.ts';
+import { fieldsOf, keptMetadata, parseMetadata, prefersRepresentation } from '../resumable/tus-headers.ts';
 import { clientOf } from './client-of.fixture.ts';
 import { credentialsFromHeaders } from './credentials.ts';
 

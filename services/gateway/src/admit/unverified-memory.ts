@@ -11,7 +11,7 @@ export interface MemoryShare extends Disposable {
    */
   readonly take: (bytes: number) => void;
   readonly giveBack: (bytes: number) => void;
-  /** From now on it is not crowded out. */
+  /** From now on, this upload is not crowded out. */
   readonly markVerified: () => void;
 }
 

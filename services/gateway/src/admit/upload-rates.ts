@@ -17,7 +17,7 @@ interface RateEvents {
   rateLimited(): void;
 }
 
-/** Uploads a minute, counted in Redis for all gateways. If it fails or is slow, uploads are admitted. */
+/** Uploads a minute, counted in Redis for all gateways. If Redis fails or is slow, uploads are admitted. */
 export class UploadRates {
   readonly #users: RateLimiterRedis | undefined;
   readonly #keys: RateLimiterRedis | undefined;

@@ -8,38 +8,38 @@ import type { Forgeries } from '@echodrop/service/seals/forgeries';
 import { hashesFor, type KeyedHash } from '@echodrop/service/seals/keyed-hash';
 import { Sealer } from '@echodrop/service/seals/sealer';
 import { z } from 'zod';
-import type { Owner } from '../publish/commit-record.ts';
+import type { Uploader } from '../publish/commit-record.ts';
 
 const keptMs = 24 * 60 * 60 * 1000;
 
-/** A key belongs to one user and one application. */
-export interface KeyScope extends Owner {
+/** An idempotency key, which belongs to one user and one application. */
+export interface KeyScope extends Uploader {
   readonly key: string;
 }
 
 /** The sealed payload for which a key was used, and the id of its record. */
 export type Claim = z.infer<typeof claimShape> & {
-  /** As stored in Redis. */
+  /** The claim as Redis has it. */
   readonly text: string;
 };
 
 const claimShape = z.object({
   fingerprint: z.string(),
   mediaId: z.string(),
-  /** The attempt that holds it. */
+  /** The attempt that holds the claim. */
   holder: z.string(),
   /** Whether an earlier attempt may have written the record. */
   takenOver: z.boolean(),
 });
 
-// Only if the claim is still ARGV[1], with at most ARGV[2] ms to live, or is ARGV[3] already: the reply to an earlier try was lost.
+// Replaces the claim ARGV[1] if it has at most ARGV[2] ms to live. It may be ARGV[3] already: then the reply to an earlier try was lost.
 const replaceScript = `
 local claim = redis.call('GET', KEYS[1])
 if claim ~= ARGV[3] and (claim ~= ARGV[1] or redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2])) then return 0 end
 redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
 return 1`;
 
-// Only if the claim is still ARGV[1]. 0 ms deletes it.
+// Sets the time to live of the claim if it is still ARGV[1]. 0 ms deletes it.
 const expireScript = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
@@ -49,7 +49,7 @@ interface ClaimsOptions {
   readonly maxHoldMs: number;
   /** How long a failed command is repeated, except a release. */
   readonly failoverMs: number;
-  /** Known to all gateways, and to no worker. */
+  /** The secret of the seals. All gateways know it, and no worker. */
   readonly secret: RotatedSecret;
   readonly forgeries: Pick<Forgeries, 'report'>;
 }
@@ -71,7 +71,7 @@ export class IdempotencyClaims {
     this.#redis = redis;
     this.#maxHoldMs = maxHoldMs;
     this.#failoverMs = failoverMs;
-    // In one order in all gateways.
+    // All gateways use one order.
     const sorted = secret.toSorted((one, other) => (one && other && one.reveal() < other.reveal() ? -1 : 1));
     this.#names = hashesFor(sorted, 'idempotency keys');
     this.#sealer = new Sealer(secret, 'idempotency claims');
@@ -128,7 +128,7 @@ export class IdempotencyClaims {
   async #claimName(name: string, scope: KeyScope, claim: Claim): Promise<Claim | undefined> {
     const earlier = await this.#repeat(() => this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET'));
     if (earlier === null) return undefined;
-    // An earlier try made it, maybe a while ago.
+    // An earlier try of this command made the claim, maybe a while ago.
     if (earlier === claim.text && (await this.#replace(name, earlier, claim, keptMs))) return undefined;
     const text = this.#sealer.unwrap(placeOf(scope), earlier);
     if (text !== undefined) return { ...claimShape.parse(JSON.parse(text)), text: earlier };

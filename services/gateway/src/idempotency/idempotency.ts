@@ -21,7 +21,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
 
 export interface Published {
   readonly record: StoredRecord;
-  /** Whether an earlier upload published it. */
+  /** Whether an earlier upload published the record. */
   readonly isRepeat: boolean;
 }
 
@@ -65,7 +65,7 @@ export class OncePublisher {
     }
   }
 
-  // The record of an earlier upload, or the claim under which to publish.
+  // Returns the record of an earlier upload, or the claim under which to publish.
   async #recordOrClaim(scope: KeyScope, payload: string, mediaId?: string): Promise<StoredRecord | Claim> {
     const { claim, isNew } = await this.#claims.claim(scope, payload, mediaId);
     if (isNew) return claim;

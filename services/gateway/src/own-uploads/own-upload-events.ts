@@ -7,7 +7,7 @@ export type OwnUploadEvents = ReturnType<typeof createOwnUploadEvents>;
 
 /** Log lines and metrics of requests about own uploads. */
 export function createOwnUploadEvents(log: Log, metrics: Metrics) {
-  // Written at any LOG_LEVEL.
+  // The audit is written at any LOG_LEVEL.
   const audit = log.child({ audit: true }, { level: 'info' });
   const requests = metrics.counter(
     'echodrop_own_upload_requests_total',
@@ -27,7 +27,7 @@ export function createOwnUploadEvents(log: Log, metrics: Metrics) {
       unreadable.inc();
       log.error({ requestId, mediaId, reason }, 'Record unreadable');
     },
-    /** Before the removal, so that the audit has removals that fail halfway. */
+    /** A removal begins. This precedes the removal, so that the audit has removals that fail halfway. */
     removalStarted(requestId: string, { id: mediaId, mediaKey, provider, subject }: StoredRecord): void {
       audit.info(
         { action: 'remove', requestId, mediaId, mediaKey, provider, subject },

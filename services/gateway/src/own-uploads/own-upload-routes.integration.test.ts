@@ -12,7 +12,7 @@ import { Metrics } from '@echodrop/service/metrics/metrics';
 import { listen } from '@echodrop/testkit/servers/listen';
 import express from 'express';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Admission } from '../admit/admission.ts';
+import { Slots } from '../admit/slots.ts';
 import { createOwnUploadEvents } from './own-upload-events.ts';
 import { ownUploadRoutes } from './own-upload-routes.ts';
 
@@ -33,10 +33,9 @@ beforeEach(async () => {
 afterEach(() => parts.disposeAsync());
 
 async function start(): Promise<void> {
-  const perAddress = { anonymousPerAddress: 1, failuresPerMinutePerAddress: 1000, unverifiedBufferBytes: 1 };
-  const admissionDeps = { onRefused: () => {} } as unknown as ConstructorParameters<typeof Admission>[1];
+  const perAddress = { anonymousPerAddress: 1, failuresPerMinutePerAddress: 1000 };
   const deps = {
-    admission: new Admission({ ...limits, ...perAddress }, admissionDeps),
+    slots: new Slots({ ...limits, ...perAddress }, () => {}),
     verifier: {
       knownProviders: async () => [provider],
       verify: async () => ({ outcome: 'verified', caller }) as const,

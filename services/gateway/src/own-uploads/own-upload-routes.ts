@@ -2,7 +2,7 @@ import { cursorShape } from '@echodrop/archive/listing-keys';
 import { publicRecord } from '@echodrop/record';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { z } from 'zod';
-import type { Admission } from '../admit/admission.ts';
+import type { Slots } from '../admit/slots.ts';
 import type { Format } from '../response/format.ts';
 import { asRefusal, ClientGone, Refusal } from '../response/refusal-error.ts';
 import { methodNotAllowed, sendRecord, sendRecords, sendRefusal } from '../response/send-response.ts';
@@ -28,10 +28,10 @@ export const pageShape = z.object({
  */
 export function ownUploadRoutes(
   base: string,
-  deps: OwnUploadDeps & { readonly admission: Pick<Admission, 'admitOwnRequest'>; readonly events: OwnUploadEvents },
+  deps: OwnUploadDeps & { readonly slots: Pick<Slots, 'acquire'>; readonly events: OwnUploadEvents },
   publicSite: string,
 ): Router {
-  const { admission, events } = deps;
+  const { events } = deps;
   const router = Router({ caseSensitive: true, strict: true });
   const root = `${base}/2/media`;
   for (const format of ['xml', 'json'] as const) {
@@ -66,15 +66,16 @@ export function ownUploadRoutes(
     format: Format,
     respond: (own: OwnRequest) => Promise<void>,
   ): Promise<void> {
-    // Drops a body: Node would hold some of it, at 400 bytes for each chunk.
+    // A body is dropped: Node would hold some of it, at 400 bytes for each chunk.
     request.resume();
     const context = createRequestContext(request, response);
-    using slot = new DisposableStack();
+    using holder = new DisposableStack();
     try {
-      const admitted = slot.use(admission.admitOwnRequest(context.clientAddress));
-      await respond({ ...context, admitted });
-      // Until the client has read the response: unread ones would use up the memory. A refusal is small, and its client may send on for 30 s.
-      const held = slot.move();
+      const slot = holder.use(deps.slots.acquire(context.clientAddress, 'unverified'));
+      await respond({ ...context, slot });
+      // The slot is held until the client has read the response: unread responses would use up the memory. A refusal is small, and its client may send on
+      // for 30 s.
+      const held = holder.move();
       if (response.closed) held.dispose();
       else response.once('close', () => held.dispose());
     } catch (error) {

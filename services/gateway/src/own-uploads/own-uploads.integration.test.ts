@@ -10,7 +10,7 @@ import { mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { newMediaId } from '@echodrop/record';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { Publisher } from '../publish/publish.ts';
+import { ownRecord } from '../publish/commit-record.ts';
 import { findOwn, listOwn, type OwnRequest, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
 
 const provider = 'https://id.example/verify';
@@ -49,7 +49,7 @@ const context: OwnRequest = {
   requestId: 'r',
   clientAddress: '',
   signal: new AbortController().signal,
-  admitted: { excuse: () => {}, admitCaller: (caller) => caller, [Symbol.dispose]: () => {} },
+  slot: { excuse: () => {}, moveToUser: () => {} },
 };
 
 test('an upload that the store does not find at first is removed', async () => {
@@ -108,15 +108,7 @@ test('an unreadable record is reported, and omitted from a list; a request for i
 test('a repeat is refused as removed only for the user of the removed upload', async () => {
   const record = await publishSample(store, { provider });
   await removeMedia(store, record, removed);
-  const publisher = new Publisher({
-    store,
-    probes: { probe: () => expect.unreachable() },
-    probeTimeoutMs: 1000,
-    mediaLimits: { maxPixels: 1 },
-    renditions: { enqueue: async () => {} },
-    blocks: { refuseBlocked: async () => {} },
-    events: { mediaProbed: () => {}, listingFailed: () => {}, listingRepaired: () => {}, enqueueFailed: () => {} },
-  });
-  await expect(publisher.find(record.id, record)).rejects.toThrow('removed');
-  expect(await publisher.find(record.id, { ...record, subject: '777' })).toBeUndefined();
+  const tombstone = (await findRecord(store, record.id)) ?? expect.fail('no tombstone');
+  expect(() => ownRecord(record, tombstone)).toThrow('removed');
+  expect(ownRecord({ ...record, subject: '777' }, tombstone)).toBeUndefined();
 });

@@ -3,7 +3,6 @@ import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import { tryFindRecord } from '@echodrop/archive/records';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
-import type { Caller } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import { findTwice } from '@echodrop/object-store/find-twice';
 import { recordKey } from '@echodrop/object-store/object-keys';
@@ -16,15 +15,15 @@ import {
   type Tombstone,
   UnreadableRecord,
 } from '@echodrop/record';
-import type { AdmittedOwnRequest } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
+import type { Slot } from '../admit/slots.ts';
 import { Refusal } from '../response/refusal-error.ts';
 import type { RequestContext } from '../upload-context.ts';
 import type { OwnUploadEvents } from './own-upload-events.ts';
 
 /** A request of a user about own uploads, which holds its slot until its response is complete. */
 export interface OwnRequest extends RequestContext {
-  readonly admitted: AdmittedOwnRequest;
+  readonly slot: Pick<Slot, 'excuse' | 'moveToUser'>;
 }
 
 export interface OwnUploadDeps {
@@ -41,7 +40,7 @@ export async function listOwn(
   deps: OwnUploadDeps,
 ): Promise<RecordPage<StoredRecord>> {
   const { requestId, signal } = own;
-  const owner = ownerHash(await callerOf(own, deps));
+  const owner = await ownerOf(own, deps);
   using held = new DisposableStack();
   if (!(await takeListSlot(owner, held)))
     throw holdsListSlot(owner)
@@ -82,7 +81,7 @@ async function withOwn<T>(
 ): Promise<T> {
   const { requestId, signal } = own;
   const { store, events } = deps;
-  const caller = await callerOf(own, deps);
+  const owner = await ownerOf(own, deps);
   const found = (await tryFindRecord(store, id, signal)) ?? (await findListed(store, id, signal));
   if (!found) throw new Refusal('not_found', { message: 'upload' });
   if (found instanceof UnreadableRecord) {
@@ -90,7 +89,7 @@ async function withOwn<T>(
     // 503 would promise that a repeat helps. The message of this one sends the user to the operator.
     throw new Refusal('internal_error', { cause: found });
   }
-  const isOwn = ownerHash(caller) === (isTombstone(found) ? found.owner : ownerHash(found));
+  const isOwn = owner === (isTombstone(found) ? found.owner : ownerHash(found));
   if (!isOwn) throw isTombstone(found) ? new Refusal('not_found', { message: 'upload' }) : new Refusal('not_yours');
   return await use(found);
 }
@@ -106,11 +105,12 @@ async function findListed(store: ObjectStore, id: string, signal: AbortSignal) {
   return found;
 }
 
-async function callerOf(
-  { request, clientAddress, signal, admitted }: OwnRequest,
-  deps: OwnUploadDeps,
-): Promise<Caller> {
+/** The verified user, as owner of uploads. The slot then counts for this user. @throws Refusal, ClientGone, VerifierUnavailable */
+async function ownerOf({ request, clientAddress, signal, slot }: OwnRequest, deps: OwnUploadDeps): Promise<string> {
   const credentials = await credentialsFromHeaders(request.headers, deps.verifier, deps.compatibility);
   const verdict = await deps.verifier.verify({ credentials, clientAddress }, signal);
-  return admitted.admitCaller(requireCaller(verdict, credentials, admitted));
+  const owner = ownerHash(requireCaller(verdict, credentials, slot));
+  slot.excuse();
+  slot.moveToUser(owner);
+  return owner;
 }

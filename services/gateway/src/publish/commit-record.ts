@@ -17,8 +17,8 @@ import { Refusal } from '../response/refusal-error.ts';
 /** Time for retries of a record, and of its listing entries. */
 export const commitMs = 15_000;
 
-/** The owner of a record, and the application. */
-export type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
+/** The user and the application of an upload. */
+export type Uploader = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 
 interface CommitOptions {
   /** Whether an earlier attempt of the same upload may have written a record under this id, which then wins. */
@@ -28,7 +28,7 @@ interface CommitOptions {
 }
 
 /**
- * Writes a record, and reads it back if a write has an unknown outcome. Takes a new id only if the record under this one is another upload's.
+ * Writes a record, and reads it back if a write has an unknown outcome. Takes a new id only if another upload has a record under this one.
  * @returns the record that is in the store
  * @throws Refusal `removed`; if the record may have been written, StoreUnavailable after 15 s, UnreadableRecord, or what `beforeWrite` throws
  */
@@ -38,12 +38,12 @@ export async function commitRecord(
   { isClaimed, beforeWrite }: CommitOptions,
 ): Promise<StoredRecord> {
   const bytes = encodeStoredRecord(record);
-  return retry(async () => {
+  return retryCommit(async () => {
     if ((await store.commit(recordKey(record.id), bytes, beforeWrite)) === 'created') return record;
     const found = await findRecord(store, record.id);
-    // As a node of the store may that has just come back.
+    // A node of the store that has just come back may respond like this.
     if (!found) throw new StoreUnavailable('record not found although the store reports that it exists');
-    const earlier = recordOf(record, found);
+    const earlier = ownRecord(record, found);
     const isOurs = earlier?.mediaKey === record.mediaKey;
     if (isOurs && !isDeepStrictEqual(earlier, decodeStoredRecord(bytes, record.id)))
       throw new StoreUnavailable('stored record differs from the one written');
@@ -53,7 +53,7 @@ export async function commitRecord(
   });
 }
 
-/** What an upload and the record of an earlier attempt have in common. */
+/** The fields by which a repeat must equal the first attempt. */
 export type Payload = Pick<StoredRecord, 'text' | 'size' | 'crc32'>;
 
 /** Requires a record of an earlier attempt to have this upload's text and bytes. @throws StoreUnavailable */
@@ -63,8 +63,8 @@ export function requireSamePayload(record: StoredRecord, { text, size, crc32 }: 
 }
 
 /** The record if it belongs to this user and application. @throws Refusal `removed` for a tombstone of this user */
-export function recordOf(
-  { provider, subject, application }: Owner,
+export function ownRecord(
+  { provider, subject, application }: Uploader,
   found: StoredRecord | Tombstone,
 ): StoredRecord | undefined {
   if (isTombstone(found)) {
@@ -76,6 +76,6 @@ export function recordOf(
 }
 
 /** Runs `work` again while the store is unavailable. @throws StoreUnavailable after `commitMs` */
-export function retry<T>(work: () => Promise<T>): Promise<T> {
+export function retryCommit<T>(work: () => Promise<T>): Promise<T> {
   return retryFor(commitMs, work, (error) => error instanceof StoreUnavailable);
 }

@@ -1,4 +1,4 @@
-import { addToListings, removeFromListings } from '@echodrop/archive/listing';
+import { addToListings } from '@echodrop/archive/listing';
 import { listingEntryOf } from '@echodrop/archive/listing-keys';
 import { ownerHash } from '@echodrop/archive/owner';
 import { findRecord } from '@echodrop/archive/records';
@@ -17,11 +17,11 @@ import type { UploadContext } from '../upload-context.ts';
 import {
   commitMs,
   commitRecord,
-  type Owner,
+  ownRecord,
   type Payload,
-  recordOf,
   requireSamePayload,
-  retry,
+  retryCommit,
+  type Uploader,
 } from './commit-record.ts';
 import { mediaUnsupported } from './unsupported-media.ts';
 
@@ -85,33 +85,31 @@ export class Publisher {
       application,
     };
     // The wait for the probe may have been long.
-    const refuseBlocked = () => this.#deps.blocks.refuseBlocked(record);
-    await refuseBlocked();
+    this.#deps.blocks.refuseBlocked(record);
     media.commit();
     // While the record is written: readers skip an entry without a record (docs/decisions/listings-and-removals.md).
-    const listing = this.#addToListings(record).then(
-      () => true,
-      () => false,
-    );
-    const commit = { isClaimed: claimedId !== undefined, beforeWrite: refuseBlocked };
+    const listing = Promise.allSettled([this.#addToListings(record)]);
+    const commit = {
+      isClaimed: claimedId !== undefined,
+      beforeWrite: async () => this.#deps.blocks.refuseBlocked(record),
+    };
     const published = await commitRecord(this.#deps.store, record, commit).catch(async (cause) => {
       await listing;
-      const isRemoved = cause instanceof Refusal && cause.reason === 'removed';
-      if (!isRemoved) throw new OutcomeUnknown('the record may have been written', { cause });
-      await this.#removeFromListings(record);
-      throw cause;
+      if (cause instanceof Refusal && cause.reason === 'removed') throw cause;
+      throw new OutcomeUnknown('the record may have been written', { cause });
     });
-    const isListed = await listing;
-    const isAsWritten = published.id === record.id && published.timestamp.getTime() === record.timestamp.getTime();
-    if (!isAsWritten) await this.#removeFromListings(record);
-    if (published.mediaKey === media.key) {
-      // Not awaited: without renditions a viewer waits for some seconds, and the upload for none.
-      this.#deps.renditions
-        .enqueue({ mediaKey: media.key, type, pixels: width * height, bytes: stored.size, owner: ownerHash(record) })
-        .catch((error) => this.#deps.events.enqueueFailed(media.key, error));
-      // The store may have come back just in time for the record alone.
-      if (!isAsWritten || !isListed) await this.#list(published);
-    } else await this.#relist(published);
+    if (published.mediaKey !== media.key) {
+      await this.#relist(published);
+      return published;
+    }
+    // Not awaited: without renditions a viewer waits for some seconds, and the upload for none.
+    this.#deps.renditions
+      .enqueue({ mediaKey: media.key, type, pixels: width * height, bytes: stored.size, owner: ownerHash(record) })
+      .catch((error) => this.#deps.events.enqueueFailed(media.key, error));
+    // Under a new id, the first entries list nothing.
+    const isNewId = published.id !== record.id;
+    const [listed] = await (isNewId ? Promise.allSettled([this.#addToListings(published)]) : listing);
+    if (listed.status === 'rejected') this.#deps.events.listingFailed(published.id, listed.reason);
     return published;
   }
 
@@ -121,16 +119,16 @@ export class Publisher {
    */
   async confirm(record: StoredRecord, payload: Payload): Promise<void> {
     requireSamePayload(record, payload);
-    await this.#deps.blocks.refuseBlocked(record);
+    this.#deps.blocks.refuseBlocked(record);
     // Its writer may have died before the store had synced it.
     await this.#deps.store.putIfAbsent(recordKey(record.id), encodeStoredRecord(record));
     await this.#relist(record);
   }
 
   /** The record of `id` if it belongs to this user and application. @throws Refusal `removed`, StoreUnavailable, UnreadableRecord */
-  async find(id: string, owner: Owner): Promise<StoredRecord | undefined> {
+  async find(id: string, uploader: Uploader): Promise<StoredRecord | undefined> {
     const found = await findRecord(this.#deps.store, id);
-    return found && recordOf(owner, found);
+    return found && ownRecord(uploader, found);
   }
 
   /** @throws Refusal `media_unsupported`; QueueUnavailable; the signal's reason */
@@ -150,27 +148,16 @@ export class Publisher {
     return probe;
   }
 
-  // Adds listing entries that an earlier attempt did not write.
+  // Adds listing entries that an earlier attempt did not write. A failure is counted: the next sweep adds the entries.
   async #relist(record: StoredRecord): Promise<void> {
-    if (await this.#list(record)) this.#deps.events.listingRepaired(record.id);
-  }
-
-  // Whether an entry was missing. A failure is counted: the next sweep adds the entries.
-  async #list(record: StoredRecord): Promise<boolean> {
-    try {
-      return await this.#addToListings(record);
-    } catch (error) {
-      this.#deps.events.listingFailed(record.id, error);
-      return false;
-    }
+    const { events } = this.#deps;
+    await this.#addToListings(record).then(
+      (wasMissing) => wasMissing && events.listingRepaired(record.id),
+      (error) => events.listingFailed(record.id, error),
+    );
   }
 
   #addToListings(record: StoredRecord): Promise<boolean> {
-    return retry(() => addToListings(this.#deps.store, listingEntryOf(record)));
-  }
-
-  // An entry that remains lists nothing.
-  async #removeFromListings(record: StoredRecord): Promise<void> {
-    await removeFromListings(this.#deps.store, listingEntryOf(record)).catch(() => {});
+    return retryCommit(() => addToListings(this.#deps.store, listingEntryOf(record)));
   }
 }

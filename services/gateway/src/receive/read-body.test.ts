@@ -86,7 +86,12 @@ test('a body is refused at the first byte above the limit', async () => {
 });
 
 test('a sender that is silent for 30 s is too slow', async () => {
-  const { body, taken } = readAll(new PassThrough());
+  const request = new PassThrough();
+  const { body, taken } = readAll(request);
+  // Enough for many minutes at the lowest rate.
+  request.write(Buffer.alloc(1024 * KiB));
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(taken.bytes).toBe(1024 * KiB);
   const refused = expect(body.ended).rejects.toMatchObject({ sentence: tooSlow });
   await vi.advanceTimersByTimeAsync(29_999);
   expect(taken.isOver).toBe(false);

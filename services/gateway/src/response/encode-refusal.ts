@@ -5,7 +5,7 @@ import type { Refusal } from './refusal-error.ts';
 // RFC 6750 section 3 requires a parameter; clients of around 2010 know the bare name.
 const challenges = { OAuth: 'OAuth', Bearer: 'Bearer realm="Echodrop"' } as const;
 
-/** The headers and body of a refusal. `scheme`: that of the credentials to send. */
+/** The headers and body of a refusal. `scheme`: the scheme of the credentials to send. */
 export function encodeRefusal(
   refusal: Pick<Refusal, 'status' | 'reason' | 'sentence' | 'retryAfterSeconds'>,
   format: Format,

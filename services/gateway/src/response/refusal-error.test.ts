@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { OwnerBusy } from '@echodrop/contracts/probe';
 import {
   messagesOf,
   type Reason,
@@ -7,7 +8,6 @@ import {
   unsupportedSentences,
 } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { CrowdedOut } from '@echodrop/object-store/object-store';
-import { OwnerBusy } from '@echodrop/queue/owner-limit';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
+import { OwnerBusy } from '@echodrop/contracts/probe';
 import { type MessagesOf, type Reason, refusals } from '@echodrop/contracts/refusal-statuses-and-messages';
 import { CrowdedOut } from '@echodrop/object-store/object-store';
-import { OwnerBusy } from '@echodrop/queue/owner-limit';
 
 interface Circumstances {
   readonly retryAfterSeconds?: number | undefined;
@@ -15,7 +15,7 @@ type ValuesOf<Text> = [PlaceholdersOf<Text>] extends [never]
   ? { readonly values?: undefined }
   : { readonly values: Readonly<Record<PlaceholdersOf<Text>, string | number>> };
 
-/** Which of several messages, and its values. */
+/** Which of several messages a refusal has, and the values of its placeholders. */
 type Chosen<Messages> = {
   [Name in keyof Messages]: { readonly message: Name } & ValuesOf<Messages[Name]>;
 }[keyof Messages];
@@ -35,7 +35,7 @@ export class Refusal<R extends Reason = Reason> extends Error {
   /** Sent as `Retry-After` if a retry may help; by default with 423, 429 and 503. */
   readonly retryAfterSeconds: number | undefined;
   readonly sentence: string;
-  /** Which of several messages of the reason. */
+  /** Which of the messages of its reason the refusal has. */
   readonly variant: string | undefined;
 
   readonly status: number;
@@ -80,7 +80,7 @@ export class ClientGone extends Error {
 /** Maps any error to a response: a Refusal as it is, anything else to `too_many_requests`, `overloaded` or `unavailable`. */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  // No failure of ours: the user's other uploads took the memory or the time.
+  // The service has not failed: the user's other uploads took the memory or the time.
   if ((error instanceof CrowdedOut && error.isOwnShare) || error instanceof OwnerBusy)
     return new Refusal('too_many_requests', { message: 'userUploads', cause: error });
   const reason = error instanceof CrowdedOut ? 'overloaded' : 'unavailable';

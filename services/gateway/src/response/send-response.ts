@@ -30,7 +30,7 @@ function sendBody(response: ServerResponse, format: Format, body: string): void 
     .end(body);
 }
 
-/** Sends a refusal, so that it arrives whole also if the client is still sending. */
+/** Sends a refusal, so that the whole refusal arrives even if the client is still sending. */
 export function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,
@@ -72,7 +72,7 @@ function drainRest(request: IncomingMessage, done: () => void): void {
     if (dropped > restOfBody.maxBytes) finish();
   });
   for (const end of ['end', 'close', 'error']) request.once(end, () => finish());
-  // A reader that stopped early may have paused both.
+  // A reader that stopped early may have paused the request and its socket.
   request.socket.resume();
   if (request.destroyed) finish();
   else request.resume();

@@ -31,7 +31,7 @@ export function requireFittingBytes({ context }: LeasedRequest, { state }: OpenU
 /**
  * Adds the body of the request. What has arrived when it ends early is kept, unless the request has a checksum. Media of a type that is not
  * accepted ends the upload.
- * @throws Refusal, UploadEnded, ClientGone, StateConflict, StoreUnavailable
+ * @throws Refusal, UploadRefusedPermanently, ClientGone, StateConflict, StoreUnavailable
  */
 export async function appendBytes(request: LeasedRequest, upload: OpenUpload, deps: StateDeps): Promise<void> {
   const { context, caller, lease } = request;
@@ -48,7 +48,7 @@ export async function appendBytes(request: LeasedRequest, upload: OpenUpload, de
     digest?.hash.update(chunk);
     if (head.length === probeHeadBytes) return;
     head = Buffer.concat([head, chunk.subarray(0, probeHeadBytes - head.length)]);
-    // Before its checksum is compared, a changed byte may hide the type.
+    // Until the checksum is compared, a changed byte may hide the type.
     if (!digest) requireSupported();
   };
   context.sendContinue();
@@ -66,7 +66,7 @@ export async function appendBytes(request: LeasedRequest, upload: OpenUpload, de
     if (error instanceof Refusal && error.reason === 'media_unsupported') await upload.end(error, false);
     await upload.endIfLost(error);
   } finally {
-    // A call that fails before it reads does not end it.
+    // A call that fails before it reads does not end the source.
     source.destroy();
   }
 }
@@ -98,7 +98,7 @@ export function readIncomingBytes(
       done(error);
     },
   });
-  // It may fail before it is read, and an error without a listener ends the process. Reading it then fails with the error.
+  // The stream may fail before it is read, and an error without a listener ends the process. A later reader gets the error.
   source.on('error', () => {});
   const body = readBody(request, limits, (chunk) => {
     lastAt = performance.now();

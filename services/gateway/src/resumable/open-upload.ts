@@ -43,9 +43,9 @@ export interface LeasedRequest extends AsyncDisposable {
   readonly lease: WriterLease;
 }
 
-/** A refusal for good has ended the upload, and removed its bytes. */
-export class UploadEnded extends Error {
-  override readonly name = 'UploadEnded';
+/** A permanent refusal has ended the upload, and removed its bytes. */
+export class UploadRefusedPermanently extends Error {
+  override readonly name = 'UploadRefusedPermanently';
   readonly refusal: Refusal;
 
   constructor(refusal: Refusal) {
@@ -96,19 +96,19 @@ export class OpenUpload {
 
   /**
    * Removes the upload with its bytes, and with `withMedia` the object that publication would show. The sweep removes what remains.
-   * @throws UploadEnded
+   * @throws UploadRefusedPermanently
    */
   async end(refusal: Refusal, withMedia: boolean): Promise<never> {
     const { store } = this.#deps;
     const media = withMedia && store.remove(mediaObjectKey(this.state.mediaKey));
     await Promise.allSettled([media, removeResumable(store, this.id, this.state.write)]);
-    throw new UploadEnded(refusal);
+    throw new UploadRefusedPermanently(refusal);
   }
 
-  /** Ends the upload if the store has lost its bytes. @throws UploadEnded with `upload_expired`; StateConflict; `error` */
+  /** Ends the upload if the store has lost its bytes. @throws UploadRefusedPermanently with `upload_expired`; StateConflict; `error` */
   async endIfLost(error: unknown): Promise<never> {
     if (!(error instanceof StagedWriteLost)) throw error;
-    // Perhaps another process has completed it since.
+    // Perhaps another process has completed the upload since.
     if ((await findResumable(this.#deps.store, this.id))?.number !== this.#last.number) {
       this.#deps.lastStates.delete(this.id);
       throw new StateConflict('not the last state', { cause: error });

@@ -34,7 +34,7 @@ export async function publishIfComplete(
 
 /**
  * Publishes a complete upload as version 2 does, or finds its record if that was done. A refusal for good ends the upload, and removes its bytes.
- * @throws Refusal, UploadEnded, ClientGone, StateConflict, or the failure of a dependency
+ * @throws Refusal, UploadRefusedPermanently, ClientGone, StateConflict, or the failure of a dependency
  */
 async function publishUpload(
   { context, caller, admitted }: LeasedRequest,
@@ -43,7 +43,7 @@ async function publishUpload(
 ): Promise<Published> {
   const { application, message, alt, mediaKey: key, write, idempotencyKey, head: encodedHead } = upload.state;
   const isFirstTry = upload.state.mediaId === undefined;
-  // Before it is used: a request that dies leaves it to the next one.
+  // The id is saved before it is used: a request that dies leaves it to the next one.
   if (isFirstTry) await upload.save({ mediaId: newMediaId() });
   const { mediaId = '' } = upload.state;
   const earlier = isFirstTry ? undefined : await records.find(mediaId, upload.state);
@@ -76,7 +76,7 @@ async function publishUpload(
 /** Removes an upload with its bytes. @throws Refusal `upload_published`; StoreUnavailable */
 export async function removeUnpublished({ id, state }: OpenUpload, { store, records }: PublishDeps): Promise<void> {
   const { isPublished, mediaId, write } = state;
-  // The request that published it may have died before it saved this.
+  // The request that published the upload may have died before it saved the finished state.
   if (isPublished || (mediaId && (await records.find(mediaId, state)))) throw new Refusal('upload_published');
   await removeResumable(store, id, write);
 }

@@ -6,7 +6,6 @@ import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
 import type { Published } from '../idempotency/idempotency.ts';
 import { contentTypes } from '../response/format.ts';
-import { prefersRepresentation } from '../response/preferences.ts';
 import { mediaTooLarge, Refusal } from '../response/refusal-error.ts';
 import type { UploadContext } from '../upload-context.ts';
 import { appendBytes, requireFittingBytes, requireNoBytes } from './append-bytes.ts';
@@ -27,9 +26,9 @@ export interface HandlerDeps extends PublishDeps {
 export interface TusRequest {
   readonly context: UploadContext;
   readonly headers: TusHeaders;
-  /** The last part of the path; empty for a creation. */
+  /** The last part of the path: the id of an upload, or an empty text for a creation. */
   readonly id: string;
-  /** The address of all uploads, which the id of one follows. */
+  /** The address of all uploads. The address of one upload is this and its id. */
   readonly address: string;
 }
 
@@ -175,7 +174,7 @@ async function declareLength(upload: OpenUpload, length: number, { forms }: Hand
  * clients take one for a failure, and upload again. Only a client that prefers the record gets it, of PATCH with status 200 (RFC 7240).
  */
 function acknowledge(
-  { context }: TusRequest,
+  { headers: requestHeaders }: TusRequest,
   status: 201 | 204,
   upload: OpenUpload,
   published: Published | undefined,
@@ -184,7 +183,7 @@ function acknowledge(
   const offset = { 'Upload-Offset': `${upload.state.write.size}` };
   if (!published) return { status, headers: { ...offset, ...expiryOf(upload) } };
   const located = { ...offset, 'Record-Location': publicRecord(published.record, deps.publicSite).url };
-  if (!prefersRepresentation(context.request.get('Prefer'))) return { status, headers: located, published };
+  if (!requestHeaders.prefersRecord) return { status, headers: located, published };
   const { headers, body } = representationOf(published, deps);
   const applied = { ...located, ...headers, 'Preference-Applied': 'return=representation' };
   return { status: status === 204 ? 200 : status, headers: applied, body, published };

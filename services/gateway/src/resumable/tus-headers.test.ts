@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fieldsOf, keptMetadata, parseMetadata, tusHeadersOf } from './tus-headers.ts';
+import { fieldsOf, keptMetadata, parseMetadata, prefersRepresentation, tusHeadersOf } from './tus-headers.ts';
 
 const malformed = (what: object) => expect.objectContaining({ reason: 'tus_malformed', ...what });
 
@@ -60,4 +60,21 @@ test('the type of bytes may have other letter case and parameters', () => {
 test('Upload-Metadata is kept as it was sent, without API key and secrets', () => {
   const metadata = parseMetadata('key a2V5,message /w==,Oauth_Token a2V5,1 MQ==,consumer_secret a2V5,empty');
   expect(keptMetadata(metadata)).toBe('message /w==,1 MQ==,empty');
+});
+
+// The examples without the value are of RFC 7240 section 2.
+test.each([
+  ['return=representation', true],
+  ['respond-async, Return = "Representation"; foo="some, parameter"', true],
+  [', return=representation,', true],
+  ['return=minimal, return=representation', false],
+  ['return', false],
+  ['return=""', false],
+  ['foo="x, return=representation"', false],
+  ['foo; bar="x, return=representation"', false],
+  ['"return=representation', false],
+  ['return=representation, "open', true],
+  ['', false],
+])('Prefer: %s', (header, expected) => {
+  expect(prefersRepresentation(header)).toBe(expected);
 });

@@ -13,13 +13,15 @@ export interface TusHeaders {
   readonly isConcatenation: boolean;
   /** Whether the body is a piece of an upload. */
   readonly hasBytesType: boolean;
+  /** Whether the client wants the record in the response to the last byte. */
+  readonly prefersRecord: boolean;
 }
 
 /** Values in Base64 by name. */
 export type Metadata = ReadonlyMap<string, string>;
 
 export const tusVersion = '1.0.0';
-/** Of `Tus-Checksum-Algorithm`. */
+/** The algorithms that `Tus-Checksum-Algorithm` names. */
 export const checksumAlgorithms = ['sha1', 'sha256', 'md5'] as const;
 
 const bytesType = 'application/offset+octet-stream';
@@ -39,6 +41,7 @@ export function tusHeadersOf(headers: IncomingHttpHeaders): TusHeaders {
     metadata: metadata === undefined ? new Map() : parseMetadata(metadata),
     isConcatenation: headers['upload-concat'] !== undefined,
     hasBytesType: mediaTypeOf(headers['content-type']) === bytesType,
+    prefersRecord: prefersRepresentation(headers['prefer']?.toString()),
   };
 }
 
@@ -47,7 +50,7 @@ export function refuseHeader(name: string): never {
   throw new Refusal('tus_malformed', { message: 'header', values: { name } });
 }
 
-/** 415 for bytes of another type. */
+/** The refusal (415) of bytes of another type. */
 export function tusContentType(headers: IncomingHttpHeaders): Refusal {
   return new Refusal('tus_content_type', { values: { type: mediaTypeOf(headers['content-type']) || 'missing' } });
 }
@@ -118,4 +121,16 @@ export function announcedDigest(
 /** Base64 as RFC 4648 pads it. */
 function padBase64(text: string): string {
   return text.includes('=') ? text : text.padEnd(Math.ceil(text.length / 4) * 4, '=');
+}
+
+/**
+ * Whether a request prefers a representation in the response (RFC 7240, `return`). Of several values the first counts.
+ * @param header the value of `Prefer`, joined by commas if it was repeated
+ */
+export function prefersRepresentation(header = ''): boolean {
+  // A quoted string may contain separators. Without the second `?`, a quote that nothing closes would cost quadratic time.
+  const unquoted = header.replaceAll(/"((?:[^"\\]|\\.)*)"?/g, (_, text) => (/^[\w-]*$/.test(text) ? text : 'quoted'));
+  const preferences = unquoted.split(',').map((preference) => preference.split(';', 1)[0]?.trim() ?? '');
+  const [, value] = preferences.map((each) => /^return\s*=\s*([\w-]*)$/i.exec(each)).find(Boolean) ?? [];
+  return value?.toLowerCase() === 'representation';
 }

@@ -5,15 +5,14 @@ import { type Request, type Response, Router } from 'express';
 import type { GatewayEvents } from '../events.ts';
 import { asRefusal, ClientGone, Refusal } from '../response/refusal-error.ts';
 import { methodNotAllowed, sendBounded, sendRefusal } from '../response/send-response.ts';
-import { createUploadContext, logPublished, logRefusal, type UploadContext } from '../upload-context.ts';
-import type { UploadOutcome } from '../upload-events.ts';
-import { UploadEnded } from './open-upload.ts';
+import { createUploadContext, type UploadContext } from '../upload-context.ts';
+import { UploadRefusedPermanently } from './open-upload.ts';
 import * as handlers from './tus-handlers.ts';
 import { tusHeadersOf, tusVersion } from './tus-headers.ts';
 
 export interface TusDeps extends handlers.HandlerDeps {
-  readonly events: Pick<GatewayEvents, 'resumableRequestEnded' | 'uploadStarted'>;
-  /** The address at which clients reach this service, with its base path and without a final slash; unknown unless set. */
+  readonly events: Pick<GatewayEvents, 'uploadEnded' | 'uploadStarted'>;
+  /** The address at which clients reach this service, with its base path and without a final slash; undefined if no setting names it. */
   readonly publicUpload?: string | undefined;
 }
 
@@ -50,8 +49,8 @@ async function handleRequest(
   deps: TusDeps,
 ): Promise<void> {
   const context = createUploadContext(request, response, 'tus', 'json');
-  const end = (outcome: UploadOutcome | 'ok', cause?: unknown, hasEnded = false) =>
-    deps.events.resumableRequestEnded(context, { method, hasEnded }, outcome, cause);
+  const end = (how: Parameters<typeof deps.events.uploadEnded>[1], hasEnded = false) =>
+    deps.events.uploadEnded(context, how, { method, hasEnded });
   // "The Tus-Resumable header MUST be included in every request and response except for OPTIONS requests." Of HEAD: "The Server MUST prevent the
   // client and/or proxies from caching the response by adding the Cache-Control: no-store header to the response."
   response.set({ 'Tus-Resumable': tusVersion, 'Cache-Control': 'no-store' });
@@ -59,21 +58,20 @@ async function handleRequest(
   try {
     const { status, headers, body = '', published } = await respond(method, context, address, deps);
     sendBounded(request, response, status, headers, body);
-    end(published ? logPublished(context.log, published) : 'ok');
+    end(published ?? 'ok');
   } catch (error) {
-    if (error instanceof ClientGone) return end(wasCutOff(response) ? 'unavailable' : 'client_gone');
-    const hasEnded = error instanceof UploadEnded;
+    if (error instanceof ClientGone) return end(wasCutOff(response) ? asRefusal(error) : 'client_gone');
+    const hasEnded = error instanceof UploadRefusedPermanently;
     const refusal = hasEnded ? error.refusal : refusalOf(error);
     if (refusal.reason === 'tus_version') response.set('Tus-Version', tusVersion);
-    // HEAD publishes an upload whose last request died. Tus clients begin again after any of its refusals but 423.
+    // HEAD publishes an upload whose last request died. After any refusal of HEAD but 423, tus clients start over.
     const isConcealed = method === 'HEAD' && isTemporary(refusal.reason);
     sendRefusal(request, response, 'json', isConcealed ? new Refusal('upload_locked') : refusal);
-    logRefusal(context.log, refusal);
-    end(refusal.reason, refusal.cause, hasEnded);
+    end(refusal, hasEnded);
   }
 }
 
-/** @throws Refusal, UploadEnded, ClientGone, StateConflict, or the failure of a dependency */
+/** @throws Refusal, UploadRefusedPermanently, ClientGone, StateConflict, or the failure of a dependency */
 function respond(method: Method, context: UploadContext, address: string, deps: TusDeps) {
   const { headers, params } = context.request;
   // "The Client SHOULD NOT include the Tus-Resumable header in the request and the Server MUST ignore the header."

@@ -23,7 +23,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 redis.call('DEL', KEYS[2])
 return 1`;
 
-// Also takes back a lease that Redis has lost. Returns 0 if another has it, or 2 if another writer waits.
+// Renews a lease, or takes back one that Redis has lost. Returns 0 if another writer has the lease, or 2 if another writer waits for it.
 const renewScript = `
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
@@ -73,7 +73,7 @@ export class WriterLeases {
   #hold(key: string, holder: string): WriterLease {
     const ended = new AbortController();
     let renewedAt = performance.now();
-    // Not repeated: the next renewal comes soon, and none may come after the release.
+    // A failed renewal is not repeated: the next one comes soon, and none may come after the release.
     const renew = async () => {
       const outcome = await this.#run(renewScript, key, holder, leaseMs).catch(() => undefined);
       const isLost = outcome === undefined ? performance.now() - renewedAt > leaseMs : outcome === 0;

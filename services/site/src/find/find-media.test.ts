@@ -1,14 +1,10 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { UnreadableRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { publishSample } from '../site.fixture.ts';
+import { newStore, publishSample } from '../site.fixture.ts';
 import { findMedia, findPublished, isMediaGone, type MediaSources, type PublishedMedia } from './find-media.ts';
 import { ReadMemory } from './read-memory.ts';
 
@@ -19,7 +15,6 @@ let reports: string[];
 
 beforeEach(async () => {
   resources = new AsyncDisposableStack();
-  const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
   reports = [];
   const events = {
     mediaMissing(mediaId: string) {
@@ -29,28 +24,28 @@ beforeEach(async () => {
       reports.push(`unreadable ${mediaId}: ${message}`);
     },
   };
-  sources = { store: resources.use(new FilesystemObjectStore(path)), memory: new ReadMemory(), events };
+  sources = { store: await newStore(resources), memory: new ReadMemory(), events, signal };
 });
 afterEach(() => resources.disposeAsync());
 
 async function published(): Promise<PublishedMedia> {
   const id = await publishSample(sources.store, Buffer.from('media'));
-  const found = await findPublished(sources, id, signal);
+  const found = await findPublished(sources, id);
   return typeof found === 'string' ? expect.fail(found) : found;
 }
 
 test('does not report media that is removed while a reader requests it', async () => {
   const record = await published();
   await removeMedia(sources.store, record, { by: 'owner', at: new Date() });
-  expect(await isMediaGone(record, sources, signal)).toBe(true);
-  expect(await findMedia(sources, record.id, signal)).toBe('gone');
+  expect(await isMediaGone(record, sources)).toBe(true);
+  expect(await findMedia(sources, record.id)).toBe('gone');
   expect(reports).toEqual([]);
 });
 
 test('reports media that is missing without a removal', async () => {
   const record = await published();
   await sources.store.remove(mediaObjectKey(record.mediaKey));
-  expect(await findMedia(sources, record.id, signal)).toBe('gone');
+  expect(await findMedia(sources, record.id)).toBe('gone');
   expect(reports).toEqual([record.id]);
 });
 
@@ -67,12 +62,12 @@ test('reports the id of an unreadable record, and why', async () => {
     await sources.store.put(record, Readable.from([Buffer.from(each)]));
     for (const find of [findMedia, findPublished]) {
       reports = [];
-      await expect(find({ ...sources, memory: new ReadMemory() }, id, signal)).rejects.toThrow(UnreadableRecord);
+      await expect(find({ ...sources, memory: new ReadMemory() }, id)).rejects.toThrow(UnreadableRecord);
       expect(reports).toEqual([`unreadable ${id}: ${why}`]);
     }
   }
 });
 
 test('finds nothing for an unknown id', async () => {
-  for (const id of ['AAAAAAAAAA', '', '../records/x']) expect(await findMedia(sources, id, signal)).toBe('not_found');
+  for (const id of ['AAAAAAAAAA', '', '../records/x']) expect(await findMedia(sources, id)).toBe('not_found');
 });

@@ -18,27 +18,21 @@ export interface MediaSources {
   readonly store: ObjectStore;
   readonly memory: ReadMemory;
   readonly events: Pick<SiteEvents, 'mediaMissing' | 'recordUnreadable'>;
+  /** Aborted when the reader leaves. */
+  readonly signal: AbortSignal;
 }
 
 /** Finds the record of `id` and checks that its media exists. @throws StoreUnavailable, UnreadableRecord, or the signal's reason */
-export async function findMedia(
-  sources: MediaSources,
-  id: string,
-  signal: AbortSignal,
-): Promise<PublishedMedia | NoMedia> {
-  const found = await findPublished(sources, id, signal);
+export async function findMedia(sources: MediaSources, id: string): Promise<PublishedMedia | NoMedia> {
+  const found = await findPublished(sources, id);
   if (typeof found === 'string') return found;
-  return (await isMediaGone(found, sources, signal)) ? 'gone' : found;
+  return (await isMediaGone(found, sources)) ? 'gone' : found;
 }
 
 /** Finds the record of `id` without a check of its media. @throws StoreUnavailable, UnreadableRecord, or the signal's reason */
-export async function findPublished(
-  sources: MediaSources,
-  id: string,
-  signal: AbortSignal,
-): Promise<PublishedMedia | NoMedia> {
+export async function findPublished(sources: MediaSources, id: string): Promise<PublishedMedia | NoMedia> {
   const read = (cancelled: AbortSignal) => readPublished(sources, id, cancelled);
-  return sources.memory.find(recordOf(id), signal, read, (found) =>
+  return sources.memory.find(recordMemoryKey(id), sources.signal, read, (found) =>
     // An upload may be published at any time.
     found === 'not_found' ? undefined : textBytesOf(found),
   );
@@ -61,12 +55,8 @@ async function readPublished(
 }
 
 /** Whether the media of a record is missing, which is reported unless it was just removed. @throws StoreUnavailable, UnreadableRecord, or the signal's reason */
-export async function isMediaGone(
-  { id, mediaKey }: PublishedMedia,
-  sources: MediaSources,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { store, memory } = sources;
+export async function isMediaGone({ id, mediaKey }: PublishedMedia, sources: MediaSources): Promise<boolean> {
+  const { store, memory, signal } = sources;
   const key = mediaObjectKey(mediaKey);
   const exists = await memory.find(
     key,
@@ -75,21 +65,27 @@ export async function isMediaGone(
     (found) => (found ? 0 : undefined),
   );
   if (exists) return false;
-  memory.forget(recordOf(id));
-  const isRemoved = (await findPublished(sources, id, signal)) === 'gone';
+  memory.forget(recordMemoryKey(id));
+  const isRemoved = (await findPublished(sources, id)) === 'gone';
   if (!isRemoved) sources.events.mediaMissing(id, mediaKey);
   return true;
 }
 
-/** Forgets that a record and its media were found, since something that belongs to them is missing. */
-export function forgetMedia(
-  { id, mediaKey }: Pick<PublishedMedia, 'id' | 'mediaKey'>,
-  { memory }: Pick<MediaSources, 'memory'>,
-): void {
-  memory.forget(recordOf(id), mediaObjectKey(mediaKey));
+type MediaKeys = Pick<PublishedMedia, 'id' | 'mediaKey'>;
+
+/** Looks again for media whose renditions are missing. @returns undefined if it is still there */
+export async function whatBecameOf(media: MediaKeys, sources: MediaSources): Promise<NoMedia | undefined> {
+  forgetMedia(media, sources);
+  const found = await findMedia(sources, media.id);
+  return typeof found === 'string' ? found : undefined;
 }
 
-function recordOf(id: string): string {
+/** Forgets that a record and its media were found, since something that belongs to them is missing. */
+export function forgetMedia({ id, mediaKey }: MediaKeys, { memory }: Pick<MediaSources, 'memory'>): void {
+  memory.forget(recordMemoryKey(id), mediaObjectKey(mediaKey));
+}
+
+function recordMemoryKey(id: string): string {
   return `record ${id}`;
 }
 

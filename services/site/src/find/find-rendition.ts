@@ -7,18 +7,17 @@ import type { StoredObject } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import type { RenditionWait, SiteEvents } from '../events.ts';
 import type { MediaSources, PublishedMedia } from './find-media.ts';
-import { findObject, type ObjectSources } from './find-object.ts';
 
 /** `not_ready`: still in progress, or the queue is unavailable. `unsupported`: it cannot be made from this media. */
-export type FoundRendition =
-  | { readonly state: 'ready'; readonly object: StoredObject }
-  | { readonly state: 'not_ready' | 'unsupported' };
+export type NoRendition = 'not_ready' | 'unsupported';
 
-export type RenditionState = FoundRendition['state'];
+export type RenditionState = 'ready' | NoRendition;
 
 export interface RenditionSources extends MediaSources {
   readonly events: SiteEvents;
   readonly renditions: Pick<RenditionClient, 'make'>;
+  /** Called before a reader waits for a rendition. */
+  readonly onWait: () => void;
 }
 
 // A video takes minutes, so there is no point in a longer wait.
@@ -29,21 +28,24 @@ export async function findRendition(
   record: PublishedMedia,
   recipe: Recipe,
   sources: RenditionSources,
-  signal: AbortSignal,
   waitMs?: number,
-): Promise<FoundRendition> {
-  const object = await storedRendition(record, recipe, sources, signal);
-  return object ? { state: 'ready', object } : makeRendition(record, recipe, sources, signal, waitMs);
+): Promise<StoredObject | NoRendition> {
+  return (await storedRendition(record, recipe, sources)) ?? makeRendition(record, recipe, sources, waitMs);
 }
 
 /** Finds a rendition in the store only. @throws StoreUnavailable, or the signal's reason */
 export async function storedRendition(
   { mediaKey }: PublishedMedia,
   recipe: Recipe,
-  sources: ObjectSources,
-  signal: AbortSignal,
+  { store, memory, signal }: MediaSources,
 ): Promise<StoredObject | undefined> {
-  return findObject(renditionKey(mediaKey, recipe), sources, signal);
+  const key = renditionKey(mediaKey, recipe);
+  return memory.find(
+    key,
+    signal,
+    () => store.stat(key),
+    (object) => object && 0,
+  );
 }
 
 /** Requests a rendition and waits at most `waitMs`; the job continues afterwards. @throws StoreUnavailable, or the signal's reason */
@@ -51,44 +53,31 @@ export async function makeRendition(
   record: PublishedMedia,
   recipe: Recipe,
   sources: RenditionSources,
-  signal: AbortSignal,
   waitMs = defaultWaitMs(recipe),
-): Promise<FoundRendition> {
-  if (recipe === videoRecipe && isPhoto(record.type)) return { state: 'unsupported' };
-  const outcome = await requestRendition(record, recipe, sources, { waitMs, signal });
-  if (outcome === 'not_ready') return { state: 'not_ready' };
-  // Even if one rendition of a set is unsupported, others exist.
-  const object = await storedRendition(record, recipe, sources, signal);
-  if (object) return { state: 'ready', object };
-  return { state: outcome === 'created' ? 'not_ready' : 'unsupported' };
+): Promise<StoredObject | NoRendition> {
+  if (recipe === videoRecipe && isPhoto(record.type)) return 'unsupported';
+  const { events, renditions, signal, onWait } = sources;
+  onWait();
+  const began = performance.now();
+  const report = (outcome: RenditionWait['outcome'], error?: unknown) => {
+    const seconds = Math.round(performance.now() - began) / 1000;
+    events.renditionAwaited({ mediaKey: record.mediaKey, recipe: recipe.name, outcome, seconds, error });
+  };
+  try {
+    const media = requestedMedia(record);
+    const { outcome } = await renditions.make({ ...media, set: setOf(recipe, media) }, { waitMs, signal });
+    report(outcome === 'made' ? 'created' : outcome);
+    // Even if one rendition of a set is unsupported, others exist.
+    return (await storedRendition(record, recipe, sources)) ?? (outcome === 'made' ? 'not_ready' : outcome);
+  } catch (error) {
+    if (!(error instanceof QueueUnavailable)) throw error;
+    report('not_ready', error);
+    return 'not_ready';
+  }
 }
 
 /** How jobs describe the media of a record. */
 export function requestedMedia(record: PublishedMedia): Omit<RenditionRequest, 'set'> {
   const { mediaKey, type, width, height, size: bytes } = record;
   return { mediaKey, type, pixels: width * height, bytes, owner: ownerHash(record) };
-}
-
-async function requestRendition(
-  record: PublishedMedia,
-  recipe: Recipe,
-  { renditions, events }: RenditionSources,
-  waiting: { readonly waitMs: number; readonly signal: AbortSignal },
-): Promise<RenditionWait['outcome']> {
-  const { mediaKey } = record;
-  const began = performance.now();
-  const report = (outcome: RenditionWait['outcome'], error?: unknown) => {
-    const seconds = Math.round(performance.now() - began) / 1000;
-    events.renditionAwaited({ mediaKey, recipe: recipe.name, outcome, seconds, error });
-    return outcome;
-  };
-  try {
-    const media = requestedMedia(record);
-    const request = { ...media, set: setOf(recipe, media) };
-    const { outcome } = await renditions.make(request, waiting);
-    return report(outcome === 'made' ? 'created' : outcome);
-  } catch (error) {
-    if (error instanceof QueueUnavailable) return report('not_ready', error);
-    throw error;
-  }
 }

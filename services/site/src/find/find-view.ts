@@ -1,17 +1,16 @@
 import { buffer } from 'node:stream/consumers';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import { isPhoto } from '@echodrop/media/detect-media-type';
-import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/rendition-recipes';
+import { fullRecipe, pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { renditionKey } from '@echodrop/object-store/object-keys';
-import { findMedia, forgetMedia, type NoMedia, type PublishedMedia } from './find-media.ts';
-import type { ObjectSources } from './find-object.ts';
+import type { StoredObject } from '@echodrop/object-store/object-store';
+import { findMedia, type MediaSources, type NoMedia, type PublishedMedia, whatBecameOf } from './find-media.ts';
 import {
   findRendition,
-  makeRendition,
+  type NoRendition,
   type RenditionSources,
   type RenditionState,
   requestedMedia,
-  storedRendition,
 } from './find-rendition.ts';
 
 /** The states of the renditions that a page of media shows. */
@@ -21,11 +20,9 @@ export interface MediaView {
   readonly video?: RenditionState;
   /** The share of a video that is transcoded, from 0 to 1, while that goes on. */
   readonly progress?: number | undefined;
-  /** Whether a photo's medium picture exists. */
-  readonly hasMedium?: boolean;
   /** Whether a photo moves, which only its whole rendition does. */
   readonly isAnimated?: boolean;
-  /** Whether the browser isReloading the page until everything is ready. */
+  /** Whether the browser reloads the page until everything is ready. */
   readonly isReloading?: boolean;
 }
 
@@ -33,21 +30,20 @@ export interface ViewSources extends RenditionSources {
   readonly renditions: Pick<RenditionClient, 'make' | 'videoProgress'>;
 }
 
-/** The view after a wait of at most `waitMs` for renditions, a few seconds by default, or what became of the media. @throws StoreUnavailable, UnreadableRecord, signal's reason */
+/** A record with its view after a wait of at most `waitMs` for renditions, a few seconds by default. @throws StoreUnavailable, UnreadableRecord, or the signal's reason */
 export async function findView(
-  record: PublishedMedia,
+  id: string,
   sources: ViewSources,
-  signal: AbortSignal,
   waitMs?: number,
-): Promise<MediaView | NoMedia> {
+): Promise<{ readonly record: PublishedMedia; readonly view: MediaView } | NoMedia> {
+  const record = await findMedia(sources, id);
+  if (typeof record === 'string') return record;
   const view = isPhoto(record.type)
-    ? await photoView(record, sources, signal, waitMs)
-    : await videoView(record, sources, signal, waitMs);
-  if (!isPending(view)) return view;
-  // It may have been removed meanwhile.
-  forgetMedia(record, sources);
-  const found = await findMedia(sources, record.id, signal);
-  return typeof found === 'string' ? found : view;
+    ? await photoView(record, sources, waitMs)
+    : await videoView(record, sources, waitMs);
+  // The upload may have been removed during the wait.
+  const lost = isPending(view) ? await whatBecameOf(record, sources) : undefined;
+  return lost ?? { record, view };
 }
 
 /** Whether a rendition of a view is not ready yet. */
@@ -60,38 +56,28 @@ export function isTall({ type, width, height }: PublishedMedia): boolean {
   return isPhoto(type) && height > 3 * width;
 }
 
-async function photoView(
-  record: PublishedMedia,
-  sources: ViewSources,
-  signal: AbortSignal,
-  waitMs?: number,
-): Promise<MediaView> {
-  const { large, mediumWebp } = pictureRecipes;
-  const recipe: Recipe = isTall(record) ? fullRecipe(record.type) : large;
-  const { state: picture } = await findRendition(record, recipe, sources, signal, waitMs);
+async function photoView(record: PublishedMedia, sources: ViewSources, waitMs?: number): Promise<MediaView> {
+  const recipe = isTall(record) ? fullRecipe(record.type) : pictureRecipes.large;
+  // Only its rendition says whether a WebP moves.
+  const picture = stateOf(await findRendition(record, recipe, sources, record.type === 'webp' ? undefined : waitMs));
   // Embed codes are copied right after the upload. Before the whole rendition exists, only the type says whether it moves.
-  if (picture !== 'ready') return { picture, isAnimated: record.type === 'gif' };
-  const [medium, animated] = await Promise.all([
-    storedRendition(record, mediumWebp, sources, signal),
-    isAnimated(record, sources, signal),
-  ]);
-  // Uploads of earlier releases have no medium picture. Its first viewer need not wait for it.
-  if (!medium) makeRendition(record, mediumWebp, sources, signal).catch(() => {});
-  return { picture, hasMedium: medium !== undefined, isAnimated: animated };
+  const isMoving = picture === 'ready' ? await isAnimated(record, sources) : record.type === 'gif';
+  return { picture, isAnimated: isMoving };
 }
 
-async function videoView(
-  record: PublishedMedia,
-  sources: ViewSources,
-  signal: AbortSignal,
-  waitMs?: number,
-): Promise<MediaView> {
-  const find = (recipe: Recipe) => findRendition(record, recipe, sources, signal, waitMs);
-  const [picture, video] = await Promise.all([find(pictureRecipes.large), find(videoRecipe)]);
-  const states = { picture: picture.state, video: video.state };
-  if (video.state !== 'not_ready') return states;
+async function videoView(record: PublishedMedia, sources: ViewSources, waitMs?: number): Promise<MediaView> {
+  const [picture, video] = await Promise.all([
+    findRendition(record, pictureRecipes.large, sources, waitMs),
+    findRendition(record, videoRecipe, sources, waitMs),
+  ]);
+  const states = { picture: stateOf(picture), video: stateOf(video) };
+  if (video !== 'not_ready') return states;
   const progress = await sources.renditions.videoProgress(requestedMedia(record)).catch(() => undefined);
   return { ...states, progress };
+}
+
+function stateOf(found: StoredObject | NoRendition): RenditionState {
+  return typeof found === 'string' ? found : 'ready';
 }
 
 // RFC 9649 section 2.7: the flags of the extended header, and the animation flag.
@@ -101,8 +87,7 @@ const animationFlag = 0x02;
 /** Whether a photo may be animated: every GIF counts as such; a WebP says so in the first bytes of its whole rendition. */
 async function isAnimated(
   { type, mediaKey }: PublishedMedia,
-  { store, memory }: ObjectSources,
-  signal: AbortSignal,
+  { store, memory, signal }: MediaSources,
 ): Promise<boolean> {
   if (type === 'gif') return true;
   if (type !== 'webp') return false;

@@ -18,7 +18,13 @@ function controlledClient() {
     sent.push({ request, signal: waiting.signal, reply });
     return reply.promise;
   };
-  return { sent, renditions: new SharedRenditions({ make, videoProgress: async () => undefined }) };
+  return {
+    sent,
+    renditions: new SharedRenditions(
+      { make, videoProgress: async () => undefined },
+      { stat: () => expect.fail('a read') },
+    ),
+  };
 }
 
 test('readers who wait for the same renditions share a request', async () => {
@@ -87,8 +93,9 @@ test('a failure reaches every reader', async () => {
   for (const each of await Promise.allSettled(replies)) expect(each).toMatchObject({ reason: { message: 'down' } });
 });
 
-test('a reader that has left does not wait', async () => {
-  const { renditions } = controlledClient();
+test('a reader that has left does not wait, and causes no request', async () => {
+  const { sent, renditions } = controlledClient();
   const gone = AbortSignal.abort(new Error('gone before'));
   await expect(renditions.make(request, { waitMs, signal: gone })).rejects.toThrow('gone before');
+  expect(sent).toEqual([]);
 });

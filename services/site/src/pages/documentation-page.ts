@@ -60,7 +60,7 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
   -F message='At the sea' \\
   -F media=@photo.jpg</code></pre>
 
-${publicAddresses(publicSite)}${upload && ownPages(canSignIn(upload))}</div>`,
+${publicAddresses(publicSite)}${upload && ownPageHelp(canSignIn(upload))}</div>`,
   };
 }
 
@@ -70,7 +70,7 @@ ${Object.entries(refusals).map(
 ${messagesOf(reason as Reason).map((each) => html`<dd>${each}</dd>\n`)}`,
 )}</dl>`;
 
-function ownPages(canList: boolean): Html {
+function ownPageHelp(canList: boolean): Html {
   return html`<h2>Pages for uploading</h2>
 <dl>
 <dt><a href="/upload"><code>/upload</code></a></dt>

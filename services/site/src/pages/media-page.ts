@@ -63,7 +63,7 @@ function video(record: PublishedMedia, view: MediaView): Html {
 }
 
 // With reduced motion, browsers show the still picture.
-function picture(record: PublishedMedia, { isAnimated, hasMedium = false }: MediaView): Html {
+function picture(record: PublishedMedia, { isAnimated }: MediaView): Html {
   const { id } = record;
   if (isTall(record)) {
     const whole = pictureSize(fullRecipe(record.type), record);
@@ -73,15 +73,15 @@ function picture(record: PublishedMedia, { isAnimated, hasMedium = false }: Medi
   const still = isAnimated ? html` media="(prefers-reduced-motion: reduce)"` : undefined;
   const source = isAnimated ? directPath(record) : `/${id}/large.jpg`;
   return html`<picture>
-<source srcset="${candidates(record, hasMedium)}" sizes="${cssWidth({ width, height })}" type="image/webp"${still}>
+<source srcset="${candidates(record)}" sizes="${cssWidth({ width, height })}" type="image/webp"${still}>
 <img src="${source}" width="${width}" height="${height}" alt="${altOf(record)}" fetchpriority="high"${isAnimated ? html` class="moving"` : undefined}>
 </picture>`;
 }
 
 // The map merges sizes of equal width, which small pictures have.
-function candidates(record: PublishedMedia, hasMedium: boolean): string {
+function candidates(record: PublishedMedia): string {
   const { mediumWebp, largeWebp } = pictureRecipes;
-  const widths = [...(hasMedium ? [mediumWebp] : []), largeWebp].map(
+  const widths = [mediumWebp, largeWebp].map(
     (recipe) => [pictureSize(recipe, record).width, `/${record.id}/${recipe.name}.${recipe.extension}`] as const,
   );
   return [...new Map(widths)].map(([width, path]) => `${path} ${width}w`).join(', ');

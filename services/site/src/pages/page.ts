@@ -39,12 +39,12 @@ export class BuiltPage {
   constructor(page: Page, frame: SiteFrame) {
     const { title: _title, body: _body, head: _head, ...rest } = page;
     this.#page = rest;
-    this.#text = new ResponseText(document(page, frame).toString());
+    this.#text = new ResponseText(documentOf(page, frame));
   }
 
   /** The memory that it may take. */
-  get bytes(): number {
-    return this.#text.maxBytes;
+  get memoryBytes(): number {
+    return this.#text.memoryBytes;
   }
 
   /** Sends the page, which browsers revalidate. One with `Refresh` is not cached: with a 304, a browser would keep reloading forever. */
@@ -64,11 +64,6 @@ export function fixedPage(page: Page, frame: SiteFrame): RequestHandler {
   return (_request, response) => built.send(response, 200);
 }
 
-/** Builds a page and sends it. */
-export function sendPage(response: Response, status: number, page: Page, frame: SiteFrame): void {
-  new BuiltPage(page, frame).send(response, status);
-}
-
 /** A Content-Security-Policy that allows only our own resources, nothing inline, and by default no scripts. */
 export function pagePolicy({ frameAncestors, scripts }: Permissions): string {
   const local = scripts?.connectTo ? ' blob:' : '';
@@ -85,11 +80,12 @@ export function pagePolicy({ frameAncestors, scripts }: Permissions): string {
   ].join('; ');
 }
 
-function ownPages(canList: boolean): Html {
+function ownPageLinks(canList: boolean): Html {
   return html` <nav aria-label="Your uploads"><a href="/upload">Upload</a>${canList ? html` <a href="/mine">My uploads</a>` : undefined}</nav>`;
 }
 
-function document({ title, body, head, robots }: Page, { name, abuseContact, upload }: SiteFrame): Html {
+/** A page with its header and footer, as HTML. */
+export function documentOf({ title, body, head, robots }: Page, { name, abuseContact, upload }: SiteFrame): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -102,12 +98,12 @@ ${robots === 'noindex' ? html`<meta name="robots" content="noindex">\n` : undefi
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 ${head}</head>
 <body>
-<header><a class="site" href="/"><img src="/favicon.svg" width="24" height="24" alt="">${name}</a>${upload && ownPages(canSignIn(upload))}</header>
+<header><a class="site" href="/"><img src="/favicon.svg" width="24" height="24" alt="">${name}</a>${upload && ownPageLinks(canSignIn(upload))}</header>
 <main>
 ${body}
 </main>
 <footer><nav aria-label="About this site"><a href="/">About</a> <a href="/documentation">For developers</a>${abuseContact === undefined ? undefined : html` <a href="${abuseContact}">Report abuse</a>`}</nav></footer>
 </body>
 </html>
-`;
+`.toString();
 }

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { html } from './html.ts';
-import { type SiteFrame, sendPage } from './page.ts';
+import { BuiltPage, type SiteFrame } from './page.ts';
 
 const problems = {
   malformed: [400, 'Malformed request', 'A request needs a path, and exactly one Host header.'],
@@ -28,5 +28,5 @@ export function sendProblem(response: Response, problem: Problem, frame: SiteFra
 <h1>${title}</h1>
 <p>${sentence}</p>
 </div>`;
-  sendPage(response, status, { title, body }, frame);
+  new BuiltPage({ title, body }, frame).send(response, status);
 }

@@ -1,9 +1,10 @@
-import { FairSlots } from '@echodrop/service/fair-slots';
+import { FairSlotQueue } from '@echodrop/service/fair-slot-queue';
 import { networkOf } from '@echodrop/service/ip-address';
 import type { RequestHandler, Response } from 'express';
 import type { SiteFrame } from '../pages/page.ts';
 import { sendProblem } from '../pages/problem-page.ts';
-import type { Site } from '../site.ts';
+import type { RequestSources, Site } from '../site.ts';
+import { closeSignal } from './log-requests.ts';
 
 const slotsOfNetwork = 32;
 const waitMs = 5000;
@@ -13,7 +14,7 @@ const waitMs = 5000;
  * request one at once. If no slot is free, networks take turns. A request that waits for five seconds gets 503.
  */
 export function limitRequests(frame: SiteFrame): RequestHandler {
-  const slots = new FairSlots({ slots: 256, maxWaiting: 4096, maxWaitingOfOne: 1024 });
+  const slots = new FairSlotQueue({ slots: 256, maxWaiting: 4096, maxWaitingOfOne: 1024 });
   return async (request, response, next) => {
     const held = new DisposableStack();
     const hasSlot = await slots.acquire(networkOf(request.ip ?? ''), slotsOfNetwork, waitMs, held);
@@ -31,12 +32,7 @@ export function releaseRequestSlot(response: Response): void {
   response.locals['requestSlot']?.dispose();
 }
 
-/** What a request uses of the site. It has no slot from when it waits for a rendition. */
-export function sourcesWithoutSlot(site: Site, response: Response): Site {
-  const { renditions } = site;
-  const make: Site['renditions']['make'] = (...request) => {
-    releaseRequestSlot(response);
-    return renditions.make(...request);
-  };
-  return { ...site, renditions: { make, videoProgress: (...request) => renditions.videoProgress(...request) } };
+/** What a request uses of the site. From when it waits for a rendition, the request has no slot. */
+export function sourcesFor(site: Site, response: Response): RequestSources {
+  return { ...site, signal: closeSignal(response), onWait: () => releaseRequestSlot(response) };
 }

@@ -1,13 +1,12 @@
 import { xmlDocument } from '@echodrop/record';
 import type { Request, RequestHandler, Response } from 'express';
 import { mediaIdAt } from '../find/direct-address.ts';
-import { findMedia, type NoMedia } from '../find/find-media.ts';
+import type { NoMedia } from '../find/find-media.ts';
 import { findView } from '../find/find-view.ts';
 import { type MaxSize, type Oembed, oembedOf } from '../pages/oembed.ts';
 import { ResponseText } from '../serve/response-text.ts';
 import type { Site } from '../site.ts';
-import { sourcesWithoutSlot } from './limit-requests.ts';
-import { closeSignal } from './log-requests.ts';
+import { sourcesFor } from './limit-requests.ts';
 
 type Query = Request['query'];
 
@@ -21,13 +20,10 @@ export function showOembed(site: Site): RequestHandler {
     if (max === undefined) return refuse(response, 400, 'maxwidth, maxheight: must be positive integers.');
     if (format !== 'json' && format !== 'xml') return refuse(response, 501, 'format: must be json or xml.');
 
-    const signal = closeSignal(response);
     const id = mediaIdAt(url, site.publicSite);
-    const record = id === undefined ? 'not_found' : await findMedia(site, id, signal);
-    if (typeof record === 'string') return refuseMissing(response, record);
-    const view = await findView(record, sourcesWithoutSlot(site, response), signal);
-    if (typeof view === 'string') return refuseMissing(response, view);
-    send(response, format, oembedOf(record, view, max, site));
+    const found = id === undefined ? 'not_found' : await findView(id, sourcesFor(site, response));
+    if (typeof found === 'string') return refuseMissing(response, found);
+    send(response, format, oembedOf(found.record, found.view, max, site));
   };
 }
 

@@ -1,6 +1,5 @@
 import { isPhoto } from '@echodrop/media/detect-media-type';
 import type { RequestHandler } from 'express';
-import { findMedia } from '../find/find-media.ts';
 import { findView, isPending } from '../find/find-view.ts';
 import { mediaPage } from '../pages/media-page.ts';
 import { BuiltPage, pagePolicy } from '../pages/page.ts';
@@ -8,21 +7,16 @@ import { playerPage } from '../pages/player-page.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { ResponseText } from '../serve/response-text.ts';
 import type { Site } from '../site.ts';
-import { sourcesWithoutSlot } from './limit-requests.ts';
-import { closeSignal } from './log-requests.ts';
+import { sourcesFor } from './limit-requests.ts';
 import { refreshingSince, refreshPage } from './refresh-page.ts';
 
 /** `GET /<id>`: the page of media. The browser reloads it until everything is ready. With `?wait=0`, as the upload page reads it, it waits for nothing. */
 export function showPage(site: Site): RequestHandler<{ id: string }> {
   return async (request, response) => {
-    const signal = closeSignal(response);
-    const record = await findMedia(site, request.params.id, signal);
-    if (typeof record === 'string') return sendProblem(response, record, site);
-    // Only its rendition says whether a WebP moves.
-    const mayWait = request.query['wait'] !== '0' || record.type === 'webp';
-    const view = await findView(record, sourcesWithoutSlot(site, response), signal, mayWait ? undefined : 0);
-    if (typeof view === 'string') return sendProblem(response, view, site);
-
+    const waitMs = request.query['wait'] === '0' ? 0 : undefined;
+    const found = await findView(request.params.id, sourcesFor(site, response), waitMs);
+    if (typeof found === 'string') return sendProblem(response, found, site);
+    const { record, view } = found;
     const path = `/${record.id}`;
     const since = refreshingSince(request);
     // A reload for a poster would stop a video that plays.
@@ -33,7 +27,7 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
     const shown = { ...view, isReloading };
     const build = () => new BuiltPage(mediaPage(record, shown, site), site);
     site.memory
-      .derive(`page ${JSON.stringify(shown)} ${record.id}`, record, build, ({ bytes }) => bytes)
+      .derive(`page ${JSON.stringify(shown)} ${record.id}`, record, build, ({ memoryBytes }) => memoryBytes)
       .send(response, 200);
   };
 }
@@ -41,12 +35,10 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
 /** `GET /<id>/player`: a video for frames in other sites. The frame reloads until the video is ready. */
 export function showPlayer(site: Site): RequestHandler<{ id: string }> {
   return async (request, response) => {
-    const signal = closeSignal(response);
-    const record = await findMedia(site, request.params.id, signal);
-    if (typeof record === 'string') return sendProblem(response, record, site);
+    const found = await findView(request.params.id, sourcesFor(site, response));
+    if (typeof found === 'string') return sendProblem(response, found, site);
+    const { record, view } = found;
     if (isPhoto(record.type)) return sendProblem(response, 'not_found', site);
-    const view = await findView(record, sourcesWithoutSlot(site, response), signal);
-    if (typeof view === 'string') return sendProblem(response, view, site);
 
     const refresh = { path: `/${record.id}/player`, published: record.timestamp, since: refreshingSince(request) };
     const isReloading = view.video === 'not_ready' && refreshPage(response, refresh);

@@ -1,30 +1,25 @@
 import { contentTypeOf } from '@echodrop/media/detect-media-type';
 import { pictureRecipes, type Recipe } from '@echodrop/media/rendition-recipes';
-import type { StoredObject } from '@echodrop/object-store/object-store';
-import type { Request, RequestHandler, Response } from 'express';
+import type { RequestHandler, Response } from 'express';
 import { directPath, directRecipe, typeOfExtension } from '../find/direct-address.ts';
 import {
-  findMedia,
   findPublished,
   forgetMedia,
   isMediaGone,
   type NoMedia,
   type PublishedMedia,
+  whatBecameOf,
 } from '../find/find-media.ts';
-import { forgetObject } from '../find/find-object.ts';
-import { type FoundRendition, findRendition, makeRendition, storedRendition } from '../find/find-rendition.ts';
+import { findRendition, makeRendition, type NoRendition, storedRendition } from '../find/find-rendition.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { redirect } from '../serve/redirect.ts';
-import { sendObject } from '../serve/send-object.ts';
-import type { Site } from '../site.ts';
-import { sourcesWithoutSlot } from './limit-requests.ts';
-import { closeSignal } from './log-requests.ts';
+import { type FoundFile, sendObject } from '../serve/send-object.ts';
+import type { RequestSources, Site } from '../site.ts';
+import { sourcesFor } from './limit-requests.ts';
 
 /** `GET /<id>/large.jpg` and other renditions. */
 export function showRendition(recipe: Recipe, site: Site): RequestHandler<{ id: string }> {
-  return async (request, response) => {
-    await sendRendition(request, response, { id: request.params.id, choose: () => recipe }, site);
-  };
+  return ({ params: { id } }, response) => sendRendition(response, { id, choose: () => recipe }, site);
 }
 
 /** `GET /<id>.<type>`: the picture or video itself. Redirects other known extensions to the right one. */
@@ -37,7 +32,7 @@ export function showDirect(site: Site): RequestHandler<{ id: string; extension: 
       const recipe = directRecipe(record.type, type);
       return recipe.extension === extension ? recipe : directPath(record, type);
     };
-    await sendRendition(request, response, { id, choose, saveAs: id }, site);
+    await sendRendition(response, { id, choose, saveAs: id }, site);
   };
 }
 
@@ -52,7 +47,7 @@ export function showHistoric(site: Site): RequestHandler<{ size: string; name: s
     const [id = '', extension = ''] = name.split('.');
     if (!recipe && size !== 'full') return sendProblem(response, 'not_found', site);
     const choose = (record: PublishedMedia) => recipe ?? directPath(record, typeOfExtension(extension) ?? 'jpg');
-    await sendRendition(request, response, { id, choose }, site);
+    await sendRendition(response, { id, choose }, site);
   };
 }
 
@@ -65,95 +60,51 @@ interface Wanted {
 }
 
 /** Sends what is wanted. Looks again, once, if the rendition was replaced or deleted since it was found. */
-async function sendRendition(request: Request<object>, response: Response, wanted: Wanted, site: Site): Promise<void> {
-  const isSent =
-    (await tryToSend(request, response, wanted, site)) || (await tryToSend(request, response, wanted, site));
-  if (!isSent) sendProblem(response, 'not_ready', site);
-}
-
-/** False, and nothing is sent, if the rendition no longer is what was found. */
-async function tryToSend(request: Request<object>, response: Response, wanted: Wanted, site: Site): Promise<boolean> {
-  const signal = closeSignal(response);
-  const found = await findWanted(wanted, sourcesWithoutSlot(site, response), signal);
-  if (typeof found === 'string') sendProblem(response, found, site);
-  else if ('path' in found) redirect(response, found.path);
-  else if (found.rendition) {
-    if (await sendFound(request, response, { ...wanted, ...found.rendition, signal }, site)) return true;
+async function sendRendition(response: Response, wanted: Wanted, site: Site): Promise<void> {
+  const sources = sourcesFor(site, response);
+  for (let look = 1; look <= 2; look += 1) {
+    const found = await findWanted(wanted, sources);
+    if (typeof found === 'string') return sendProblem(response, found, site);
+    if ('path' in found) return redirect(response, found.path);
+    if (await sendObject(response, found, sources)) return;
     // One of its readers forgets for all, and all share what is read next. The upload may have been removed meanwhile.
-    if (forgetObject(found.rendition.object, site)) forgetMedia(found.media, site);
-    return false;
-  } else {
-    // The upload may have been removed meanwhile.
-    forgetMedia(found.media, site);
-    const after = await findMedia(site, found.media.id, signal);
-    sendProblem(response, typeof after === 'string' ? after : 'not_ready', site);
+    if (site.memory.forgetValue(found.object.key, found.object)) forgetMedia(found.media, site);
   }
-  return true;
-}
-
-interface Found {
-  readonly media: Pick<PublishedMedia, 'id' | 'mediaKey'>;
-  /** Unless it is not ready in time. */
-  readonly rendition?: FoundObject;
-}
-
-interface FoundObject {
-  readonly object: StoredObject;
-  readonly extension: Recipe['extension'];
-  /** Whether `object` takes the place of the whole picture. */
-  readonly isReplacement: boolean;
-}
-
-/**
- * Waits for a missing rendition, unless its media is missing too; for the whole picture briefly, as a smaller one takes its place. Its record is not
- * held while it is sent: a caption may have 64 KiB.
- */
-async function findWanted(
-  { id, choose }: Wanted,
-  site: Site,
-  signal: AbortSignal,
-): Promise<NoMedia | 'unsupported' | { readonly path: string } | Found> {
-  const record = await findPublished(site, id, signal);
-  if (typeof record === 'string') return record;
-  const recipe = choose(record);
-  if (typeof recipe === 'string') return { path: recipe };
-  const media = { id, mediaKey: record.mediaKey };
-  const stored = await storedRendition(record, recipe, site, signal);
-  if (!stored && (await isMediaGone(record, site, signal))) return 'gone';
-  const found = stored
-    ? ({ state: 'ready', object: stored } as const)
-    : await makeOrReplace(record, recipe, site, signal);
-  if (found.state !== 'ready') return found.state === 'unsupported' ? found.state : { media };
-  const { object, replacement } = found;
-  const { extension } = replacement ?? recipe;
-  return { media, rendition: { object, extension, isReplacement: replacement !== undefined } };
+  sendProblem(response, 'not_ready', site);
 }
 
 // Readers give up after five seconds.
 const wholeWaitMs = 1000;
 const replacementWaitMs = 3000;
 
-/** A missing rendition, once it is made; `large` in place of a whole picture that takes longer than a second, or that cannot be made. */
-async function makeOrReplace(
-  record: PublishedMedia,
-  recipe: Recipe,
-  site: Site,
-  signal: AbortSignal,
-): Promise<FoundRendition & { readonly replacement?: Recipe }> {
-  if (recipe.name !== 'full') return makeRendition(record, recipe, site, signal);
-  const found = await makeRendition(record, recipe, site, signal, wholeWaitMs);
-  if (found.state === 'ready') return found;
-  return { ...(await findRendition(record, large, site, signal, replacementWaitMs)), replacement: large };
-}
-
-function sendFound(
-  request: Request<object>,
-  response: Response,
-  found: FoundObject & Pick<Wanted, 'saveAs'> & { readonly signal: AbortSignal },
-  { store, memory, robots }: Site,
-): Promise<boolean> {
-  const { object, extension, isReplacement, saveAs, signal } = found;
+/**
+ * Finds what is wanted. Waits for a missing rendition, unless its media is missing too. `large` takes the place of a whole picture that takes longer
+ * than a second, or that cannot be made. The result has no record, because it lasts until the file is sent, and a caption may have 64 KiB.
+ */
+async function findWanted(
+  { id, choose, saveAs }: Wanted,
+  sources: RequestSources,
+): Promise<
+  | NoMedia
+  | NoRendition
+  | { readonly path: string }
+  | (FoundFile & { readonly media: Pick<PublishedMedia, 'id' | 'mediaKey'> })
+> {
+  const record = await findPublished(sources, id);
+  if (typeof record === 'string') return record;
+  const recipe = choose(record);
+  if (typeof recipe === 'string') return { path: recipe };
+  const stored = await storedRendition(record, recipe, sources);
+  if (!stored && (await isMediaGone(record, sources))) return 'gone';
+  const isWhole = recipe.name === 'full';
+  const made = stored ?? (await makeRendition(record, recipe, sources, isWhole ? wholeWaitMs : undefined));
+  const isReplacement = isWhole && typeof made === 'string';
+  const object = isReplacement ? await findRendition(record, large, sources, replacementWaitMs) : made;
+  const media = { id, mediaKey: record.mediaKey };
+  // The upload may have been removed during the wait.
+  if (object === 'not_ready') return (await whatBecameOf(media, sources)) ?? object;
+  if (typeof object === 'string') return object;
+  const { extension } = isReplacement ? large : recipe;
   const fileName = saveAs && `${saveAs}.${extension}`;
-  const source = { store, memory, object, robots, signal, contentType: contentTypeOf(extension), isReplacement };
-  return sendObject(request, response, { ...source, ...(fileName && { fileName }) });
+  return { media, object, contentType: contentTypeOf(extension), fileName, isReplacement };
 }

@@ -1,21 +1,16 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ownerHash } from '@echodrop/archive/owner';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { patientSignal } from '@echodrop/testkit/patience';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { serveSite } from '../app.fixture.ts';
-import { publishSample } from '../site.fixture.ts';
+import { newStore, publishSample } from '../site.fixture.ts';
 
 const ada = { provider: 'https://id.example/verify', subject: 'ada' };
 
 test('a network has four lists at once, and others do not wait for its turns, even for the same list', async () => {
   await using resources = new AsyncDisposableStack();
-  const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
-  const store = resources.use(new FilesystemObjectStore(path));
+  const store = await newStore(resources);
   await publishSample(store, Buffer.from('media'), { ...ada, width: 64, height: 48 });
   const slow = Promise.withResolvers<void>();
   const begun: string[] = [];

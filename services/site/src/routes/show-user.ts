@@ -10,9 +10,8 @@ import { makeRendition, storedRendition } from '../find/find-rendition.ts';
 import { BuiltPage } from '../pages/page.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { olderPath, type UserUpload, type UserUploads, userPage } from '../pages/user-page.ts';
-import type { Site } from '../site.ts';
-import { releaseRequestSlot } from './limit-requests.ts';
-import { closeSignal } from './log-requests.ts';
+import type { RequestSources, Site } from '../site.ts';
+import { releaseRequestSlot, sourcesFor } from './limit-requests.ts';
 import { refreshingSince, refreshPage } from './refresh-page.ts';
 
 const pageLength = 24;
@@ -24,10 +23,10 @@ export function showUser(site: Site): RequestHandler<{ owner: string }> {
   return async (request, response) => {
     // Lists have slots of their own.
     releaseRequestSlot(response);
-    const signal = closeSignal(response);
-    const list = await findList(request, site, signal);
+    const sources = sourcesFor(site, response);
+    const list = await findList(request, sources);
     if (typeof list === 'string') return sendProblem(response, list, site);
-    const found = await findUploads(list, site, signal);
+    const found = await findUploads(list, sources);
     if (!found) return sendProblem(response, 'not_found', site);
 
     const { owner } = request.params;
@@ -39,7 +38,9 @@ export function showUser(site: Site): RequestHandler<{ owner: string }> {
     if (pending) refreshPage(response, { path, published: pending.record.timestamp, since });
     const build = () => new BuiltPage(userPage(owner, found, after === undefined, site), site);
     const shown = found.uploads.map(({ record, thumb }) => [record.id, thumb]);
-    site.memory.derive(`page ${path} ${JSON.stringify(shown)}`, list, build, ({ bytes }) => bytes).send(response, 200);
+    site.memory
+      .derive(`page ${path} ${JSON.stringify(shown)}`, list, build, ({ memoryBytes }) => memoryBytes)
+      .send(response, 200);
   };
 }
 
@@ -57,8 +58,7 @@ function cursorIn({ query: { after } }: UserRequest): string | undefined {
  */
 async function findList(
   request: UserRequest,
-  { store, memory, events: { recordUnreadable: unreadable } }: Site,
-  signal: AbortSignal,
+  { store, memory, signal, events: { recordUnreadable: unreadable } }: RequestSources,
 ): Promise<List | 'unavailable' | 'not_found'> {
   const { owner } = request.params;
   const after = cursorIn(request);
@@ -79,19 +79,19 @@ async function findList(
 }
 
 /** The uploads of a list, with the states of their thumbnails; undefined if there are none. @throws StoreUnavailable, the signal's reason */
-async function findUploads({ records, next }: List, site: Site, signal: AbortSignal): Promise<UserUploads | undefined> {
-  const found = await Promise.all(records.map((record) => findUpload(record, site, signal)));
+async function findUploads({ records, next }: List, sources: RequestSources): Promise<UserUploads | undefined> {
+  const found = await Promise.all(records.map((record) => findUpload(record, sources)));
   const uploads = found.filter((upload) => upload !== undefined);
   return uploads.length > 0 || next !== undefined ? { uploads, next } : undefined;
 }
 
 /** Waits briefly for a missing thumbnail. @returns undefined if the type is unknown or the media is gone */
-async function findUpload(stored: StoredRecord, site: Site, signal: AbortSignal): Promise<UserUpload | undefined> {
+async function findUpload(stored: StoredRecord, sources: RequestSources): Promise<UserUpload | undefined> {
   const record = withKnownType(stored);
-  if (!record) return void site.events.recordUnreadable(stored.id, unknownType(stored));
+  if (!record) return void sources.events.recordUnreadable(stored.id, unknownType(stored));
   const { thumb } = pictureRecipes;
-  if (await storedRendition(record, thumb, site, signal)) return { record, thumb: 'ready' };
-  const { state } = await makeRendition(record, thumb, site, signal, thumbWaitMs);
-  const isGone = state === 'not_ready' && (await isMediaGone(record, site, signal));
-  return isGone ? undefined : { record, thumb: state };
+  if (await storedRendition(record, thumb, sources)) return { record, thumb: 'ready' };
+  const made = await makeRendition(record, thumb, sources, thumbWaitMs);
+  const isGone = made === 'not_ready' && (await isMediaGone(record, sources));
+  return isGone ? undefined : { record, thumb: typeof made === 'string' ? made : 'ready' };
 }

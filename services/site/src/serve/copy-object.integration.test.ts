@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable, Transform, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { type ObjectReading, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { newStore } from '../site.fixture.ts';
 import { copyObject, crowdStallMs, maxWaiting } from './copy-object.ts';
 
 const key = 'renditions/a';
@@ -20,8 +18,7 @@ let opened: ObjectReading[];
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
-  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'copy-object-test-')));
-  store = parts.use(new FilesystemObjectStore(folder.path));
+  store = await newStore(parts);
   await store.put(key, Readable.from([bytes]));
   opened = [];
   const { read } = store;

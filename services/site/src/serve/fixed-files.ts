@@ -16,18 +16,13 @@ export function fixedFile(...files: readonly [URL, ...URL[]]): RequestHandler {
   };
 }
 
-/** Serves text files, by path, in one route: Express tries routes one after the other. Passes on other paths. */
-export function fixedFiles(files: Readonly<Record<string, URL>>): RequestHandler {
-  const handlers = new Map(Object.entries(files).map(([path, file]) => [path, fixedFile(file)]));
+/** Serves the scripts in `folder` by name, in one route: Express tries routes one after the other. Passes on other names. */
+export function scriptFiles(folder: URL): RequestHandler {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.js'));
+  const handlers = new Map(names.map((name) => [name, fixedFile(new URL(name, folder))]));
   return (request, response, next) => {
-    const handle = handlers.get(request.path);
+    const handle = handlers.get(basename(request.path));
     if (handle) void handle(request, response, next);
     else next();
   };
-}
-
-/** The scripts in `folder`, below `path`. */
-export function scriptFiles(path: string, folder: URL): Readonly<Record<string, URL>> {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.js'));
-  return Object.fromEntries(names.map((name) => [`${path}/${name}`, new URL(name, folder)]));
 }

@@ -1,25 +1,21 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
-import { maxSharedBytes } from '../find/find-object.ts';
 import { ReadMemory } from '../find/read-memory.ts';
-import { openShared } from './open-shared.ts';
+import { newStore } from '../site.fixture.ts';
+import { maxSharedBytes, openShared } from './open-shared.ts';
 
 const { signal } = new AbortController();
 const range = { offset: 0, length: maxSharedBytes };
 
 test('responses use at most 32 MiB of shared bytes, those of one object counted once', async () => {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'open-shared-test-'));
-  await using store = new FilesystemObjectStore(folder.path);
+  await using resources = new AsyncDisposableStack();
+  const store = await newStore(resources);
   const memory = new ReadMemory();
   const open = async (n: number, signalOf = signal) => {
     const object = await store.stat(`renditions/${n}`);
-    return object && openShared({ store, memory, object, signal: signalOf }, range);
+    return object && openShared(object, { store, memory, signal: signalOf }, range);
   };
   const most = (32 * 1024 * 1024) / maxSharedBytes;
   for (let n = 0; n <= most; n += 1)

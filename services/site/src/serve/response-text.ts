@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Response } from 'express';
-import { allowProxyCache } from './proxy-cache.ts';
+import { allowProxyCache } from './allow-proxy-cache.ts';
 
 // Smaller texts fit into one packet anyway.
 const minCompressedBytes = 1024;
 
-/** A text of responses. The first client that accepts gzip has it compressed; the instance keeps the result. */
+/** A text of responses. It is compressed for the first client that accepts gzip, and the result is kept. */
 export class ResponseText {
   readonly #bytes: Buffer;
   readonly #etag: string;
@@ -19,7 +19,7 @@ export class ResponseText {
   }
 
   /** The memory that it may take, with its compressed form. */
-  get maxBytes(): number {
+  get memoryBytes(): number {
     return 2 * this.#bytes.length;
   }
 

@@ -1,24 +1,21 @@
 import type { Readable } from 'node:stream';
 import type { ByteRange, StoredObject } from '@echodrop/object-store/object-store';
 import type { Request, Response } from 'express';
-import { type ObjectSources, readShared } from '../find/find-object.ts';
 import { releaseRequestSlot } from '../routes/limit-requests.ts';
 import type { Site } from '../site.ts';
+import { allowProxyCache } from './allow-proxy-cache.ts';
 import { copyObject } from './copy-object.ts';
-import { openShared } from './open-shared.ts';
-import { allowProxyCache } from './proxy-cache.ts';
+import { type ObjectSources, openShared, readShared } from './open-shared.ts';
 
-interface Source extends ObjectSources {
+/** A file of the store, as browsers get it. */
+export interface FoundFile {
   readonly object: StoredObject;
   /** Never from a client. */
   readonly contentType: string;
   /** For browsers that save the file; letters, digits and a dot. */
-  readonly fileName?: string;
-  readonly robots: Site['robots'];
+  readonly fileName?: string | undefined;
   /** Whether another object will soon be at this address. */
-  readonly isReplacement?: boolean;
-  /** Aborted when the reader leaves. */
-  readonly signal: AbortSignal;
+  readonly isReplacement: boolean;
 }
 
 /** The largest object that is sent at once, and that a proxy may cache. A reader who pauses holds as much of any other (copy-object.ts). */
@@ -43,20 +40,25 @@ const videoHeaders = {
  * Sends an object with If-None-Match, If-Range, a single Range and HEAD (RFC 9110). False if the object no longer exists, or was replaced.
  * @throws StoreUnavailable before anything is sent; later the stream's own error, and the connection is closed
  */
-export async function sendObject(request: Request<object>, response: Response, source: Source): Promise<boolean> {
-  const { object, contentType, fileName, robots } = source;
+export async function sendObject(
+  response: Response,
+  { object, contentType, fileName, isReplacement }: FoundFile,
+  sources: ObjectSources & Pick<Site, 'robots'>,
+): Promise<boolean> {
+  const { req: request } = response;
   const etag = `"${object.etag}"`;
-  const cached = source.isReplacement ? briefCaching : caching;
+  const cached = isReplacement ? briefCaching : caching;
   const isUnchanged = matchesEtag(etag, request.get('If-None-Match'));
-  const range = wantsRange(request, etag) ? parseRange(request.get('Range'), object.size) : 'whole';
+  const range = rangeOf(request, etag, object.size);
   const hasBody = request.method !== 'HEAD' && !isUnchanged && range !== 'unsatisfiable';
   const wanted = typeof range === 'string' ? { offset: 0, length: object.size } : range;
-  if (range === 'unsatisfiable' && !isUnchanged && !(await isCurrent(source))) return false;
-  const sendBody = hasBody ? await openBody(response, source, wanted) : () => void response.end();
+  // A size that is remembered may be that of an earlier object.
+  const mustCheckSize = range === 'unsatisfiable' && !isUnchanged;
+  if (mustCheckSize && (await sources.store.stat(object.key))?.etag !== object.etag) return false;
+  const sendBody = hasBody ? await openBody(response, object, sources, wanted) : () => void response.end();
   if (!sendBody) return false;
 
-  response.set('ETag', etag).set(contentType.startsWith('video/') ? videoHeaders : pictureHeaders);
-  if (robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
+  response.set('ETag', etag).set(headersOf(contentType, sources.robots));
   if (isUnchanged) {
     response.status(304).set(cached).end();
     return true;
@@ -65,27 +67,33 @@ export async function sendObject(request: Request<object>, response: Response, s
     response.status(416).set('Content-Range', `bytes */${object.size}`).end();
     return true;
   }
-  response.set(cached).set('Content-Type', contentType);
+  response.set(cached).set({ 'Content-Type': contentType, 'Content-Length': String(wanted.length) });
   if (fileName) response.set('Content-Disposition', `inline; filename="${fileName}"`);
-  if (range === 'whole') setWhole(response, source);
-  else setRange(response, range, object.size);
+  if (range !== 'whole') setRange(response, range, object.size);
+  else if (object.size <= maxSmallBytes && !isReplacement) allowProxyCache(response);
   await sendBody();
   return true;
+}
+
+function headersOf(contentType: string, robots: Site['robots']): Record<string, string> {
+  const headers = contentType.startsWith('video/') ? videoHeaders : pictureHeaders;
+  return robots === 'noindex' ? { ...headers, 'X-Robots-Tag': 'noindex' } : headers;
 }
 
 /** Opens a range of an object, or takes it from memory; undefined if the object no longer exists, or was replaced. @returns a function that sends it */
 async function openBody(
   response: Response,
-  source: Source,
+  object: StoredObject,
+  sources: ObjectSources,
   range: ByteRange,
 ): Promise<(() => Promise<void> | void) | undefined> {
-  const { store, object, signal } = source;
   if (object.size <= maxSmallBytes) {
-    const bytes = await readShared(object, source, signal);
+    const bytes = await readShared(object, sources);
     // Not with copyObject, which frees what it has sent.
     return bytes && (() => void response.end(bytes.subarray(range.offset, range.offset + range.length)));
   }
-  const body = (await openShared(source, range)) ?? (await openStored(source, range));
+  const { store, signal } = sources;
+  const body = (await openShared(object, sources, range)) ?? (await openStored(object, sources, range));
   return (
     body &&
     (async () => {
@@ -96,16 +104,15 @@ async function openBody(
   );
 }
 
-async function openStored({ store, object, signal }: Source, range: ByteRange): Promise<Readable | undefined> {
-  const reading = await store.read(object.key, { range, signal });
-  if (reading?.etag === object.etag) return reading.body;
+async function openStored(
+  { key, etag }: StoredObject,
+  { store, signal }: ObjectSources,
+  range: ByteRange,
+): Promise<Readable | undefined> {
+  const reading = await store.read(key, { range, signal });
+  if (reading?.etag === etag) return reading.body;
   reading?.body.destroy();
   return undefined;
-}
-
-/** A size that is remembered may be that of an earlier object. */
-async function isCurrent({ store, object }: Source): Promise<boolean> {
-  return (await store.stat(object.key))?.etag === object.etag;
 }
 
 // Express's `fresh` ignores If-None-Match with `Cache-Control: no-cache`, which fetch sends.
@@ -114,8 +121,9 @@ function matchesEtag(etag: string, ifNoneMatch: string | undefined): boolean {
   return tags.includes(etag) || tags.includes('*');
 }
 
-function wantsRange(request: Request<object>, etag: string): boolean {
-  return request.method === 'GET' && (request.get('If-Range') ?? etag) === etag;
+function rangeOf(request: Request, etag: string, size: number): ReturnType<typeof parseRange> {
+  const isWanted = request.method === 'GET' && (request.get('If-Range') ?? etag) === etag;
+  return isWanted ? parseRange(request.get('Range'), size) : 'whole';
 }
 
 /** Parses a Range header (RFC 9110 section 14.1.2). Several ranges, other units and malformed ones are `whole`, as the RFC allows. */
@@ -130,13 +138,6 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return offset < end ? { offset, length: end - offset } : 'unsatisfiable';
 }
 
-function setWhole(response: Response, { object: { size }, isReplacement = false }: Source): void {
-  response.set('Content-Length', String(size));
-  if (size <= maxSmallBytes && !isReplacement) allowProxyCache(response);
-}
-
 function setRange(response: Response, { offset, length }: ByteRange, size: number): void {
-  response
-    .status(206)
-    .set({ 'Content-Range': `bytes ${offset}-${offset + length - 1}/${size}`, 'Content-Length': String(length) });
+  response.status(206).set('Content-Range', `bytes ${offset}-${offset + length - 1}/${size}`);
 }

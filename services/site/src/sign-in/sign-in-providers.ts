@@ -28,7 +28,14 @@ const provider = z
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['scope'], message });
   });
 
-const providers = z.array(provider).max(20);
+const providers = z
+  .array(provider)
+  .max(20)
+  .superRefine((all, context) => {
+    for (const [i, { provider }] of all.entries())
+      if (all.findIndex((other) => other.provider === provider) < i)
+        context.addIssue({ code: 'custom', path: [i, 'provider'], message: 'is a duplicate' });
+  });
 
 /** A provider at which people sign in on this site. `provider` is its advertised address. */
 export type SignInProvider = z.output<typeof provider>;
@@ -36,35 +43,19 @@ export type SignInProvider = z.output<typeof provider>;
 /** A JSON array of providers; reports every fault of every entry, without values. */
 export const signInProviders = text()
   .transform((json, context): readonly SignInProvider[] => {
-    const found = readProviders(json);
-    if ('providers' in found) return found.providers;
-    for (const fault of found.faults) context.addIssue(fault);
-    return z.NEVER;
+    const { data, error } = providers.safeParse(parseJson(json), { error: withoutValues });
+    for (const { path, message } of error?.issues ?? [])
+      context.addIssue(`is invalid: ${z.core.toDotPath(path) || 'its content'} ${message}`);
+    return data ?? z.NEVER;
   })
   .default([]);
-
-function readProviders(
-  json: string,
-): { readonly providers: readonly SignInProvider[] } | { readonly faults: readonly string[] } {
-  const value = parseJson(json);
-  if (value === undefined) return { faults: ['is not JSON'] };
-  const { data, error } = providers.safeParse(value, { error: withoutValues });
-  if (error) return { faults: error.issues.map(({ path, message }) => faultAt(path, message)) };
-  const duplicates = data.flatMap((each, i) =>
-    data.findIndex((other) => other.provider === each.provider) < i ? [faultAt([i, 'provider'], 'is a duplicate')] : [],
-  );
-  return duplicates.length > 0 ? { faults: duplicates } : { providers: data };
-}
 
 function withoutValues({ code, input, expected, path = [] }: z.core.$ZodRawIssue): string {
   if (code === 'unrecognized_keys') return 'has an unknown field';
   if (code === 'invalid_union') return `must be mastodon or oidc`;
+  if (path.length === 0) return code === 'invalid_type' ? 'is not a JSON array' : 'has more than 20 entries';
   if (code === 'invalid_type') return input === undefined ? 'is required' : `must be of type ${expected}`;
-  return path.length === 0 ? 'has more than 20 entries' : 'is invalid';
-}
-
-function faultAt(path: readonly PropertyKey[], message: string): string {
-  return `is invalid: ${z.core.toDotPath(path) || 'its content'} ${message}`;
+  return 'is invalid';
 }
 
 function isPlainAddress(value: string): boolean {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
+import { accountName } from '../browser/sign-in/account-name.ts';
 import type { WebUpload } from '../site.ts';
-import { accountName } from './browser/account-name.js';
-import { publicSettings } from './public-settings.ts';
-import { signedInPolicy, signInSection } from './sign-in-buttons.ts';
+import { publicSettings, signedInPolicy, signInSection } from './sign-in-page.ts';
 
 const upload: WebUpload = {
   address: 'https://upload.example/api',

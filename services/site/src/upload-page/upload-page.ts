@@ -1,29 +1,30 @@
 import { unsupportedSentences } from '@echodrop/contracts/refusal-statuses-and-messages';
+import { contentTypeOf, mediaTypes } from '@echodrop/media/detect-media-type';
 import { maxAltCharacters } from '@echodrop/record';
-import { Router } from 'express';
+import { knownExtensions } from '../find/direct-address.ts';
 import { type Html, html } from '../pages/html.ts';
-import { fixedPage, type Page } from '../pages/page.ts';
+import type { Page } from '../pages/page.ts';
 import { scriptsMissing } from '../pages/scripts-missing.ts';
-import { fixedFile, fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
-import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
-import type { Site, WebUpload } from '../site.ts';
-import { acceptedContentTypes, acceptedExtensions } from './accepted-files.ts';
+import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-page.ts';
+import type { WebUpload } from '../site.ts';
 import { credentialFields } from './credential-fields.ts';
 
-/** `/upload` and the files that the page loads; no routes without an upload page. */
-export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>): Router {
-  const { upload, name } = site;
-  const router = Router({ caseSensitive: true, strict: true });
-  if (!upload) return router;
-  router.get('/upload', fixedPage(uploadPage(upload, name), site));
-  const style = (name: string) => new URL(`./styles/${name}.css`, import.meta.url);
-  const styles = fixedFile(style('choose'), style('file-list'), style('credentials-and-progress'));
-  router.get('/upload/upload.css', styles);
-  return router.get('/upload/:name', fixedFiles(scriptFiles('/upload', new URL('./browser/', import.meta.url))));
-}
+const otherExtensions =
+  'jfif jpe pjp pjpeg mpo apng hif heics avifs dib qt f4v 3gpp 3gpp2 divx m1v m2v mpe vob mts m2ts ogg ogm asf';
+
+// As browsers name them. Most files are known by their extension.
+const otherContentTypes =
+  'image/jpg image/pjpeg image/apng image/heif image/heic-sequence image/heif-sequence image/x-ms-bmp image/x-bmp ' +
+  'video/x-m4v video/3gpp2 video/x-matroska video/avi video/vnd.avi video/msvideo video/x-ms-asf application/ogg';
+
+/** The extensions of files that the page sends, whatever their type. */
+const acceptedExtensions: readonly string[] = [...knownExtensions, ...otherExtensions.split(' ')];
+
+/** The content types of files with another extension, or none, that the page sends. */
+const acceptedContentTypes: readonly string[] = [...mediaTypes.map(contentTypeOf), ...otherContentTypes.split(' ')];
 
 /** The page at `/upload`: its script sends each file to the gateway like any other client. */
-function uploadPage(upload: WebUpload, siteName: string): Page {
+export function uploadPage(upload: WebUpload, siteName: string): Page {
   const { signIn, maxBytes, apiKey } = upload;
   const canSignIn = signIn.length > 0;
   return {

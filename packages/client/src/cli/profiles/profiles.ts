@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { chmod, type FileHandle, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { UsageError } from '../command-context.ts';
-import { onEnd } from '../on-end.ts';
 import { lockFile } from './lock-file.ts';
-import { configFolder, makeFolder } from './user-folders.ts';
+import { configFolder } from './user-folders.ts';
 
 const profileShape = z.object({
   site: z.string(),
@@ -19,7 +17,7 @@ const profileShape = z.object({
   /** The user's name and id at the provider. */
   name: z.string(),
   subject: z.string(),
-  /** What the user confirmed before the sign-in. None for a token that the user gave. */
+  /** What the user confirmed before the sign-in. A token that the user gave has no confirmation. */
   authorization: z.optional(
     z.object({ issuer: z.string(), clientId: z.optional(z.string()), scopes: z.array(z.string()) }),
   ),
@@ -31,12 +29,12 @@ const profileShape = z.object({
       issuer: z.string(),
       tokenEndpoint: z.optional(z.string()),
       revocationEndpoint: z.optional(z.string()),
-      /** Of ID tokens. */
+      /** The algorithms that sign ID tokens. */
       algorithms: z.optional(z.array(z.string())),
     }),
   ),
   refreshToken: z.optional(z.string()),
-  /** ISO 8601. */
+  /** When the token ends, in ISO 8601. */
   expiresAt: z.optional(z.string()),
 });
 
@@ -46,14 +44,9 @@ export type Profile = z.infer<typeof profileShape>;
 /** The tokens of a profile, and what renews or revokes them. */
 export type Tokens = Pick<Profile, 'token' | 'client' | 'refreshToken' | 'expiresAt'>;
 
-/** The file of a profile holds no profile. */
-export class DamagedProfile extends UsageError {}
-
 export const defaultProfile = 'default';
-// More than a profile needs.
-const reservedBytes = 64 * 1024;
 
-/** Reads a profile; undefined if no user is signed in. @throws DamagedProfile */
+/** Reads a profile; undefined if no user is signed in. @throws UsageError for a damaged one */
 export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise<Profile | undefined> {
   const path = profilePath(env, name);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -64,7 +57,7 @@ export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise
   try {
     return profileShape.parse(JSON.parse(text));
   } catch {
-    throw new DamagedProfile(`${path} is damaged. Run \`echodrop login\` again.`);
+    throw new UsageError(`${path} is damaged. Run \`echodrop login\` again.`);
   }
 }
 
@@ -80,74 +73,32 @@ export async function requirePrivate(env: NodeJS.ProcessEnv, name: string): Prom
   );
 }
 
-interface ProfileDraft extends AsyncDisposable {
-  /** Replaces the profile. */
-  store(profile: Profile): Promise<void>;
-}
-
-/**
- * Opens a file that only this user can read, for a new version of a profile. Disposing removes it unless it was stored.
- * @throws Error if the folder is not writable
- */
-export async function draftProfile(env: NodeJS.ProcessEnv, name: string): Promise<ProfileDraft> {
+/** Replaces a profile by a file that only this user can read. The caller holds its lock. */
+export async function storeProfile(env: NodeJS.ProcessEnv, name: string, profile: Profile): Promise<void> {
   const path = profilePath(env, name);
-  const folder = configFolder(env);
-  await makeFolder(folder);
-  await chmod(folder, 0o700);
-  const part = `${path}.${randomUUID()}`;
-  const remove = onEnd(() => rmSync(part, { force: true }));
+  const draft = `${path}.${randomUUID()}`;
   try {
-    const file = await openReserved(part);
-    return {
-      async store(profile) {
-        const text = `${JSON.stringify(profile, undefined, 2)}\n`;
-        await file.writeFile(text);
-        await file.truncate(Buffer.byteLength(text));
-        await file.close();
-        await rename(part, path);
-      },
-      async [Symbol.asyncDispose]() {
-        await file.close();
-        remove();
-      },
-    };
-  } catch (error) {
-    remove();
-    throw error;
-  }
-}
-
-/** A new file that has its space on the disk, so that a full disk is noticed before a token is renewed. */
-async function openReserved(path: string): Promise<FileHandle> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    // At a position, so that `writeFile` begins at the start.
-    const { bytesWritten } = await file.write(' '.repeat(reservedBytes), 0);
-    if (bytesWritten < reservedBytes) throw new Error('no space left on device');
-    return file;
-  } catch (cause) {
-    await file.close();
-    throw new Error(`Cannot write to ${dirname(path)}.`, { cause });
+    await writeFile(draft, `${JSON.stringify(profile, undefined, 2)}\n`, { flag: 'wx', mode: 0o600 });
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
   }
 }
 
 /**
  * Waits for the lock of a profile: one process at a time renews, replaces or ends it. A refresh token may be valid once, and a second use can end
- * the sign-in. What killed processes left, which may contain a token, is removed. @throws Error after two minutes
+ * the sign-in. Drafts of killed processes, which may contain a token, are removed.
+ * @throws Error after two minutes, or the system's error if the folder is not writable
  */
 export async function lockProfile(env: NodeJS.ProcessEnv, name: string): Promise<AsyncDisposable> {
   const path = profilePath(env, name);
+  const folder = configFolder(env);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
   const lock = await lockFile(`${path}.lock`);
-  // Without the lock, a draft may belong to a running renewal.
-  if (lock.isHeld) await removeDrafts(path);
-  return lock;
-}
-
-async function removeDrafts(path: string): Promise<void> {
-  const folder = dirname(path);
-  const isDraft = (file: string) =>
-    file.startsWith(`${basename(path)}.`) && /\.json\.(lock\.)?[\da-f-]{36}$/.test(file);
+  const isDraft = (file: string) => file.startsWith(`${name}.json.`) && /\.[\da-f-]{36}$/.test(file);
   for (const file of (await readdir(folder)).filter(isDraft)) await rm(join(folder, file), { force: true });
+  return lock;
 }
 
 export async function removeProfile(env: NodeJS.ProcessEnv, name: string): Promise<void> {

@@ -10,7 +10,7 @@ import {
   requestOptions,
 } from '../../sign-in/authorization-flow.ts';
 import { quotedName, visibleName } from '../../visible-text.ts';
-import { isLoopback, requireSecure } from './secure-address.ts';
+import { isPlainHttpLoopback, requireSecure } from './secure-address.ts';
 import type { SiteProvider } from './site-settings.ts';
 
 type Endpoint = 'authorization_endpoint' | 'token_endpoint';
@@ -28,7 +28,7 @@ export function prepareClient(provider: SiteProvider, redirectUri: string): Prom
 
 /** The requests' limits of time and size, and plain HTTP only on this machine. */
 export function optionsFor(address: string, ms = requestMs) {
-  return requestOptions(AbortSignal.timeout(ms), isLoopback(address));
+  return requestOptions(AbortSignal.timeout(ms), isPlainHttpLoopback(address));
 }
 
 /** The scopes to request, in this order, until the provider has one. @throws Error for a scope that is not necessary to identify the user */

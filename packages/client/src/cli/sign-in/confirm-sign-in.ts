@@ -12,7 +12,7 @@ export type SignInRequest = Pick<Profile, 'site' | 'service' | 'provider' | 'pro
 interface Confirmation {
   /** The profile that the sign-in replaces. */
   readonly replaced: Profile | undefined;
-  /** The user has confirmed it with an option. */
+  /** Whether the user has confirmed the sign-in with an option. */
   readonly isConfirmed: boolean | undefined;
 }
 
@@ -33,7 +33,7 @@ export async function confirmSignIn(
   { replaced, isConfirmed }: Confirmation,
 ): Promise<void> {
   if (replaced && isSame(replaced, request)) return;
-  // With `--yes`, too: the output of a script then shows what it accepted.
+  // This is printed with `--yes`, too: the output of a script then shows what the script accepted.
   printNote(context, describe(request, replaced));
   if (isConfirmed) return;
   const { stdin, stderr } = context;
@@ -43,7 +43,7 @@ export async function confirmSignIn(
   if (!/^y(es)?$/i.test((await readLine(stdin)).trim())) throw new UsageError('Not signed in.');
 }
 
-/** The name of a provider is free: no token depends on it. */
+/** A site may change the name of a provider: no token depends on the name. */
 function isSame(stored: Profile, { site, service, provider, authorization }: SignInRequest): boolean {
   return (
     stored.site === site &&
@@ -72,20 +72,15 @@ function describe(request: SignInRequest, replaced: Profile | undefined): string
 }
 
 function rowsOf({ site, service, provider, providerName, authorization }: SignInRequest): [string, string][] {
-  return [
+  const rows: [string, string][] = [
     ['Site', addressOf(site)],
     ['Upload service', addressOf(service)],
     ['Identity provider', `${addressOf(provider)}, ${quotedName(providerName)}`],
-    ...(authorization ? describeAuthorization(authorization) : [['Token', 'from standard input'] as [string, string]]),
   ];
-}
-
-function describeAuthorization({
-  issuer,
-  clientId,
-  scopes,
-}: NonNullable<Profile['authorization']>): [string, string][] {
+  if (!authorization) return [...rows, ['Token', 'from standard input']];
+  const { issuer, clientId, scopes } = authorization;
   return [
+    ...rows,
     ['Sign in at', addressOf(issuer)],
     ['Client', clientId === undefined ? 'a new registration of echodrop' : quoteExactly(clientId)],
     ['Scopes', `${visible(scopes.join(', or '))} (who you are)`],
@@ -97,7 +92,7 @@ function quoteExactly(text: string): string {
   return JSON.stringify(text).replace(/[^!-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** As the program uses it: names of hosts in ASCII, so that no letter looks like another one. */
+/** An address as the program uses it: names of hosts are in ASCII, so that no letter looks like another one. */
 function addressOf(address: string): string {
   return new URL(address).href;
 }

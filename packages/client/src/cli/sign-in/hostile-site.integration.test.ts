@@ -150,8 +150,6 @@ const rowsOf = (text: string) => text.split('\n').flatMap((line) => line.match(/
 
 // Each fills a row and begins the next one.
 const paddings = {
-  spaces: (length: number) => ' '.repeat(length),
-  'no-break spaces': (length: number) => '\u00a0'.repeat(length),
   'blanks of many kinds': (length: number) => '\u2003\u3000\u2800\u1680 '.repeat(length).slice(0, length),
   'words that are visible': (length: number) => ' -'.repeat(length).slice(0, length),
   'wide letters': (length: number) => '漢'.repeat(length / 2),

@@ -32,7 +32,7 @@ const loginAdvice = 'does not accept the credentials. Run `echodrop login` again
 export async function identifyUser(proof: Proof, refusal = loginAdvice): Promise<User> {
   const { provider, credentials } = proof;
   const headers = { Authorization: await authorizationOf(provider, credentials) };
-  const found = await fetchJson(provider, { headers }).catch((error: unknown) => {
+  const found = await fetchJson(provider, headers).catch((error: unknown) => {
     if (!(error instanceof StatusError && [401, 403].includes(error.status))) throw error;
     throw new ProofRefused(`${new URL(provider).host} ${refusal}`);
   });

@@ -1,12 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordToJson } from '@echodrop/record';
-import { patienceMs } from '@echodrop/testkit/patience';
-import { execa } from 'execa';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { refuse, respond, someRecord, startFakeService } from '../../service.fixture.ts';
 import { type Profile, readProfile } from '../profiles/profiles.ts';
@@ -14,7 +11,6 @@ import { run } from '../run-cli.fixture.ts';
 import { type ProviderStandIn, startProvider } from './provider.fixture.ts';
 import { freshProfile } from './renew-token.ts';
 
-const cliMain = join(import.meta.dirname, '../main.ts');
 // Time for a mistake. A test passes also without it.
 const pauseMs = 200;
 
@@ -52,10 +48,10 @@ async function login(args: readonly string[], visit: (address: string) => Promis
   return result;
 }
 
-test.each(['/sys', '/proc/x'])('reports a folder that is not writable before the sign-in: %s', async (base) => {
+test('reports a folder that is not writable before the sign-in', async () => {
   const command = ['login', provider.origin, '--provider', 'town', '--yes', '--no-browser'];
-  const { status, stderr } = await run(command, { env: { XDG_CONFIG_HOME: base } });
-  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(`^${base}(/echodrop)?: .*\n$`) });
+  const { status, stderr } = await run(command, { env: { XDG_CONFIG_HOME: '/sys' } });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^\/sys\/echodrop: .*\n$/) });
 });
 
 test('signs in at Mastodon, shows the user and signs out', async () => {
@@ -158,34 +154,6 @@ test('whoami renews a token that the provider refuses', async () => {
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
 });
 
-test('a command uses the token of a login that replaced its own meanwhile, without a refresh token', async () => {
-  await login(['--provider', 'Town']);
-  const old = (await profile()) as Profile;
-  await login(['--provider', 'Town']);
-  expect(await freshProfile(environment(), 'default', old, old.token)).toEqual(await profile());
-});
-
-test('list renews a token that the service refuses', async () => {
-  await using service = await startFakeService();
-  provider.settings.upload = service.address;
-  provider.behaviour.tokenSeconds = 3600;
-  await login(['--provider', 'Work']);
-  service.responses = [refuse(401, 'credentials_refused'), respond(200, '{"media":[]}')];
-  expect(await echodrop(['list'])).toEqual({ status: 0, stdout: '', stderr: '' });
-  expect(service.received).toHaveLength(2);
-});
-
-test('rm renews a token that expires between two removals', async () => {
-  await using service = await startFakeService();
-  provider.settings.upload = service.address;
-  provider.behaviour.tokenSeconds = 10;
-  await login(['--provider', 'Work']);
-  service.responses = [respond(204)];
-  expect((await echodrop(['rm', 'one', 'two'])).status).toBe(0);
-  const [first, second] = service.received.map(({ headers }) => headers['x-verify-credentials-authorization']);
-  expect(second).not.toBe(first);
-});
-
 test('two processes can renew a token concurrently, although its refresh token is valid once', async () => {
   provider.behaviour.tokenSeconds = 10;
   provider.behaviour.rotates = true;
@@ -200,119 +168,14 @@ test('two processes can renew a token concurrently, although its refresh token i
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
 });
 
-test('logout during a renewal ends the renewed sign-in', async () => {
+test('a renewal removes what a killed process left of the profile', async () => {
   provider.behaviour.tokenSeconds = 10;
   await login(['--provider', 'Work']);
-  const isAnswered = Promise.withResolvers<void>();
-  Object.assign(provider.behaviour, { tokenSeconds: 3600, beforeTokens: () => isAnswered.promise });
-  provider.validTokens.clear();
-  const renewing = echodrop(['whoami']);
-  const isRenewing = () => provider.requests.some(({ form }) => form.has('refresh_token'));
-  await expect.poll(isRenewing).toBe(true);
-  const leaving = echodrop(['logout']);
-  await sleep(pauseMs);
-  isAnswered.resolve();
-  await Promise.all([leaving, renewing]);
-  expect(await profile()).toBeUndefined();
-  expect(provider.validTokens.size).toBe(0);
-});
-
-test.each([
-  ['a renewal', ['whoami'], ['default.json']],
-  ['a logout', ['logout'], []],
-])('%s removes what a killed process left of the profile', async (_, command, files) => {
-  provider.behaviour.tokenSeconds = 10;
-  await login(['--provider', 'Work']);
-  const other = `default.json.bak`;
-  for (const left of [`default.json.${randomUUID()}`, `default.json.lock.${randomUUID()}`, other])
-    await writeFile(join(folder, 'echodrop', left), 'token');
-  await echodrop(command);
-  expect(await readdir(join(folder, 'echodrop'))).toEqual([...files, other]);
-});
-
-test('a signal during a renewal ends the command after the renewed sign-in is stored', async () => {
-  provider.behaviour.tokenSeconds = 10;
-  await login(['--provider', 'Work']);
-  const before = await profile();
-  const isAnswered = Promise.withResolvers<void>();
-  provider.behaviour.beforeTokens = () => isAnswered.promise;
-  const options = { env: environment(), reject: false, timeout: patienceMs };
-  const command = execa(process.execPath, [cliMain, 'whoami'], options);
-  const isRenewing = () => provider.requests.some(({ form }) => form.has('refresh_token'));
-  await expect.poll(isRenewing).toBe(true);
-  command.kill('SIGINT');
-  await sleep(pauseMs);
-  isAnswered.resolve();
-  expect(await command).toMatchObject({ signal: 'SIGINT', stdout: '' });
-  expect((await profile())?.token).not.toBe(before?.token);
-  expect(await readdir(join(folder, 'echodrop'))).toEqual(['default.json']);
-});
-
-test('a closed pipe during a renewal ends the command after the renewed sign-in is stored', async () => {
-  await using service = await startFakeService();
-  provider.settings.upload = service.address;
-  Object.assign(provider.behaviour, { tokenSeconds: 10, rotates: true });
-  await login(['--provider', 'Work']);
-  for (const name of ['a', 'b']) await writeFile(join(folder, name), name);
-  const renewals = () => provider.requests.filter(({ form }) => form.has('refresh_token')).length;
-  // The address of the first file is printed while the token is renewed for the second one: the third time.
-  const isAnswered = Promise.withResolvers<void>();
-  provider.behaviour.beforeTokens = () => (renewals() === 3 ? isAnswered.promise : undefined);
-  const whenRenewing = async (response: ServerResponse) => {
-    await expect.poll(renewals).toBe(3);
-    respond(200, recordToJson(someRecord))(response);
-    await sleep(pauseMs);
-    isAnswered.resolve();
-  };
-  service.responses = [(response) => void whenRenewing(response)];
-  const env = { ...environment(), XDG_STATE_HOME: join(folder, 'state') };
-  const options = { env, cwd: folder, reject: false, timeout: patienceMs };
-  const command = execa(process.execPath, [cliMain, 'upload', 'a', 'b'], options);
-  command.stdout.destroy();
-  expect(await command).toMatchObject({ exitCode: 141 });
-  await expect.poll(() => provider.validTokens.size).toBe(4);
-  expect([...provider.validTokens].at(-1)).toBe((await profile())?.token);
-});
-
-type Held = 'beforeTokens' | 'beforeUser' | 'beforeRevocation';
-
-/** Starts a login in another process, and sends it a signal while the provider holds the response to `request`. */
-async function interruptLogin(args: readonly string[], held: Held, request: string) {
-  const isAnswered = Promise.withResolvers<void>();
-  provider.behaviour[held] = () => isAnswered.promise;
-  const before = provider.requests.length;
-  const all = ['login', provider.origin, '--yes', '--no-browser', ...args];
-  const options = { env: environment(), reject: false, timeout: patienceMs };
-  const command = execa(process.execPath, [cliMain, ...all], options);
-  let visited: Promise<unknown> | undefined;
-  command.stderr.on('data', (text: Buffer) => {
-    const [address] = /^http:.*$/m.exec(String(text)) ?? [];
-    if (address) visited ??= fetch(address);
-  });
-  const hasReceived = () => provider.requests.slice(before).some(({ path }) => path === request);
-  await expect.poll(hasReceived).toBe(true);
-  await visited;
-  command.kill('SIGINT');
-  await sleep(pauseMs);
-  isAnswered.resolve();
-  return command;
-}
-
-test.each([
-  ['identifies its user', 'beforeUser', 'GET /api/v1/accounts/verify_credentials'],
-  ['receives its token', 'beforeTokens', 'POST /oauth/token'],
-] as const)('a signal while a login %s revokes the token', async (_, held, request) => {
-  expect(await interruptLogin(['--provider', 'town'], held, request)).toMatchObject({ signal: 'SIGINT', stdout: '' });
-  expect(provider.requests.some(({ path }) => path === 'POST /oauth/token')).toBe(true);
-  expect(provider.validTokens.size).toBe(0);
-  expect(await readdir(join(folder, 'echodrop'))).toEqual([]);
-});
-
-test('a signal while a login revokes the token that it replaced ends the command after the revocation', async () => {
-  await login(['--provider', 'Town']);
-  const interrupted = await interruptLogin(['--provider', 'Town'], 'beforeRevocation', 'POST /oauth/revoke');
-  expect(interrupted).toMatchObject({ signal: 'SIGINT' });
-  expect([...provider.validTokens]).toEqual([(await profile())?.token]);
+  const left = ['default.json', 'default.json.bak'];
+  for (const name of [`default.json.${randomUUID()}`, 'default.json.bak'])
+    await writeFile(join(folder, 'echodrop', name), 'token');
+  await echodrop(['whoami']);
+  expect(await readdir(join(folder, 'echodrop'))).toEqual(left);
 });
 
 test('a login that cannot be stored revokes its token', async () => {
@@ -347,20 +210,15 @@ test('a token that another command renewed is used, and a profile that it ended 
 
 const keptToken = 'The token is not revoked. It stays valid until it expires or you revoke it at Work.\n';
 
-test('logout reports that the provider refused to revoke the token', async () => {
-  provider.behaviour.metadata = { revocation_endpoint: `${provider.origin}/nowhere` };
-  await login(['--provider', 'Work']);
-  expect(await echodrop(['logout'])).toEqual({ status: 0, stdout: 'Signed out: max at Work.\n', stderr: keptToken });
-});
-
 test.each([
+  [{ revocation_endpoint: 'ORIGIN/nowhere' }, keptToken],
   [{ revocation_endpoint: null }, keptToken],
   [{ revocation_endpoint: '/revoke' }, keptToken],
   [{ id_token_signing_alg_values_supported: ['ES256', null] }, ''],
 ])(
   'a user can leave a provider with the metadata %j, and learns if the token stays valid',
   async (metadata, stderr) => {
-    provider.behaviour.metadata = metadata;
+    provider.behaviour.metadata = JSON.parse(JSON.stringify(metadata).replace('ORIGIN', provider.origin));
     await login(['--provider', 'Work']);
     expect(await echodrop(['logout'])).toEqual({ status: 0, stdout: 'Signed out: max at Work.\n', stderr });
   },
@@ -384,14 +242,6 @@ test('a renewal that failed while the provider was down can be retried', async (
   expect((await echodrop(['whoami'])).status).toBe(0);
 });
 
-test('a denial ends the login with a message, and stores nothing', async () => {
-  provider.behaviour.deniesUser = true;
-  const { status, stderr } = await login(['--provider', 'Town']);
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/^The request was denied\. Run `echodrop login <site>` to try again\.$/m);
-  expect(await profile()).toBeUndefined();
-});
-
 test('a redirect to the path of another provider does not end the login', async () => {
   const { status } = await login(['--provider', 'Town'], async (address) => {
     const response = await fetch(address, { redirect: 'manual' });
@@ -407,20 +257,14 @@ test('a redirect to the path of another provider does not end the login', async 
   expect(status).toBe(0);
 });
 
-test('shows why the provider refused the code', async () => {
-  provider.behaviour.refusesCode = true;
-  const { status, stderr } = await login(['--provider', 'Town']);
-  expect({ status, stderr }).toMatchObject({
-    status: 1,
-    stderr: expect.stringMatching(/^127\.0\.0\.1:\d+ refused the sign-in: invalid_grant\./m),
-  });
-});
-
-test('an id token of another sign-in is refused, and its tokens are revoked', async () => {
-  Object.assign(provider.behaviour, { wrongNonce: true, tokenSeconds: 3600 });
-  expect((await login(['--provider', 'Work'])).status).toBe(1);
-  const revoked = provider.requests.filter(({ path }) => path === 'POST /oauth/revoke');
-  expect(revoked.map(({ form }) => form.get('token'))).toEqual(['refresh-1', expect.stringMatching(/^token-/)]);
+test.each([
+  ['denies the user', { deniesUser: true }, /^The request was denied\. Run `echodrop login <site>` to try again\.$/m],
+  ['refuses the code', { refusesCode: true }, /^127\.0\.0\.1:\d+ refused the sign-in: invalid_grant\./m],
+  ['sends an id token of another sign-in', { wrongNonce: true }, /^The sign-in at 127\.0\.0\.1:\d+ failed\. /m],
+])('a provider that %s ends the login with a message, and nothing is stored', async (_, behaviour, message) => {
+  Object.assign(provider.behaviour, behaviour);
+  const { status, stderr } = await login(['--provider', 'Work']);
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(message) });
   expect(await profile()).toBeUndefined();
 });
 
@@ -479,19 +323,13 @@ test('reads a token from standard input', async () => {
   expect(await profile('other')).toBeUndefined();
 });
 
-test('lists the providers of a site with several', async () => {
-  const { status, stderr } = await echodrop(['login', provider.origin]);
-  expect(status).toBe(2);
-  expect(stderr).toBe('Choose a provider with --provider: "Town", "Work".\n');
-});
-
-test('reports an unknown provider', async () => {
-  const { stderr } = await echodrop(['login', provider.origin, '--provider', 'Nowhere']);
-  expect(stderr).toBe('Unknown provider "Nowhere". Choose one with --provider: "Town", "Work".\n');
-});
-
-test('finds the site of a page', async () => {
-  expect((await echodrop(['login', `${provider.origin}/upload`])).stderr).toMatch(/^Choose a provider/);
+test.each([
+  ['', [], 'Choose a provider with --provider: "Town", "Work".'],
+  ['/upload', [], 'Choose a provider with --provider: "Town", "Work".'],
+  ['', ['--provider', 'Nowhere'], 'Unknown provider "Nowhere". Choose one with --provider: "Town", "Work".'],
+])('lists the providers of the site of a page: %j %j', async (path, options, message) => {
+  const { status, stderr } = await echodrop(['login', provider.origin + path, ...options]);
+  expect({ status, stderr }).toEqual({ status: 2, stderr: `${message}\n` });
 });
 
 test('reports a site without sign-in', async () => {

@@ -1,24 +1,36 @@
+import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { asciiWord } from '../../service-address.ts';
 import { visibleName } from '../../visible-text.ts';
-import { baseAddress, type CommandContext, printAddress, printNote, printRow, UsageError } from '../command-context.ts';
-import { isToken, profileName } from '../connection.ts';
-import { finishFirst, onEnd } from '../on-end.ts';
-import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles/profiles.ts';
+import { baseAddress, type CommandContext, printNote, printRow, printWhole, UsageError } from '../command-context.ts';
+import { profileName } from '../connection.ts';
+import {
+  lockProfile,
+  type Profile,
+  readProfile,
+  removeProfile,
+  storeProfile,
+  type Tokens,
+} from '../profiles/profiles.ts';
 import { authorizationAt, confirmSignIn } from './confirm-sign-in.ts';
 import { identifyUser, type User } from './identify-user.ts';
-import { catchDamaged, damagedNote, keptTokenNote } from './logout.ts';
-import { openBrowser } from './open-browser.ts';
-import { expiryOf, revokeToken } from './renew-token.ts';
+import { revokeToken } from './renew-token.ts';
 import { requireSecure } from './secure-address.ts';
-import { type Grant, signIn } from './sign-in.ts';
+import { signIn } from './sign-in.ts';
 import { chooseProvider, fetchSiteSettings, type SiteProvider } from './site-settings.ts';
+
+const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+  darwin: ['open'],
+  // The address is an argument of its own, and not parsed by a shell.
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
 
 export interface LoginOptions {
   readonly profile?: string;
   readonly provider?: string;
   readonly key?: string;
   readonly tokenStdin?: boolean;
-  /** Confirms what the site requests. */
+  /** Whether the user confirms in advance what the site requests. */
   readonly yes?: boolean;
   readonly browser: boolean;
 }
@@ -35,8 +47,8 @@ export async function login(context: CommandContext, address: string, options: L
   const apiKey = options.key ?? settings.apiKey;
   const provider = chooseProvider(settings.providers, options.provider);
   requireSecure('provider', provider.provider);
-  // Before the sign-in, which would be lost if the folder is not writable.
-  await (await draftProfile(env, name))[Symbol.asyncDispose]();
+  // The lock is taken before the sign-in, which would be lost if the folder is not writable.
+  await (await lockProfile(env, name))[Symbol.asyncDispose]();
   const request = {
     site: settings.site,
     service,
@@ -44,27 +56,18 @@ export async function login(context: CommandContext, address: string, options: L
     providerName: provider.name,
     ...(!options.tokenStdin && { authorization: authorizationAt(provider) }),
   };
-  const replaced = await readProfile(env, name).catch(catchDamaged);
-  await confirmSignIn(context, request, {
-    replaced: replaced === 'damaged' ? undefined : replaced,
-    isConfirmed: options.yes,
-  });
-  const given = options.tokenStdin ? await readToken(context) : undefined;
-  let issued: Tokens | undefined;
-  const revokeUnstored = onEnd(async () => {
-    if (!issued) return;
-    const stored = await readProfile(env, name).catch(() => undefined);
-    if (stored?.token !== issued.token) await revokeToken(issued);
-  });
-  const onTokens = (tokens: Tokens) => {
-    issued = tokens;
-  };
+  // A damaged profile is replaced.
+  const replaced = await readProfile(env, name).catch(() => undefined);
+  await confirmSignIn(context, request, { replaced, isConfirmed: options.yes });
+  const granted: Granted = options.tokenStdin
+    ? await readToken(context)
+    : await signIn(provider, (address) => showSignIn(context, provider, address, options.browser));
   try {
-    const granted = given ?? (await grantInBrowser(context, provider, { opens: options.browser, onTokens }));
     const user = await identifyGrant(provider, granted);
     await replaceProfile(context, name, { ...request, apiKey, ...user, ...granted.tokens });
-  } finally {
-    await revokeUnstored();
+  } catch (error) {
+    await revokeToken(granted.tokens);
+    throw error;
   }
   if (!apiKey) printNote(context, 'The site publishes no API key. Pass one with --key to upload.');
 }
@@ -72,15 +75,15 @@ export async function login(context: CommandContext, address: string, options: L
 async function replaceProfile(context: CommandContext, name: string, profile: Profile): Promise<void> {
   const { env } = context;
   await using _lock = await lockProfile(env, name);
-  const replaced = await readProfile(env, name).catch(catchDamaged);
-  await using draft = await draftProfile(env, name);
-  await finishFirst(async () => {
-    await draft.store(profile);
-    if (replaced === 'damaged') printNote(context, damagedNote(name));
-    else if (replaced && !mayShareGrant(replaced, profile) && !(await revokeToken(replaced)))
-      printNote(context, keptTokenNote('replaced token', replaced));
-  });
+  const replaced = await readProfile(env, name).catch(() => undefined);
+  await storeProfile(env, name, profile);
+  if (replaced && !mayShareGrant(replaced, profile) && !(await revokeToken(replaced)))
+    printNote(context, keptTokenNote('replaced token', replaced));
   printRow(context, `Signed in as ${visibleName(profile.name)} at ${visibleName(profile.providerName)}.`);
+}
+
+function keptTokenNote(token: string, { providerName }: Profile): string {
+  return `The ${token} is not revoked. It stays valid until it expires or you revoke it at ${visibleName(providerName)}.`;
 }
 
 // Keycloak ends all sign-ins of a user at a client with the refresh token of one. The client of a token from standard input is unknown.
@@ -90,7 +93,7 @@ function mayShareGrant(old: Profile, { provider, subject, client }: Profile): bo
 
 interface Granted {
   readonly tokens: Tokens;
-  /** The user in the ID token; none without OpenID Connect. */
+  /** The user in the ID token, if there is one. */
   readonly subject?: string | undefined;
   /** What a refusal of the token means; by default, the advice to log in again. */
   readonly refusal?: string;
@@ -106,55 +109,36 @@ async function identifyGrant({ provider, name }: SiteProvider, { tokens, subject
 
 async function readToken({ stdin }: CommandContext): Promise<Granted> {
   const token = (await text(stdin)).trim();
-  if (!isToken(token)) throw new UsageError('Standard input has no token, or more than one.');
+  if (!asciiWord.test(token)) throw new UsageError('Standard input has no token, or more than one.');
   return { tokens: { token }, refusal: 'rejected this token. Check the token and try again.' };
 }
 
-interface BrowserOptions {
-  readonly opens: boolean;
-  onTokens(tokens: Tokens): void;
+function showSignIn(context: CommandContext, { name }: SiteProvider, address: string, opens: boolean): void {
+  printNote(
+    context,
+    `To sign in with ${visibleName(name)}, open this URL in a browser on this machine within ten minutes:`,
+  );
+  printWhole(context, address);
+  if (opens) openBrowser(address, context.env);
 }
 
-async function grantInBrowser(
-  context: CommandContext,
-  provider: SiteProvider,
-  { opens, onTokens }: BrowserOptions,
-): Promise<Granted> {
-  const grant = await signIn(provider, {
-    onAddress(address) {
-      printNote(
-        context,
-        `To sign in with ${visibleName(provider.name)}, open this URL in a browser on this machine within ten minutes:`,
-      );
-      printAddress(context, address);
-      if (opens) openBrowser(address, context.env);
-    },
-    onTokens: (issued) => onTokens(tokensOf(issued)),
-  });
-  return { tokens: tokensOf(grant), subject: grant.subject };
+/** Opens an address in the user's browser, if this machine has one. The address is printed too, so a failure does not matter. */
+function openBrowser(address: string, env: NodeJS.ProcessEnv): void {
+  const [program, ...args] = openers[process.platform] ?? ['xdg-open'];
+  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true, env });
+  child.on('error', () => {});
+  child.unref();
 }
 
-function tokensOf({ server, client, secret, token, refreshToken, expiresInSeconds }: Grant): Tokens {
-  return {
-    token,
-    refreshToken,
-    expiresAt: expiryOf(expiresInSeconds),
-    client: {
-      id: client.client_id,
-      secret,
-      issuer: server.issuer,
-      tokenEndpoint: addressOf(server.token_endpoint),
-      revocationEndpoint: addressOf(server.revocation_endpoint),
-      algorithms: namesIn(server.id_token_signing_alg_values_supported),
-    },
-  };
-}
-
-// The metadata of a provider is not validated further.
-function addressOf(endpoint: unknown): string | undefined {
-  return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
-}
-
-function namesIn(list: unknown): string[] | undefined {
-  return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : undefined;
+/** Revokes the tokens of a profile and deletes it. */
+export async function logout(context: CommandContext, options: { readonly profile?: string }): Promise<void> {
+  const name = profileName(options, context.env);
+  await using _lock = await lockProfile(context.env, name);
+  const profile = await readProfile(context.env, name);
+  if (profile && !(await revokeToken(profile))) printNote(context, keptTokenNote('token', profile));
+  await removeProfile(context.env, name);
+  printRow(
+    context,
+    profile ? `Signed out: ${visibleName(profile.name)} at ${visibleName(profile.providerName)}.` : 'Not signed in.',
+  );
 }

@@ -3,48 +3,40 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** Listens on loopback for the redirect from the provider (RFC 8252 section 7.3). */
-export interface Loopback {
+export interface Loopback extends Disposable {
   readonly redirectUri: string;
-  /** Resolves to the redirect URL of the authorization response with this state. @throws Error if none arrives in time */
-  receive(state: string): Promise<URL>;
-  close(): void;
+  /** The redirect URL of the authorization response. Rejects if none arrives in time. */
+  readonly redirected: Promise<URL>;
 }
 
 const maxWaitMs = 10 * 60_000;
 
-/** Starts to listen on a free port of 127.0.0.1, for a redirect to `path`. */
-export async function listenOnLoopback(path: string): Promise<Loopback> {
-  const pending: { handle?: (request: IncomingMessage, response: ServerResponse) => void } = {};
+/** Listens on a free port of 127.0.0.1 for the authorization response with this state, at `path`. */
+export async function listenOnLoopback(path: string, state: string): Promise<Loopback> {
+  const server = createServer();
   let limit: NodeJS.Timeout | undefined;
-  const server = createServer((request, response) => {
-    if (pending.handle) pending.handle(request, response);
-    else respond(response, 404, 'No sign-in is running.');
+  const redirected = new Promise<URL>((resolve, reject) => {
+    limit = setTimeout(() => reject(new Error('No sign-in within ten minutes. Try again.')), maxWaitMs);
+    server.on('request', (request, response) => {
+      const url = readTarget(request, origin);
+      if (url?.pathname !== path) return respond(response, 404, 'Not found.');
+      if (url.searchParams.get('state') !== state)
+        return respond(response, 400, 'This response belongs to another sign-in.');
+      // The caller closes all connections: wait until this response is sent.
+      response.once('close', () => resolve(url));
+      const news = url.searchParams.has('error') ? 'Not signed in.' : 'The sign-in continues in the terminal.';
+      respond(response, 200, `${news} You can close this tab.`);
+    });
   });
+  // No caller waits for the response while the provider is prepared.
+  redirected.catch(() => {});
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     redirectUri: origin + path,
-    receive: (state) =>
-      new Promise((resolve, reject) => {
-        limit = setTimeout(() => reject(new Error('No sign-in within ten minutes. Try again.')), maxWaitMs);
-        pending.handle = (request, response) => {
-          const url = readTarget(request, origin);
-          if (url?.pathname !== path) return respond(response, 404, 'Not found.');
-          if (url.searchParams.get('state') !== state)
-            return respond(response, 400, 'This response belongs to another sign-in.');
-          clearTimeout(limit);
-          const isDenied = url.searchParams.has('error');
-          // The caller closes all connections: wait until this response is sent.
-          response.once('close', () => resolve(url));
-          respond(
-            response,
-            200,
-            `${isDenied ? 'Not signed in.' : 'The sign-in continues in the terminal.'} You can close this tab.`,
-          );
-        };
-      }),
-    close() {
+    redirected,
+    [Symbol.dispose]() {
       clearTimeout(limit);
       server.close();
       // Browsers keep idle spare connections open.

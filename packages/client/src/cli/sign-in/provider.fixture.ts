@@ -19,10 +19,6 @@ export interface Behaviour {
   deniesUser: boolean;
   /** Says nothing about the user of a token. */
   hidesUser: boolean;
-  /** What a revocation waits for. */
-  beforeRevocation: () => Promise<unknown> | undefined;
-  /** What a response with a user waits for. */
-  beforeUser: () => Promise<unknown> | undefined;
   /** Signs the id token for another sign-in. */
   wrongNonce: boolean;
   tokenSeconds: number | undefined;
@@ -71,8 +67,6 @@ export async function startProvider(): Promise<ProviderStandIn> {
     refusesProfileScope: false,
     deniesUser: false,
     hidesUser: false,
-    beforeRevocation: () => undefined,
-    beforeUser: () => undefined,
     wrongNonce: false,
     tokenSeconds: undefined,
     rotates: false,
@@ -144,7 +138,6 @@ export async function startProvider(): Promise<ProviderStandIn> {
   };
 
   const user = async (request: IncomingMessage, response: ServerResponse, found: Record<string, unknown>) => {
-    await behaviour.beforeUser();
     return validTokens.has(/^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1] ?? '')
       ? json(response, behaviour.hidesUser ? {} : found)
       : json(response, { error: 'invalid_token' }, 401);
@@ -172,7 +165,6 @@ export async function startProvider(): Promise<ProviderStandIn> {
           ? json(response, {}, behaviour.renewalStatus)
           : token(form, response),
       'POST /oauth/revoke': async () => {
-        await behaviour.beforeRevocation();
         validTokens.delete(form.get('token') ?? '');
         return json(response, {});
       },

@@ -1,11 +1,10 @@
 import * as oauth from 'oauth4webapi';
 import { authenticationOf, revokeToken as revoke } from '../../sign-in/authorization-flow.ts';
 import { UsageError } from '../command-context.ts';
-import { finishFirst } from '../on-end.ts';
-import { draftProfile, lockProfile, type Profile, readProfile, type Tokens } from '../profiles/profiles.ts';
+import { lockProfile, type Profile, readProfile, storeProfile, type Tokens } from '../profiles/profiles.ts';
 import { optionsFor } from './authorization-client.ts';
 
-// Less than the shortest lifetime in use: Keycloak's older realms have a minute.
+// A token with less time is renewed. The shortest lifetime in use is a minute, in Keycloak's older realms.
 const marginMs = 20_000;
 const revocationMs = 5000;
 
@@ -21,16 +20,25 @@ export async function freshProfile(
 ): Promise<Profile> {
   if (!needsRenewal(profile, refused)) return profile;
   await using _lock = await lockProfile(env, name);
-  // Another command may have renewed or replaced it.
+  // Another command may have renewed or replaced the token.
   const stored = await readProfile(env, name);
   if (!stored || !isSameAccount(stored, profile))
     throw new UsageError(
       `Another command has signed out the profile ${name} or changed its user. Run this command again.`,
     );
   if (!needsRenewal(stored, refused)) return stored;
-  const renewing = renewable(stored);
-  // `await`: else the lock would be released before the renewal. A signal must not end the process with a refresh token that is used up.
-  if (renewing) return await finishFirst(() => renewProfile(env, name, stored, renewing));
+  const { client, refreshToken } = stored;
+  if (client?.tokenEndpoint && refreshToken) {
+    const tokens = await renew(client, client.tokenEndpoint, refreshToken);
+    const renewed: Profile = {
+      ...stored,
+      token: tokens.access_token,
+      refreshToken: tokens.refresh_token ?? refreshToken,
+      expiresAt: expiryOf(tokens.expires_in),
+    };
+    await storeProfile(env, name, renewed);
+    return renewed;
+  }
   if (isEnding(stored)) throw new UsageError('The sign-in has expired. Run `echodrop login` again.');
   return stored;
 }
@@ -43,44 +51,11 @@ function isEnding({ expiresAt }: Profile): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) <= Date.now() + marginMs;
 }
 
-/** What renews a profile, if it can be renewed. */
-function renewable({ client, refreshToken }: Profile): Renewing | undefined {
-  if (!client?.tokenEndpoint || !refreshToken) return undefined;
-  return { client: { ...client, tokenEndpoint: client.tokenEndpoint }, refreshToken };
-}
-
-async function renewProfile(
-  env: NodeJS.ProcessEnv,
-  name: string,
-  profile: Profile,
-  { client, refreshToken }: Renewing,
-): Promise<Profile> {
-  // Opened first: a refresh token may be valid once, so a new one that could not be stored would end the sign-in.
-  await using draft = await draftProfile(env, name);
-  try {
-    const tokens = await renew(client, refreshToken);
-    const renewed: Profile = {
-      ...profile,
-      token: tokens.access_token,
-      refreshToken: tokens.refresh_token ?? refreshToken,
-      expiresAt: expiryOf(tokens.expires_in),
-    };
-    await draft.store(renewed);
-    return renewed;
-  } catch (cause) {
-    if (!isRefusal(cause)) throw cause;
-    throw new UsageError('The sign-in could not be renewed. Run `echodrop login` again.', { cause });
-  }
-}
-
-interface Renewing {
-  readonly client: RenewingClient;
-  readonly refreshToken: string;
-}
-
-type RenewingClient = NonNullable<Profile['client']> & { readonly tokenEndpoint: string };
-
-async function renew({ id, secret, issuer, tokenEndpoint, algorithms }: RenewingClient, refreshToken: string) {
+async function renew(
+  { id, secret, issuer, algorithms }: NonNullable<Profile['client']>,
+  tokenEndpoint: string,
+  refreshToken: string,
+): Promise<oauth.TokenEndpointResponse> {
   // A response may contain an ID token.
   const server = {
     issuer,
@@ -94,12 +69,13 @@ async function renew({ id, secret, issuer, tokenEndpoint, algorithms }: Renewing
     const response = await oauth.refreshTokenGrantRequest(server, known, authentication, refreshToken, options);
     return await oauth.processRefreshTokenResponse(server, known, response);
   } catch (cause) {
-    if (isRefusal(cause)) throw cause;
+    if (isRefusal(cause))
+      throw new UsageError('The sign-in could not be renewed. Run `echodrop login` again.', { cause });
     throw new Error(`${new URL(tokenEndpoint).host} could not renew the sign-in. Try again later.`, { cause });
   }
 }
 
-// 429 has an error in its body, too.
+// A response with 429 has an error in its body, too.
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof oauth.WWWAuthenticateChallengeError ||

@@ -1,14 +1,15 @@
 import * as z from 'zod/mini';
-import { plainAddress } from '../../service-address.ts';
+import { asciiWord, hasLogin } from '../../service-address.ts';
 import { quotedName } from '../../visible-text.ts';
 import { UsageError } from '../command-context.ts';
 import { fetchJson, StatusError } from './fetch-json.ts';
 
 const shortText = z.string().check(z.maxLength(256));
-const address = z
-  .url({ protocol: /^https?$/ })
-  // A user in front of the host looks like another host.
-  .check(z.maxLength(2048), z.refine(isWithoutUser), z.regex(plainAddress));
+const address = z.url({ protocol: /^https?$/ }).check(
+  z.maxLength(2048),
+  z.refine((text) => !hasLogin(text)),
+  z.regex(asciiWord),
+);
 const common = { name: shortText, provider: address, scope: z.optional(shortText) };
 const providerShape = z.discriminatedUnion('profile', [
   z.object({ ...common, profile: z.literal('mastodon') }),
@@ -17,7 +18,7 @@ const providerShape = z.discriminatedUnion('profile', [
 const settingsShape = z.object({
   upload: address,
   apiKey: z.optional(z.string()),
-  // Those of a later release may be unknown here.
+  // Providers of a later release may be unknown here.
   providers: z.array(z.catch(z.nullable(providerShape), null)).check(z.maxLength(100)),
 });
 
@@ -57,12 +58,7 @@ export function chooseProvider(providers: readonly SiteProvider[], wanted: strin
   throw new UsageError(`${choose} with --provider: ${names}.`);
 }
 
-function isWithoutUser(address: string): boolean {
-  const { username, password } = new URL(address);
-  return username + password === '';
-}
-
-// Undefined if the site has none.
+// The value is undefined if the site has none.
 async function fetchSettings(site: string): Promise<unknown> {
   return fetchJson(`${site}/sign-in/providers.json`).catch((error: unknown) => {
     if (error instanceof StatusError && error.status === 404) return undefined;

@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { createLog } from '@echodrop/service/log';
+import { type ListeningServer, listen } from '@echodrop/testkit/servers/listen';
+import { sandboxApp } from './app.ts';
+import type { BehaviourState } from './switch-behaviour.ts';
+import { type Accounts, builtInAccounts } from './users.ts';
+
+/** Starts a sandbox on a free port. */
+export async function startSandbox({
+  accounts = builtInAccounts,
+  behaviour = 'normal',
+  slowSeconds = 10,
+}: Partial<BehaviourState> & { accounts?: Accounts } = {}): Promise<ListeningServer> {
+  const log = createLog('sandbox-provider', 'silent');
+  const options = { accounts, siteName: 'Bild & Ton', behaviour: { behaviour, slowSeconds }, log };
+  return listen(createServer(sandboxApp(options)));
+}
+
+/** Sends a request with any headers, also Host and Origin, which fetch does not allow. */
+export async function send(
+  address: string,
+  { body, method = 'GET', ...headers }: Record<string, string>,
+): Promise<{ status: number | undefined; headers: IncomingMessage['headers']; body: string }> {
+  const sent = request(address, { method, headers, agent: false }).end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, headers: response.headers, body: await text(response) };
+}

@@ -1,4 +1,0 @@
-// What pages use of the sign-in of the npm package: `packages/build` makes it `/scripts/sign-in-client.js`.
-
-export { UnreadableResponse } from '@echodrop/client/client-errors';
-export * from '@echodrop/client/sign-in/authorization-flow';
