@@ -34,7 +34,7 @@ const accounts = {
 
 let sandbox: ListeningServer;
 beforeAll(async () => {
-  sandbox = await startSandbox({ accounts });
+  sandbox = await startSandbox(accounts);
 });
 afterAll(() => sandbox?.[Symbol.asyncDispose]());
 

@@ -4,18 +4,12 @@ import { text } from 'node:stream/consumers';
 import { createLog } from '@echodrop/service/log';
 import { type ListeningServer, listen } from '@echodrop/testkit/servers/listen';
 import { sandboxApp } from './app.ts';
-import type { BehaviourState } from './switch-behaviour.ts';
 import { type Accounts, builtInAccounts } from './users.ts';
 
 /** Starts a sandbox on a free port. */
-export async function startSandbox({
-  accounts = builtInAccounts,
-  behaviour = 'normal',
-  slowSeconds = 10,
-}: Partial<BehaviourState> & { accounts?: Accounts } = {}): Promise<ListeningServer> {
+export function startSandbox(accounts: Accounts = builtInAccounts): Promise<ListeningServer> {
   const log = createLog('sandbox-provider', 'silent');
-  const options = { accounts, siteName: 'Bild & Ton', behaviour: { behaviour, slowSeconds }, log };
-  return listen(createServer(sandboxApp(options)));
+  return listen(createServer(sandboxApp({ accounts, siteName: 'Bild & Ton', log })));
 }
 
 /** Sends a request with any headers, also Host and Origin, which fetch does not allow. */
