@@ -9,7 +9,6 @@ import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { maxTextLengths, type StoredRecord } from '@echodrop/record';
-import { Secret } from '@echodrop/service/secret';
 import { builtService } from '@echodrop/testkit/built-service';
 import { type HostileObject, type HostileStore, hostileStore } from '@echodrop/testkit/hostile/hostile-store';
 import { patienceMs } from '@echodrop/testkit/patience';
@@ -21,6 +20,7 @@ import { echoHeaders, upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readStoreConfig } from './config.ts';
 import { inParallel, plantInFolder, plantInMinio } from './hostile-store.fixture.ts';
 
 const seed = 45;
@@ -48,7 +48,7 @@ function survivesHostileStore(
     const services = ['sandbox-provider', 'auth-verifier', 'gateway', 'site', 'rendition-worker'] as const;
     stack = resources.use(await startStack({ services, settings: started.settings }));
     settings = { OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: join(stack.folder, 'store'), ...started.settings };
-    store = resources.use(await objectStoreFromSettings(storeSettingsOf(settings)));
+    store = resources.use(await objectStoreFromSettings(readStoreConfig(settings)));
     await store.ready();
     admin = await builtService('admin');
     const owner = { provider: stack.provider, subject: `${sandbox.userId}` };
@@ -218,11 +218,6 @@ function survivesHostileStore(
     await once(sweeper, 'exit');
     expect([sweeper.exitCode, output]).toEqual([0, expect.not.stringMatching(terminalControls)]);
   });
-}
-
-function storeSettingsOf(settings: Record<string, string>) {
-  const { S3_ACCESS_KEY: accessKey = '', S3_SECRET_KEY: secretKey = '', ...others } = settings;
-  return { ...others, S3_ACCESS_KEY: new Secret(accessKey), S3_SECRET_KEY: new Secret(secretKey) } as never;
 }
 
 describe('a folder in which every object is hostile', () => {
