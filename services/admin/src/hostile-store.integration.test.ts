@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +15,6 @@ import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { patchTus, sendTus } from '@echodrop/testkit/tus-requests';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
-import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readStoreConfig } from './config.ts';
@@ -203,20 +200,6 @@ function survivesHostileStore(
       0,
       expect.stringMatching(new RegExp(`^media +${mediaObjectKey(theirs.mediaKey)}$`, 'm')),
     ]);
-  });
-
-  test('the sweeper stays up', async () => {
-    const sweeper = spawn(process.execPath, [admin, 'sweep', '--every', '6', '--yes'], {
-      env: settings,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    for (const stream of [sweeper.stdout, sweeper.stderr]) stream.on('data', (chunk) => (output += chunk));
-    await waitUntil('the failed sweep', async () => output.includes('Sweep failed'));
-    expect(sweeper.exitCode).toBeNull();
-    sweeper.kill('SIGTERM');
-    await once(sweeper, 'exit');
-    expect([sweeper.exitCode, output]).toEqual([0, expect.not.stringMatching(terminalControls)]);
   });
 }
 

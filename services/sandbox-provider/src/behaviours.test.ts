@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setBehaviour } from '@echodrop/testkit/provider/sandbox-behaviour';
 import type { ListeningServer } from '@echodrop/testkit/servers/listen';
+import { oauthHeader, signEcho, signedParameters } from '@echodrop/testkit/sign-echo';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BehaviourName, behaviourNames } from './behaviours.ts';
 import { profileEntries, sandboxProfiles } from './profiles.ts';
-import { send, startSandbox } from './sandbox.fixture.ts';
-import { header, signedFor } from './sign.fixture.ts';
+import { builtInSigner, send, startSandbox } from './sandbox.fixture.ts';
 
 const known = { authorization: 'Bearer sandbox-bearer' };
 const { path } = sandboxProfiles.oidc;
@@ -87,7 +87,7 @@ test('html and broken-json are not JSON', async () => {
 test.each(profileEntries)('no-id, no-name: the response of %s lacks only that', async (name, { path, proof }) => {
   const bodyOf = async (behaviour: BehaviourName) => {
     await setBehaviour(sandbox.origin, behaviour);
-    const authorization = proof === 'bearer' ? known.authorization : header(signedFor(sandbox.origin + path));
+    const authorization = proof === 'bearer' ? known.authorization : signEcho(sandbox.origin + path, builtInSigner);
     return Object.keys(JSON.parse((await send(sandbox.origin + path, { authorization })).body));
   };
   const all = await bodyOf('normal');
@@ -121,7 +121,8 @@ test('wrong-clock: an hour behind in the Date header and for timestamps', async 
   const address = sandbox.origin + sandboxProfiles.oauth1.path;
   const statusAt = async (seconds: number) => {
     const oauth_timestamp = String(Math.floor(Date.now() / 1000) + seconds);
-    return (await send(address, { authorization: header(signedFor(address, { oauth: { oauth_timestamp } })) })).status;
+    const parameters = signedParameters(address, builtInSigner, { oauth: { oauth_timestamp } });
+    return (await send(address, { authorization: oauthHeader(parameters) })).status;
   };
   expect([await statusAt(0), await statusAt(-3600)]).toEqual([401, 200]);
 });

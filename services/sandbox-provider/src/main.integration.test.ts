@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { setBehaviour } from '@echodrop/testkit/provider/sandbox-behaviour';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
+import { oauthHeader, signedParameters } from '@echodrop/testkit/sign-echo';
 import { expect, test } from 'vitest';
 import { behaviourNames } from './behaviours.ts';
 import { profileEntries } from './profiles.ts';
 import { send } from './sandbox.fixture.ts';
-import { header, signedFor } from './sign.fixture.ts';
 
 test('reads users from the file, and logs without credentials', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'sandbox-process-'));
@@ -56,16 +56,10 @@ test('reads users from the file, and logs without credentials', async () => {
 });
 
 function markedSignature(address: string): string {
-  return header(
-    signedFor(address, {
-      oauth: {
-        oauth_consumer_key: 'marked-key',
-        oauth_token: 'marked-token',
-        oauth_nonce: `marked-${crypto.randomUUID()}`,
-      },
-      secrets: 'marked-consumer-secret&marked-token-secret',
-    }),
-  );
+  const consumer = { key: 'marked-key', secret: 'marked-consumer-secret' };
+  const token = { key: 'marked-token', secret: 'marked-token-secret' };
+  const oauth = { oauth_nonce: `marked-${crypto.randomUUID()}` };
+  return oauthHeader(signedParameters(address, { consumer, token }, { oauth }));
 }
 
 // Some behaviours send no response.

@@ -3,8 +3,15 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { createLog } from '@echodrop/service/log';
 import { type ListeningServer, listen } from '@echodrop/testkit/servers/listen';
+import type { Signer } from '@echodrop/testkit/sign-echo';
 import { sandboxApp } from './app.ts';
 import { type Accounts, builtInAccounts } from './users.ts';
+
+/** The application and the user of the built-in accounts. */
+export const builtInSigner: Signer = {
+  consumer: { key: 'sandbox-consumer', secret: 'sandbox-consumer-secret' },
+  token: { key: '12345-sandbox', secret: 'sandbox-token-secret' },
+};
 
 /** Starts a sandbox on a free port. */
 export function startSandbox(accounts: Accounts = builtInAccounts): Promise<ListeningServer> {
