@@ -47,13 +47,14 @@ export function blockKey(who: Blockable): string {
 }
 
 /** The keys of all blocks; skips other objects. @throws StoreUnavailable */
-export function listBlockKeys(store: ObjectStore): Promise<string[]> {
-  return Array.fromAsync(blockKeys(store));
+export async function* listBlockKeys(store: ObjectStore): AsyncGenerator<string> {
+  for (const prefix of [blocksPrefix('users'), blocksPrefix('applications')])
+    for await (const key of listKeys(store, prefix)) if (isBlockKey(key)) yield key;
 }
 
 /** All blocks; skips other objects. @throws StoreUnavailable */
 export async function* readBlocks(store: ObjectStore): AsyncGenerator<{ key: string; found: Block | UnreadableBlock }> {
-  for await (const key of blockKeys(store)) {
+  for await (const key of listBlockKeys(store)) {
     const found = await tryReadBlock(store, key);
     if (found) yield { key, found };
   }
@@ -62,11 +63,6 @@ export async function* readBlocks(store: ObjectStore): AsyncGenerator<{ key: str
 /** The block of `who`; undefined if `who` is not blocked. @throws StoreUnavailable */
 export function findBlock(store: ObjectStore, who: Blockable): Promise<Block | UnreadableBlock | undefined> {
   return tryReadBlock(store, blockKey(who));
-}
-
-async function* blockKeys(store: ObjectStore): AsyncGenerator<string> {
-  for (const prefix of [blocksPrefix('users'), blocksPrefix('applications')])
-    for await (const key of listKeys(store, prefix)) if (isBlockKey(key)) yield key;
 }
 
 function isBlockKey(key: string): boolean {

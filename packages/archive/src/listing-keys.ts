@@ -21,11 +21,11 @@ export interface ParsedListingKey {
   readonly isFlat: boolean;
 }
 
-// An entry's name is the time left until `maxRecordTime`, in 13 digits, so that the newest sorts first, and the media id.
-const entryName = /^\d{13}-[0-9A-Za-z]{10}$/;
-
-/** The place in a listing after which a page begins. */
-export const cursorShape = z.string().regex(entryName);
+/**
+ * The place in a listing after which a page begins: the name of an entry. It is the time left until `maxRecordTime`, in 13 digits, so that
+ * the newest sorts first, and the media id.
+ */
+export const cursorShape = z.string().regex(/^\d{13}-[0-9A-Za-z]{10}$/);
 
 const entryKey =
   /^(?<prefix>by-time\/|by-user\/[0-9a-f]{32}\/)(?:days\/(?<day>\d{5})\/)?(?<name>(?<left>\d{13})-(?<id>[0-9A-Za-z]{10}))$/;
@@ -34,10 +34,6 @@ const dayDigits = 5;
 
 /** The prefixes of all listing entries, in key order. */
 export const listingPrefixes = [listingPrefix(), ownersPrefix];
-
-export function isCursor(text: string): boolean {
-  return entryName.test(text);
-}
 
 export function listingEntryOf(record: StoredRecord): ListingEntry {
   return { id: record.id, timestamp: record.timestamp, owner: ownerHash(record) };

@@ -2,9 +2,9 @@ import { listingPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type RecordPage, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import {
+  cursorShape,
   flatListingKeys,
   idInListingName,
-  isCursor,
   type ListingEntry,
   listingKeys,
   listingNameOf,
@@ -93,7 +93,7 @@ function charactersOf({ text, alt = '', etag, provider, subject, application, us
 }
 
 function assertCursor(after: string | undefined): void {
-  if (after !== undefined && !isCursor(after)) throw new RangeError('Invalid cursor.');
+  if (!cursorShape.optional().safeParse(after).success) throw new RangeError('Invalid cursor.');
 }
 
 type EntryOptions = Pick<PageRequest, 'owner' | 'signal' | 'unreadable'>;

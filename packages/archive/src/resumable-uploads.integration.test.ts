@@ -102,7 +102,7 @@ test('an unreadable state keeps what it may need until every upload of its time 
   const { failure } = await sweep(store, options);
   expect(String(failure)).toContain(`The state of the resumable upload ${complete.id} is unreadable.`);
   expect(await store.stat(media)).toBeDefined();
-  const verify = { concurrency: 1, olderThanMs: 0, isMoved: false, shouldReadBytes: false };
+  const verify = { concurrency: 1, isMoved: false, shouldReadBytes: false };
   const checked = await Array.fromAsync(verifyStore(store, verify));
   expect(checked.flatMap(({ findings }) => findings)).toContainEqual(
     expect.objectContaining({
@@ -150,9 +150,11 @@ test('the sweep keeps an upload whose state a list has missed', async () => {
 
 test('verify-store reports the media of a running upload as young', async () => {
   const { store } = opened;
-  await uploaded(store, new Date(Date.now() + hourMs), true);
-  const options = { concurrency: 1, olderThanMs: -hourMs, isMoved: false, shouldReadBytes: false };
-  const checked = await Array.fromAsync(verifyStore(store, options));
+  await uploaded(store, new Date(Date.now() + 48 * hourMs), true);
+  const clock = new TestClock(store);
+  await clock.advance(25);
+  const options = { concurrency: 1, isMoved: false, shouldReadBytes: false };
+  const checked = await Array.fromAsync(verifyStore(clockedStore(store, clock), options));
   expect(checked.flatMap(({ findings }) => findings)).toMatchObject([
     { kind: 'orphan', text: expect.stringContaining('younger than a day') },
   ]);

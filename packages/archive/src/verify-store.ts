@@ -25,8 +25,6 @@ interface VerifyOptions extends CheckDepth {
   readonly after?: string | undefined;
   /** Objects checked concurrently. */
   readonly concurrency: number;
-  /** Younger media without a record may belong to a running upload. */
-  readonly olderThanMs: number;
 }
 
 /** Progress of a check: all keys up to `cursor` are done. */
@@ -34,6 +32,9 @@ interface Checked {
   readonly cursor: string;
   readonly findings: readonly StoreFinding[];
 }
+
+// Younger media without a record may belong to a running upload.
+const youngMs = 24 * 3_600_000;
 
 /** Key prefixes, in the order of the check. */
 const sections = [recordsPrefix, ...listingPrefixes, mediaPrefix];
@@ -63,11 +64,7 @@ export async function* verifyStore(
 ): AsyncGenerator<Checked> {
   if (!isCheckCursor(after)) throw new RangeError('Invalid cursor.');
   if (!after.startsWith(mediaPrefix)) yield* checkRecordsAndEntries(store, { ...options, after });
-  const checks = [
-    findUnknownObjects(store),
-    findUnreadableBlocks(store),
-    findMediaWithoutRecords(store, options.olderThanMs),
-  ];
+  const checks = [findUnknownObjects(store), findUnreadableBlocks(store), findMediaWithoutRecords(store)];
   for (const check of checks) for await (const finding of check) yield { cursor: mediaPrefix, findings: [finding] };
 }
 
@@ -102,9 +99,9 @@ async function* findUnreadableBlocks(store: ObjectStore): AsyncGenerator<StoreFi
     if (found instanceof UnreadableBlock) yield faultOf(key, describeUnreadableBlock(found));
 }
 
-async function* findMediaWithoutRecords(store: ObjectStore, olderThanMs: number): AsyncGenerator<StoreFinding> {
+async function* findMediaWithoutRecords(store: ObjectStore): AsyncGenerator<StoreFinding> {
   const now = (await store.clock()).getTime();
-  const resumables = await surveyResumables(store, { now, olderThanMs });
+  const resumables = await surveyResumables(store, { now, olderThanMs: youngMs });
   if (resumables.failure !== undefined && !(resumables.failure instanceof UnreadableState)) throw resumables.failure;
   for (const id of resumables.unreadable)
     yield faultOf(
@@ -116,7 +113,7 @@ async function* findMediaWithoutRecords(store: ObjectStore, olderThanMs: number)
     for await (const { kind, object, mediaKey, isRemoved } of orphans) {
       // The check of its record reports an unfinished removal.
       if (isRemoved) continue;
-      const isYoung = resumables.needs(mediaKey) || object.writtenAt.getTime() >= now - olderThanMs;
+      const isYoung = resumables.needs(mediaKey) || object.writtenAt.getTime() >= now - youngMs;
       const orphan = `${kind === 'media' ? 'orphaned media' : 'rendition of orphaned media'}, ${object.size} bytes`;
       const text = isYoung
         ? `${orphan}, younger than a day: may be an upload in progress.`

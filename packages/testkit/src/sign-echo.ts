@@ -5,26 +5,51 @@ export interface Signer {
   readonly token: { readonly key: string; readonly secret: string };
 }
 
+/** What differs from a usual signed request. */
+export interface Changes {
+  /** Both secrets, encoded and joined, as the key of the signature. */
+  readonly secrets?: string;
+  readonly query?: readonly [string, string][];
+  readonly oauth?: Record<string, string>;
+  readonly without?: readonly string[];
+}
+
+/** The value of X-Verify-Credentials-Authorization for a GET of `address` (docs/reference/interface.md section 5.3). */
+export function signEcho(address: string, signer: Signer): string {
+  const pairs = pairsOf(signedParameters(address, signer)).join(', ');
+  return `OAuth realm="${new URL(address).origin}/", ${pairs}`;
+}
+
 /**
- * The value of X-Verify-Credentials-Authorization for a GET of `address` (RFC 5849 section 3.4, docs/reference/interface.md section 5.3).
- * Independent of the library that the system uses, so that both must agree.
+ * OAuth parameters for a GET of `base`, signed (RFC 5849 section 3.4). Independent of the library that the system uses, so that both must agree.
  */
-export function signEcho(address: string, { consumer, token }: Signer): string {
-  const parameters = {
+export function signedParameters(
+  base: string,
+  { consumer, token }: Signer,
+  { secrets = `${percent(consumer.secret)}&${percent(token.secret)}`, query = [], ...more }: Changes = {},
+): Record<string, string> {
+  const oauth: Record<string, string> = {
     oauth_consumer_key: consumer.key,
-    oauth_nonce: randomBytes(12).toString('hex'),
+    oauth_token: token.key,
     oauth_signature_method: 'HMAC-SHA1',
     oauth_timestamp: String(Math.floor(Date.now() / 1000)),
-    oauth_token: token.key,
+    oauth_nonce: randomBytes(12).toString('hex'),
     oauth_version: '1.0',
+    ...more.oauth,
   };
-  const sorted = Object.entries(parameters).map(([name, value]) => `${percent(name)}=${percent(value)}`);
-  const base = ['GET', percent(address), percent(sorted.sort().join('&'))].join('&');
-  const signature = createHmac('sha1', `${percent(consumer.secret)}&${percent(token.secret)}`)
-    .update(base)
-    .digest('base64');
-  const pairs = Object.entries({ ...parameters, oauth_signature: signature });
-  return `OAuth realm="${new URL(address).origin}/", ${pairs.map(([name, value]) => `${name}="${percent(value)}"`).join(', ')}`;
+  for (const name of more.without ?? []) delete oauth[name];
+  const sorted = [...Object.entries(oauth), ...query].map(([name, value]) => `${percent(name)}=${percent(value)}`);
+  const text = ['GET', percent(base), percent(sorted.sort().join('&'))].join('&');
+  return { ...oauth, oauth_signature: createHmac('sha1', secrets).update(text).digest('base64') };
+}
+
+/** Formats parameters as an Authorization header. */
+export function oauthHeader(parameters: Record<string, string>, separator = ', '): string {
+  return `OAuth ${pairsOf(parameters).join(separator)}`;
+}
+
+function pairsOf(parameters: Record<string, string>): string[] {
+  return Object.entries(parameters).map(([name, value]) => `${name}="${percent(value)}"`);
 }
 
 function percent(text: string): string {

@@ -17,6 +17,7 @@ const tools = {
   'another disk': { from: 'mount a tmpfs at /dev/shm' },
   'IPv6 on loopback': { from: 'give the interface lo the address ::1' },
   openssl: { from: 'apt-get install openssl' },
+  rsync: { from: 'apt-get install rsync' },
   script: { from: 'apt-get install bsdutils' },
   strace: { from: 'apt-get install strace' },
   curl: { from: 'apt-get install curl', required: 'REQUIRE_CLIENTS' },

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { useFolderStore } from '@echodrop/archive/folder-store.fixture';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
 import { runAdmin } from './run-admin.ts';
@@ -50,5 +49,5 @@ export async function runCommand(
 
 /** Gives each test a new DATA_DIR with an empty store, like `npm start`. */
 export function useDataDir() {
-  return useFolderStore((folder) => new FilesystemObjectStore(join(folder, 'store')));
+  return useFolderStore('store');
 }

@@ -18,7 +18,7 @@ export function addBlockCommands(admin: Command, context: CommandContext): void 
   for (const { action, summary, change } of changes) {
     const apply = (target: Blockable) => {
       const audit = () => context.audit({ action, ...auditedTarget(target) });
-      return printFromStore(context, async (store) => [await change(store, target, audit)]);
+      return printFromStore(context, (store) => change(store, target, audit));
     };
     admin
       .command(`${action}-user`)
@@ -38,7 +38,7 @@ export function addBlockCommands(admin: Command, context: CommandContext): void 
     .action(() => printFromStore(context, listBlocks));
 }
 
-async function blockUploads(store: ObjectStore, target: Blockable, audit: () => void): Promise<string> {
+async function* blockUploads(store: ObjectStore, target: Blockable, audit: () => void): AsyncGenerator<string> {
   audit();
   await block(store, target, new Date());
   const searched =
@@ -46,14 +46,14 @@ async function blockUploads(store: ObjectStore, target: Blockable, audit: () => 
   const hint = (await hasUploaded(store, target))
     ? ''
     : ` ${searched}; compare the spelling with the output of \`admin list\`.`;
-  return `Blocked ${describe(target)}, effective within 10 seconds.${hint} Existing uploads stay.`;
+  yield `Blocked ${describe(target)}, effective within 10 seconds.${hint} Existing uploads stay.`;
 }
 
-async function unblockUploads(store: ObjectStore, target: Blockable, audit: () => void): Promise<string> {
-  if (!(await store.stat(blockKey(target)))) return `Not blocked: ${describe(target)}.`;
+async function* unblockUploads(store: ObjectStore, target: Blockable, audit: () => void): AsyncGenerator<string> {
+  if (!(await store.stat(blockKey(target)))) return yield `Not blocked: ${describe(target)}.`;
   audit();
   await unblock(store, target);
-  return `Unblocked ${describe(target)}, effective within 10 seconds.`;
+  yield `Unblocked ${describe(target)}, effective within 10 seconds.`;
 }
 
 /** Describes each block in a line. @throws StoreUnavailable; CommandFailed at the end if one is unreadable */

@@ -3,9 +3,7 @@ import { verifyStore } from '@echodrop/archive/verify-store';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { CommandFailed, shownKey } from './command-context.ts';
 
-type Options = Omit<Parameters<typeof verifyStore>[1], 'olderThanMs'>;
-
-const dayMs = 24 * 3_600_000;
+type Options = Parameters<typeof verifyStore>[1];
 
 /**
  * Checks the whole store and yields a line for each fault and orphan. An interrupted check ends with the cursor to continue from.
@@ -16,7 +14,7 @@ export async function* checkStore(store: ObjectStore, options: Options): AsyncGe
   let records = 0;
   const counts = { fault: 0, orphan: 0, unsearched: 0 };
   try {
-    for await (const checked of verifyStore(store, { ...options, olderThanMs: dayMs })) {
+    for await (const checked of verifyStore(store, options)) {
       for (const { key, kind, text } of checked.findings) {
         counts[kind] += 1;
         yield `${shownKey(key)}: ${kind === 'fault' ? 'FAULT: ' : ''}${text}`;

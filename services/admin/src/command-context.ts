@@ -41,19 +41,11 @@ export class CommandFailed extends Error {
  */
 export async function printFromStore(
   { env, print, log, progressMs, signal }: CommandContext,
-  work: (store: ObjectStore) => AsyncIterable<string> | Promise<Iterable<string>>,
+  work: (store: ObjectStore) => AsyncIterable<string>,
 ): Promise<void> {
   await using store = await objectStoreFromSettings(readStoreConfig(env));
   using progress = new Progress(log, progressMs);
-  for await (const line of await work(watchedStore(store, signal, progress))) print(line);
-}
-
-/** Waits for `work`, which has no store that stops it. @throws the signal's reason if it aborts before, or the error of `work` */
-export async function orInterrupted(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-  const interrupted = Promise.withResolvers<never>();
-  const stop = () => interrupted.reject(signal.reason);
-  signal.addEventListener('abort', stop);
-  await Promise.race([work(), interrupted.promise]).finally(() => signal.removeEventListener('abort', stop));
+  for await (const line of work(watchedStore(store, signal, progress))) print(line);
 }
 
 /** A key as `list` of the store returned it: quoted if another application, or a service that was taken over, chose it. */

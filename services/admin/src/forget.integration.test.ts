@@ -86,12 +86,6 @@ test('names a user as `list` prints one whose id no shell can pass', async () =>
   expect(await countRequests('c', id)).toBe(1);
 });
 
-test('keeps the verdicts of other users', async () => {
-  await countRequests('b', '8');
-  expect((await runCommand(['forget', provider, '7'], env)).exitCode).toBe(0);
-  expect(await countRequests('b', '8')).toBe(0);
-});
-
 test.each<[string, () => string[], NodeJS.ProcessEnv, RegExp]>([
   [
     'an unknown provider',

@@ -1,11 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { S3Signer } from '@echodrop/object-store/s3/sign-s3';
-import { Secret } from '@echodrop/service/secret';
 import type { HostileObject } from '@echodrop/testkit/hostile/hostile-store';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import type { Stack } from '@echodrop/testkit/start-stack';
 import { execa } from 'execa';
+import { statusOf } from '../../../deploy/store/minio-root.fixture.ts';
 
 /** Calls `act` with each of `items`, eight at a time. */
 export async function inParallel<T>(items: Iterable<T>, act: (item: T) => Promise<unknown>): Promise<void> {
@@ -31,19 +30,12 @@ export async function plantInFolder({ folder }: Stack, objects: readonly Hostile
   }
 }
 
-export async function plantInMinio(
-  { endpoint, region, bucket, accessKey, secretKey }: RunningMinio,
-  objects: readonly HostileObject[],
-): Promise<void> {
-  const { host } = new URL(endpoint);
-  const signer = new S3Signer({ host, region, accessKey: new Secret(accessKey), secretKey: new Secret(secretKey) });
+export async function plantInMinio(minio: RunningMinio, objects: readonly HostileObject[]): Promise<void> {
   const encode = (text: string) =>
     encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
   await inParallel(objects, async ({ key, body }) => {
-    const path = `/${bucket}/${key.split('/').map(encode).join('/')}`;
-    const { host: _, ...headers } = signer.sign('PUT', path, '');
-    const response = await fetch(`${endpoint}${path}`, { method: 'PUT', headers, body: new Uint8Array(body) });
-    if (!response.ok) throw new Error(`${key}: ${response.status} ${await response.text()}`);
-    await response.body?.cancel();
+    const path = `/${minio.bucket}/${key.split('/').map(encode).join('/')}`;
+    const status = await statusOf(minio, minio, 'PUT', path, { body });
+    if (status !== 200) throw new Error(`${key}: ${status}`);
   });
 }

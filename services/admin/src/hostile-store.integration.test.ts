@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +7,6 @@ import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { maxTextLengths, type StoredRecord } from '@echodrop/record';
-import { Secret } from '@echodrop/service/secret';
 import { builtService } from '@echodrop/testkit/built-service';
 import { type HostileObject, type HostileStore, hostileStore } from '@echodrop/testkit/hostile/hostile-store';
 import { patienceMs } from '@echodrop/testkit/patience';
@@ -18,9 +15,9 @@ import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { patchTus, sendTus } from '@echodrop/testkit/tus-requests';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
-import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readStoreConfig } from './config.ts';
 import { inParallel, plantInFolder, plantInMinio } from './hostile-store.fixture.ts';
 
 const seed = 45;
@@ -48,7 +45,7 @@ function survivesHostileStore(
     const services = ['sandbox-provider', 'auth-verifier', 'gateway', 'site', 'rendition-worker'] as const;
     stack = resources.use(await startStack({ services, settings: started.settings }));
     settings = { OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: join(stack.folder, 'store'), ...started.settings };
-    store = resources.use(await objectStoreFromSettings(storeSettingsOf(settings)));
+    store = resources.use(await objectStoreFromSettings(readStoreConfig(settings)));
     await store.ready();
     admin = await builtService('admin');
     const owner = { provider: stack.provider, subject: `${sandbox.userId}` };
@@ -204,25 +201,6 @@ function survivesHostileStore(
       expect.stringMatching(new RegExp(`^media +${mediaObjectKey(theirs.mediaKey)}$`, 'm')),
     ]);
   });
-
-  test('the sweeper stays up', async () => {
-    const sweeper = spawn(process.execPath, [admin, 'sweep', '--every', '6', '--yes'], {
-      env: settings,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    for (const stream of [sweeper.stdout, sweeper.stderr]) stream.on('data', (chunk) => (output += chunk));
-    await waitUntil('the failed sweep', async () => output.includes('Sweep failed'));
-    expect(sweeper.exitCode).toBeNull();
-    sweeper.kill('SIGTERM');
-    await once(sweeper, 'exit');
-    expect([sweeper.exitCode, output]).toEqual([0, expect.not.stringMatching(terminalControls)]);
-  });
-}
-
-function storeSettingsOf(settings: Record<string, string>) {
-  const { S3_ACCESS_KEY: accessKey = '', S3_SECRET_KEY: secretKey = '', ...others } = settings;
-  return { ...others, S3_ACCESS_KEY: new Secret(accessKey), S3_SECRET_KEY: new Secret(secretKey) } as never;
 }
 
 describe('a folder in which every object is hostile', () => {

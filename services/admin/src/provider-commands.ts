@@ -3,12 +3,13 @@ import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { type Provider, readProvider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import type { Command } from 'commander';
-import { type CommandContext, orInterrupted, printFromStore } from './command-context.ts';
+import { type CommandContext, printFromStore } from './command-context.ts';
 import { readProviderTestConfig, readVerifierConfig } from './config.ts';
 import { printFindings } from './finding.ts';
 import { handOverAndReport, requireMoved } from './hand-over.ts';
 import { providerArgument, quoteName, subjectArgument } from './name-arguments.ts';
 import { examineProvider, titleOf } from './provider-test/examine-provider.ts';
+import { orInterrupted } from './watched-store.ts';
 
 const verifierMs = 5000;
 const [, , readAddress] = providerArgument;

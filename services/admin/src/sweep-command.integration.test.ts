@@ -199,7 +199,7 @@ test('--every repeats, also after a failed sweep, until SIGTERM', async () => {
   failing.stderr?.on('data', (text) => {
     output += text;
   });
-  await waitUntil('a failure', async () => output.includes('is unreadable'));
+  await waitUntil('a failure', async () => /Sweep failed: .* is unreadable/.test(output));
   failing.kill('SIGTERM');
   expect((await failing).exitCode).toBe(0);
 });

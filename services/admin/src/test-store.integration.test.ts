@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { startHabitProxy } from '@echodrop/object-store/habit-proxy.fixture';
 import { type Fault, type Habit, leastCapable } from '@echodrop/object-store/habits.fixture';
-import { S3Signer } from '@echodrop/object-store/s3/sign-s3';
-import { Secret } from '@echodrop/service/secret';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { statusOf } from '../../../deploy/store/minio-root.fixture.ts';
 import { runCommand, runCommandProcess, useDataDir } from './admin.fixture.ts';
 
 /** What the command says of each habit, beside what it says of MinIO. */
@@ -101,7 +100,9 @@ describeWithMinio('store-test', {}, (start) => {
     await using versioned = await start();
     const settings = { ...versioned.settings, OBJECT_STORE: 's3' };
     await runCommand(['store-test'], settings);
-    await enableVersions(versioned);
+    const body = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
+    const path = `/${versioned.bucket}`;
+    expect(await statusOf(versioned, versioned, 'PUT', path, { query: 'versioning=', body })).toBe(200);
     const { exitCode, lines } = await runCommand(['store-test'], settings);
     expect([exitCode, lines.filter((line) => line.startsWith('note'))]).toEqual([
       0,
@@ -137,16 +138,6 @@ describeWithMinio('store-test', {}, (start) => {
     expect([exitCode, stderr]).toEqual([1, 'The store test found faults.']);
   });
 });
-
-async function enableVersions({ endpoint, region, bucket, ...keys }: RunningMinio): Promise<void> {
-  const accessKey = new Secret(keys.accessKey);
-  const secretKey = new Secret(keys.secretKey);
-  const signer = new S3Signer({ host: new URL(endpoint).host, region, accessKey, secretKey });
-  const headers = signer.sign('PUT', `/${bucket}`, 'versioning=', {});
-  const body = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
-  const response = await fetch(`${endpoint}/${bucket}?versioning=`, { method: 'PUT', headers, body });
-  expect(response.status).toBe(200);
-}
 
 const dataDir = useDataDir();
 

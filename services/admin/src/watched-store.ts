@@ -1,21 +1,19 @@
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { Progress } from './progress.ts';
 
+/** Waits for `work` until `signal` aborts. @throws the signal's reason, or the error of `work` */
+export async function orInterrupted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const interrupted = Promise.withResolvers<never>();
+  const stop = () => interrupted.reject(signal.reason);
+  signal.addEventListener('abort', stop);
+  return Promise.race([work(), interrupted.promise]).finally(() => signal.removeEventListener('abort', stop));
+}
+
 /**
  * The same store until `signal` aborts. Then every call throws its reason, also one that waits for the store, so that a command can still say
  * what it has done. An object that is being read ends too. `progress` sees each page of a list.
  */
 export function watchedStore(store: ObjectStore, signal: AbortSignal, progress: Progress): ObjectStore {
-  const waiting = new Set<(reason: unknown) => void>();
-  signal.addEventListener('abort', () => {
-    for (const reject of waiting) reject(signal.reason);
-  });
-  const unlessAborted = <T>(result: Promise<T>): Promise<T> => {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    waiting.add(reject);
-    result.then(resolve, reject).finally(() => waiting.delete(reject));
-    return promise;
-  };
   const own: Pick<ObjectStore, 'read' | 'list' | 'listKeys'> = {
     read: (key, options) => store.read(key, { ...options, signal }),
     async list(prefix, page) {
@@ -36,7 +34,7 @@ export function watchedStore(store: ObjectStore, signal: AbortSignal, progress: 
       return (...args: unknown[]) => {
         signal.throwIfAborted();
         const result: unknown = value.apply(target, args);
-        return result instanceof Promise ? unlessAborted(result) : result;
+        return result instanceof Promise ? orInterrupted(signal, () => result) : result;
       };
     },
   });

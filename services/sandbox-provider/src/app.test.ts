@@ -1,7 +1,7 @@
 import type { ListeningServer } from '@echodrop/testkit/servers/listen';
+import { type Changes, oauthHeader as header, signedParameters } from '@echodrop/testkit/sign-echo';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { send, startSandbox } from './sandbox.fixture.ts';
-import { type Changes, header, signedFor } from './sign.fixture.ts';
+import { builtInSigner, send, startSandbox } from './sandbox.fixture.ts';
 
 let sandbox: ListeningServer;
 let origin: string;
@@ -16,7 +16,7 @@ afterAll(() => sandbox?.[Symbol.asyncDispose]());
 const path = '/1/account/verify_credentials.json';
 
 function signed({ base = origin + path, ...changes }: Changes & { readonly base?: string } = {}) {
-  return signedFor(base, changes);
+  return signedParameters(base, builtInSigner, changes);
 }
 
 async function get(authorization: string | undefined, address = origin + path) {

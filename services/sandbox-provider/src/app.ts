@@ -15,14 +15,12 @@ interface SandboxOptions {
   readonly accounts: Accounts;
   /** The name of the public client. */
   readonly siteName: string;
-  /** The initial behaviour. */
-  readonly behaviour: Readonly<BehaviourState>;
   readonly log: Log;
 }
 
 /** The routes of the sandbox: an endpoint for each profile, signing in, and a page with credentials and the current behaviour. */
-export function sandboxApp({ accounts, siteName, behaviour, log }: SandboxOptions): Express {
-  const state: BehaviourState = { ...behaviour };
+export function sandboxApp({ accounts, siteName, log }: SandboxOptions): Express {
+  const state: BehaviourState = { behaviour: 'normal', slowSeconds: 10 };
   const grants = new Grants();
   const checks = { signature: createSignatureCheck(accounts), bearer: createBearerCheck(accounts, grants) };
   const style = readFileSync(new URL('./style.css', import.meta.url), 'utf8');

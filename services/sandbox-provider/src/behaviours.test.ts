@@ -1,19 +1,26 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setBehaviour } from '@echodrop/testkit/provider/sandbox-behaviour';
 import type { ListeningServer } from '@echodrop/testkit/servers/listen';
+import { oauthHeader, signEcho, signedParameters } from '@echodrop/testkit/sign-echo';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BehaviourName, behaviourNames } from './behaviours.ts';
 import { profileEntries, sandboxProfiles } from './profiles.ts';
-import { send, startSandbox } from './sandbox.fixture.ts';
-import { header, signedFor } from './sign.fixture.ts';
+import { builtInSigner, send, startSandbox } from './sandbox.fixture.ts';
 
 const known = { authorization: 'Bearer sandbox-bearer' };
 const { path } = sandboxProfiles.oidc;
 
+let sandbox: ListeningServer;
+beforeAll(async () => {
+  sandbox = await startSandbox();
+});
+afterAll(() => sandbox?.[Symbol.asyncDispose]());
+
 async function requestUser(behaviour: BehaviourName, headers: Record<string, string> = known) {
-  await using sandbox = await startSandbox({ behaviour });
-  return await send(sandbox.origin + path, headers);
+  await setBehaviour(sandbox.origin, behaviour);
+  return send(sandbox.origin + path, headers);
 }
 
 test('normal: responds like the real provider', async () => {
@@ -24,7 +31,7 @@ test('normal: responds like the real provider', async () => {
 });
 
 test('slow: responds after the delay', async () => {
-  await using sandbox = await startSandbox({ behaviour: 'slow', slowSeconds: 1 });
+  await setBehaviour(sandbox.origin, 'slow', 1);
   const began = performance.now();
   const { status } = await send(sandbox.origin + path, known);
   expect(status).toBe(200);
@@ -32,21 +39,21 @@ test('slow: responds after the delay', async () => {
 });
 
 test('down: the connection closes without a byte', async () => {
-  await using sandbox = await startSandbox({ behaviour: 'down' });
-  expect(await rawResponse(sandbox)).toBe('');
+  await setBehaviour(sandbox.origin, 'down');
+  expect(await rawResponse()).toBe('');
 });
 
 test('cut-off: the connection closes in the middle of the body', async () => {
-  await using sandbox = await startSandbox({ behaviour: 'cut-off' });
-  const [head = '', body = ''] = (await rawResponse(sandbox)).split('\r\n\r\n');
+  await setBehaviour(sandbox.origin, 'cut-off');
+  const [head = '', body = ''] = (await rawResponse()).split('\r\n\r\n');
   const length = Number(/^Content-Length: (\d+)/m.exec(head)?.[1]);
   expect(head).toMatch(/^HTTP\/1\.1 200 /);
   expect(body.length).toBe(Math.floor(length / 2));
 });
 
 test('endless: the body never completes', async () => {
-  await using sandbox = await startSandbox({ behaviour: 'endless' });
-  const socket = openRequest(sandbox);
+  await setBehaviour(sandbox.origin, 'endless');
+  const socket = openRequest();
   const received: Buffer[] = [];
   socket.on('data', (bytes) => received.push(bytes));
   const text = () => Buffer.concat(received).toString('latin1');
@@ -79,13 +86,16 @@ test('html and broken-json are not JSON', async () => {
 
 test.each(profileEntries)('no-id, no-name: the response of %s lacks only that', async (name, { path, proof }) => {
   const bodyOf = async (behaviour: BehaviourName) => {
-    await using sandbox = await startSandbox({ behaviour });
-    const authorization = proof === 'bearer' ? known.authorization : header(signedFor(sandbox.origin + path));
+    await setBehaviour(sandbox.origin, behaviour);
+    const authorization = proof === 'bearer' ? known.authorization : signEcho(sandbox.origin + path, builtInSigner);
     return Object.keys(JSON.parse((await send(sandbox.origin + path, { authorization })).body));
   };
-  const [all, noId, noName] = await Promise.all([bodyOf('normal'), bodyOf('no-id'), bodyOf('no-name')]);
-  const missing = (from: string[]) => all.filter((field) => !from.includes(field));
-  expect([missing(noId), missing(noName)]).toEqual(
+  const all = await bodyOf('normal');
+  const missingFrom = async (behaviour: BehaviourName) => {
+    const fields = await bodyOf(behaviour);
+    return all.filter((field) => !fields.includes(field));
+  };
+  expect([await missingFrom('no-id'), await missingFrom('no-name')]).toEqual(
     {
       oauth1: [['id', 'id_str'], ['screen_name']],
       mastodon: [['id'], ['username']],
@@ -103,8 +113,7 @@ test('too-large: valid JSON of more than a megabyte', async () => {
 });
 
 test('wrong-clock: an hour behind in the Date header and for timestamps', async () => {
-  await using sandbox = await startSandbox({ behaviour: 'wrong-clock' });
-  const { status, headers } = await send(sandbox.origin + path, known);
+  const { status, headers } = await requestUser('wrong-clock');
   const behind = (Date.now() - Date.parse(`${headers.date}`)) / 1000;
   expect(status).toBe(200);
   expect(Math.abs(behind - 3600)).toBeLessThan(60);
@@ -112,7 +121,8 @@ test('wrong-clock: an hour behind in the Date header and for timestamps', async 
   const address = sandbox.origin + sandboxProfiles.oauth1.path;
   const statusAt = async (seconds: number) => {
     const oauth_timestamp = String(Math.floor(Date.now() / 1000) + seconds);
-    return (await send(address, { authorization: header(signedFor(address, { oauth: { oauth_timestamp } })) })).status;
+    const parameters = signedParameters(address, builtInSigner, { oauth: { oauth_timestamp } });
+    return (await send(address, { authorization: oauthHeader(parameters) })).status;
   };
   expect([await statusAt(0), await statusAt(-3600)]).toEqual([401, 200]);
 });
@@ -125,23 +135,22 @@ test('no behaviour verifies an unknown user', async () => {
 });
 
 test.each(behaviourNames)('%s: the page and the form still work', async (behaviour) => {
-  await using sandbox = await startSandbox({ behaviour, slowSeconds: 120 });
+  await setBehaviour(sandbox.origin, behaviour, 120);
   const { status, body } = await send(sandbox.origin, {});
   expect(status).toBe(200);
   expect(body).toContain(`Now <strong>${behaviour}</strong>`);
-  const form = { 'content-type': 'application/x-www-form-urlencoded', body: 'behaviour=normal' };
-  expect((await send(`${sandbox.origin}/behaviour`, { method: 'POST', ...form })).status).toBe(303);
+  await setBehaviour(sandbox.origin, 'normal');
   expect((await send(sandbox.origin + path, known)).status).toBe(200);
 });
 
-function openRequest({ origin }: ListeningServer) {
-  const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+function openRequest() {
+  const socket = connect(Number(new URL(sandbox.origin).port), '127.0.0.1');
   socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${known.authorization}\r\n\r\n`);
   return socket;
 }
 
-async function rawResponse(sandbox: ListeningServer): Promise<string> {
-  const socket = openRequest(sandbox);
+async function rawResponse(): Promise<string> {
+  const socket = openRequest();
   const received: Buffer[] = [];
   socket.on('data', (bytes) => received.push(bytes));
   await once(socket, 'close');

@@ -30,9 +30,7 @@ export function createBearerCheck({ users }: Accounts, { tokens }: Pick<Grants, 
   return ({ authorization = '' }) => {
     if (!/^Bearer(?: |$)/i.test(authorization)) return 'missing';
     const [, token] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? [];
-    return token === undefined
-      ? 'malformed'
-      : (byToken.get(token) ?? tokens.find(token)?.user ?? 'unknown_credentials');
+    return token === undefined ? 'malformed' : (byToken.get(token) ?? tokens.get(token)?.user ?? 'unknown_credentials');
   };
 }
 

@@ -40,7 +40,7 @@ test('shows the form only at addresses that may change the behaviour', async () 
 test('escapes names and credentials', async () => {
   const odd = `"'><script>alert(1)</script>&amp;`;
   const user = { id: odd, screenName: odd, name: odd, oauthTokens: [{ token: odd, secret: odd }], bearerTokens: [odd] };
-  await using sandbox = await startSandbox({ accounts: { consumers: [{ key: odd, secret: odd }], users: [user] } });
+  await using sandbox = await startSandbox({ consumers: [{ key: odd, secret: odd }], users: [user] });
   const { body } = await send(sandbox.origin, {});
   expect(body).not.toContain('<script');
   expect(
@@ -56,7 +56,7 @@ test('shows the first of many users and the number of others', async () => {
     oauthTokens: [],
     bearerTokens: [`token${i}`],
   }));
-  await using sandbox = await startSandbox({ accounts: { consumers: [], users } });
+  await using sandbox = await startSandbox({ consumers: [], users });
   const { body } = await send(sandbox.origin, {});
   expect(body).toContain('<code>token19</code>');
   expect(body).not.toContain('<code>token20</code>');

@@ -1,21 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '@echodrop/testkit/free-ports';
-import { waitUntil } from '@echodrop/testkit/wait-until';
-import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
+import { setBehaviour } from '@echodrop/testkit/provider/sandbox-behaviour';
+import { ServerProcess } from '@echodrop/testkit/servers/server-process';
+import { oauthHeader, signedParameters } from '@echodrop/testkit/sign-echo';
+import { expect, test } from 'vitest';
 import { behaviourNames } from './behaviours.ts';
 import { profileEntries } from './profiles.ts';
 import { send } from './sandbox.fixture.ts';
-import { header, signedFor } from './sign.fixture.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'sandbox-process-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 test('reads users from the file, and logs without credentials', async () => {
-  const file = join(folder, 'users.json');
-  writeFileSync(
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'sandbox-process-'));
+  const file = join(folder.path, 'users.json');
+  await writeFile(
     file,
     JSON.stringify({
       consumers: [{ key: 'marked-key', secret: 'marked-consumer-secret' }],
@@ -29,53 +27,39 @@ test('reads users from the file, and logs without credentials', async () => {
       ],
     }),
   );
-  const { public: port, ops } = await freePorts(['public', 'ops']);
-  const origin = `http://127.0.0.1:${port}`;
-  const env = {
-    PORT: String(port),
-    OPS_PORT: String(ops),
-    LOG_LEVEL: 'trace',
-    SANDBOX_USERS_FILE: file,
-  };
-  const sandbox = execa(process.execPath, [join(import.meta.dirname, 'main.ts')], { env, all: true, reject: false });
-  try {
-    await waitUntil('ready', async () => (await fetch(`http://127.0.0.1:${ops}/readyz`)).ok);
-    const statuses = async () =>
-      Promise.all(
-        profileEntries.flatMap(([, { path, proof }]) => [
-          statusOf(origin + path, proof === 'bearer' ? 'Bearer marked-bearer' : markedSignature(origin + path)),
-          statusOf(`${origin}${path}?access_token=marked-in-query`, 'Bearer marked-wrong'),
-          statusOf(origin + path, 'OAuth oauth_token="marked-odd", oauth_signature="marked-signature"'),
-        ]),
-      );
-    const form = { method: 'POST', 'content-type': 'application/x-www-form-urlencoded' };
-    for (const behaviour of behaviourNames.filter((name) => name !== 'endless')) {
-      await send(`${origin}/behaviour`, { ...form, body: `behaviour=${behaviour}&seconds=1` });
-      const found = await statuses();
-      if (behaviour === 'too-many') expect(new Set(found)).toEqual(new Set([429]));
-      if (behaviour === 'normal') expect(found.filter((status) => status === 200)).toHaveLength(profileEntries.length);
-    }
-    await send(`${origin}/behaviour`, { ...form, origin: 'null', body: 'behaviour=marked-behaviour' });
-  } finally {
-    sandbox.kill('SIGTERM');
+  const ports = await freePorts(['public', 'ops']);
+  const origin = `http://127.0.0.1:${ports.public}`;
+  await using sandbox = await ServerProcess.start({
+    command: [process.execPath, join(import.meta.dirname, 'main.ts')],
+    env: { PORT: `${ports.public}`, OPS_PORT: `${ports.ops}`, LOG_LEVEL: 'trace', SANDBOX_USERS_FILE: file },
+    isReady: async () => (await fetch(`http://127.0.0.1:${ports.ops}/readyz`)).ok,
+  });
+  const statuses = async () =>
+    Promise.all(
+      profileEntries.flatMap(([, { path, proof }]) => [
+        statusOf(origin + path, proof === 'bearer' ? 'Bearer marked-bearer' : markedSignature(origin + path)),
+        statusOf(`${origin}${path}?access_token=marked-in-query`, 'Bearer marked-wrong'),
+        statusOf(origin + path, 'OAuth oauth_token="marked-odd", oauth_signature="marked-signature"'),
+      ]),
+    );
+  for (const behaviour of behaviourNames.filter((name) => name !== 'endless')) {
+    await setBehaviour(origin, behaviour, 1);
+    const found = await statuses();
+    if (behaviour === 'too-many') expect(new Set(found)).toEqual(new Set([429]));
+    if (behaviour === 'normal') expect(found.filter((status) => status === 200)).toHaveLength(profileEntries.length);
   }
-  const { all, exitCode } = await sandbox;
-  expect(exitCode).toBe(0);
-  expect(all).toContain('"msg":"Identity request received"');
-  expect(all).not.toContain('marked');
+  const form = { 'content-type': 'application/x-www-form-urlencoded', body: 'behaviour=marked-behaviour' };
+  await send(`${origin}/behaviour`, { method: 'POST', origin: 'null', ...form });
+  await sandbox.stop();
+  expect(sandbox.output).toContain('"msg":"Identity request received"');
+  expect(sandbox.output).not.toContain('marked');
 });
 
 function markedSignature(address: string): string {
-  return header(
-    signedFor(address, {
-      oauth: {
-        oauth_consumer_key: 'marked-key',
-        oauth_token: 'marked-token',
-        oauth_nonce: `marked-${crypto.randomUUID()}`,
-      },
-      secrets: 'marked-consumer-secret&marked-token-secret',
-    }),
-  );
+  const consumer = { key: 'marked-key', secret: 'marked-consumer-secret' };
+  const token = { key: 'marked-token', secret: 'marked-token-secret' };
+  const oauth = { oauth_nonce: `marked-${crypto.randomUUID()}` };
+  return oauthHeader(signedParameters(address, { consumer, token }, { oauth }));
 }
 
 // Some behaviours send no response.

@@ -20,7 +20,6 @@ await runService('sandbox-provider', readConfig, async ({ config, log, serve }) 
   const app = sandboxApp({
     accounts: config.SANDBOX_USERS_FILE,
     siteName: config.SITE_NAME,
-    behaviour: { behaviour: 'normal', slowSeconds: 10 },
     log,
   });
   await serve(createServer(traceRequests(app)), config.PORT);

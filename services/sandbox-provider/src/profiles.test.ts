@@ -3,13 +3,12 @@ import { type ProfileName, profileNames, providerProfiles } from '@echodrop/iden
 import { readCaller } from '@echodrop/identity-provider/read-caller';
 import { Secret } from '@echodrop/service/secret';
 import type { ListeningServer } from '@echodrop/testkit/servers/listen';
+import { signEcho } from '@echodrop/testkit/sign-echo';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { identityProvidersAt, sandboxProfiles } from './profiles.ts';
-import { send, startSandbox } from './sandbox.fixture.ts';
-import { header, signedFor } from './sign.fixture.ts';
+import { builtInSigner, send, startSandbox } from './sandbox.fixture.ts';
 import { builtInAccounts } from './users.ts';
 
-const consumer = 'sandbox-consumer-secret';
 const large = 1059182745930317825n;
 const accounts = {
   ...builtInAccounts,
@@ -34,7 +33,7 @@ const accounts = {
 
 let sandbox: ListeningServer;
 beforeAll(async () => {
-  sandbox = await startSandbox({ accounts });
+  sandbox = await startSandbox(accounts);
 });
 afterAll(() => sandbox?.[Symbol.asyncDispose]());
 
@@ -42,7 +41,7 @@ const addressOf = (name: ProfileName) => sandbox.origin + sandboxProfiles[name].
 
 function proofOf(name: ProfileName, user: string): string {
   if (providerProfiles[name].schemes[0] === 'Bearer') return `Bearer ${user}-bearer`;
-  return header(signedFor(addressOf(name), { oauth: { oauth_token: user }, secrets: `${consumer}&${user}-secret` }));
+  return signEcho(addressOf(name), { ...builtInSigner, token: { key: user, secret: `${user}-secret` } });
 }
 
 async function get(name: ProfileName, authorization?: string) {

@@ -3,19 +3,20 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { createLog } from '@echodrop/service/log';
 import { type ListeningServer, listen } from '@echodrop/testkit/servers/listen';
+import type { Signer } from '@echodrop/testkit/sign-echo';
 import { sandboxApp } from './app.ts';
-import type { BehaviourState } from './switch-behaviour.ts';
 import { type Accounts, builtInAccounts } from './users.ts';
 
+/** The application and the user of the built-in accounts. */
+export const builtInSigner: Signer = {
+  consumer: { key: 'sandbox-consumer', secret: 'sandbox-consumer-secret' },
+  token: { key: '12345-sandbox', secret: 'sandbox-token-secret' },
+};
+
 /** Starts a sandbox on a free port. */
-export async function startSandbox({
-  accounts = builtInAccounts,
-  behaviour = 'normal',
-  slowSeconds = 10,
-}: Partial<BehaviourState> & { accounts?: Accounts } = {}): Promise<ListeningServer> {
+export function startSandbox(accounts: Accounts = builtInAccounts): Promise<ListeningServer> {
   const log = createLog('sandbox-provider', 'silent');
-  const options = { accounts, siteName: 'Bild & Ton', behaviour: { behaviour, slowSeconds }, log };
-  return listen(createServer(sandboxApp(options)));
+  return listen(createServer(sandboxApp({ accounts, siteName: 'Bild & Ton', log })));
 }
 
 /** Sends a request with any headers, also Host and Origin, which fetch does not allow. */

@@ -37,18 +37,17 @@ export type Accounts = z.output<typeof accounts>;
 export type SandboxUser = z.output<typeof user>;
 
 /** The default application and user, which docs/reference/settings.md names. */
-export const builtInAccounts: Accounts = {
-  consumers: [builtInConsumer],
+export const builtInAccounts = accounts.parse({
   users: [
     {
-      id: 12345n,
-      screenName: 'sandbox',
+      id: 12345,
+      screen_name: 'sandbox',
       name: 'Robin',
-      oauthTokens: [{ token: '12345-sandbox', secret: 'sandbox-token-secret' }],
-      bearerTokens: ['sandbox-bearer'],
+      oauth_tokens: [{ token: '12345-sandbox', secret: 'sandbox-token-secret' }],
+      bearer_tokens: ['sandbox-bearer'],
     },
   ],
-};
+});
 
 /** Reads a JSON file of accounts. @returns them, or the faults as messages to follow the setting's name */
 export function readAccounts(path: string): Accounts | readonly string[] {

@@ -10,7 +10,7 @@ const ignored = 'listing entry ';
 /** The faults that `verify-store --bytes` finds after the sweep. */
 export async function findStoreFaults({ store }: System): Promise<Finding[]> {
   const found: Finding[] = [];
-  const options = { concurrency, isMoved: false, shouldReadBytes: true, olderThanMs: 0 };
+  const options = { concurrency, isMoved: false, shouldReadBytes: true };
   try {
     for await (const { findings } of verifyStore(store, options)) {
       for (const { kind, key, text } of findings)

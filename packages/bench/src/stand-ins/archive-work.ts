@@ -43,7 +43,7 @@ const works = {
     requireClean((await sweep(store, { olderThanMs, dryRun: true, last })).report.kinds.media.found);
   },
   verify: async (store: ObjectStore) => {
-    const options = { concurrency: 16, olderThanMs, isMoved: false, shouldReadBytes: false };
+    const options = { concurrency: 16, isMoved: false, shouldReadBytes: false };
     for await (const { findings } of verifyStore(store, options)) requireClean(findings.length);
   },
   rebuild: async (store: ObjectStore) => {

@@ -67,7 +67,7 @@ export class BlockList implements AsyncDisposable {
       const next = performance.now() + refreshMs;
       let pauseMs = repeatMs;
       try {
-        this.#blocked = new Set(await listBlockKeys(this.#store));
+        this.#blocked = new Set(await Array.fromAsync(listBlockKeys(this.#store)));
         this.#events.blockListRefreshed();
         pauseMs = Math.max(0, next - performance.now());
       } catch (error) {

@@ -4,7 +4,7 @@ import { addressOf } from '../request-address.ts';
 import type { SandboxUser } from '../users.ts';
 import { allowsRedirect, type Client, type Clients } from './clients.ts';
 import { consentPage, signInErrorPage } from './consent-page.ts';
-import type { AuthorizationRequest, Grants } from './grants.ts';
+import { type AuthorizationRequest, type Grants, keep, take } from './grants.ts';
 
 const parameter = z.string().max(2000);
 
@@ -50,7 +50,7 @@ export function requestConsent({ users, clients, grants }: Dependencies): Reques
     const policy = response.get('Content-Security-Policy') ?? '';
     const formAction = `form-action 'self' ${new URL(redirectUri).origin}`;
     response.set('Content-Security-Policy', policy.replace(/form-action 'self'/, formAction));
-    response.type('html').send(consentPage(grants.requests.keep(pending), pending, users));
+    response.type('html').send(consentPage(keep(grants.requests, pending), pending, users));
   };
 }
 
@@ -59,13 +59,13 @@ export function decide({ users, grants }: Dependencies): RequestHandler {
   return (request, response) => {
     const { data } = decision.safeParse(request.body ?? {});
     if (!data) return refuse(response, 'The form is incomplete.');
-    const pending = grants.requests.take(data.request);
+    const pending = take(grants.requests, data.request);
     if (!pending) return refuse(response, 'This page has expired. Go back to the application and sign in again.');
     if (data.decision === 'deny')
       return redirect(response, pending, { error: 'access_denied', error_description: 'The user denied the request' });
     const user = users.find(({ screenName }) => screenName === data.user);
     if (!user) return refuse(response, 'Choose a user. Go back to the application and sign in again.');
-    redirect(response, pending, { code: grants.codes.keep({ ...pending, user }) });
+    redirect(response, pending, { code: keep(grants.codes, { ...pending, user }) });
   };
 }
 

@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { SandboxUser } from '../users.ts';
 import type { Client } from './clients.ts';
 
+const minuteMs = 60_000;
+
 /** What an application asked a user to allow. */
 export interface AuthorizationRequest {
   readonly client: Client;
@@ -18,42 +20,24 @@ export interface Grant extends AuthorizationRequest {
   readonly user: SandboxUser;
 }
 
-/** Values by random ids. Beyond `max` the oldest are forgotten. */
-class Kept<T extends object> {
-  readonly #values: LRUCache<string, T>;
-
-  constructor(max: number, minutes: number) {
-    this.#values = new LRUCache({ max, ttl: minutes * 60_000 });
-  }
-
-  /** @returns the id */
-  keep(value: T): string {
-    const id = randomBytes(32).toString('base64url');
-    this.#values.set(id, value);
-    return id;
-  }
-
-  find(id: string): T | undefined {
-    return this.#values.get(id);
-  }
-
-  remove(id: string): void {
-    this.#values.delete(id);
-  }
-
-  /** The value, once. */
-  take(id: string): T | undefined {
-    const found = this.find(id);
-    this.remove(id);
-    return found;
-  }
-}
-
-/** What a sign-in keeps from step to step. */
+/** What a sign-in keeps from step to step, by random ids. Beyond `max` the oldest are forgotten. */
 export class Grants {
   /** Requests that wait for the user's decision. Only the consent page knows the id of one. */
-  readonly requests = new Kept<AuthorizationRequest>(1000, 10);
-  readonly codes = new Kept<Grant>(1000, 1);
-  /** Access tokens. */
-  readonly tokens = new Kept<Grant>(10_000, 12 * 60);
+  readonly requests = new LRUCache<string, AuthorizationRequest>({ max: 1000, ttl: 10 * minuteMs });
+  readonly codes = new LRUCache<string, Grant>({ max: 1000, ttl: minuteMs });
+  readonly tokens = new LRUCache<string, Grant>({ max: 10_000, ttl: 12 * 60 * minuteMs });
+}
+
+/** Keeps `value` under a new id. @returns the id */
+export function keep<T extends object>(values: LRUCache<string, T>, value: T): string {
+  const id = randomBytes(32).toString('base64url');
+  values.set(id, value);
+  return id;
+}
+
+/** Removes a value: it can be taken once. */
+export function take<T extends object>(values: LRUCache<string, T>, id: string): T | undefined {
+  const value = values.get(id);
+  values.delete(id);
+  return value;
 }

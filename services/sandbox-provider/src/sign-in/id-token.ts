@@ -3,35 +3,32 @@ import type { Grant } from './grants.ts';
 
 const lifetimeSeconds = 600;
 
-/** Signs ID tokens with a key of this process (RS256). */
-export class IdTokens {
-  #keys: ReturnType<typeof createKeys> | undefined;
+let keys: ReturnType<typeof createKeys> | undefined;
 
-  /** The public key as a JWK Set. */
-  get jwks(): object {
-    const { publicKey } = this.#pair();
-    return { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'sandbox', use: 'sig', alg: 'RS256' }] };
-  }
+/** The public key of this process as a JWK Set. */
+export function publicKeys(): object {
+  return { keys: [{ ...keyPair().publicKey.export({ format: 'jwk' }), kid: 'sandbox', use: 'sig', alg: 'RS256' }] };
+}
 
-  /** The ID token of a grant (OpenID Connect Core 1.0, section 2). */
-  issue({ user, client, nonce }: Grant, issuer: string, now = Math.floor(Date.now() / 1000)): string {
-    const claims = {
-      iss: issuer,
-      sub: String(user.id),
-      aud: client.id,
-      iat: now,
-      exp: now + lifetimeSeconds,
-      nonce,
-    };
-    const signed = [{ alg: 'RS256', typ: 'JWT', kid: 'sandbox' }, claims].map(encode).join('.');
-    return `${signed}.${sign('sha256', Buffer.from(signed), this.#pair().privateKey).toString('base64url')}`;
-  }
+/** The ID token of a grant (OpenID Connect Core 1.0, section 2), signed with RS256. */
+export function issueIdToken({ user, client, nonce }: Grant, issuer: string): string {
+  const now = Math.floor(Date.now() / 1000);
+  const claims = {
+    iss: issuer,
+    sub: String(user.id),
+    aud: client.id,
+    iat: now,
+    exp: now + lifetimeSeconds,
+    nonce,
+  };
+  const signed = [{ alg: 'RS256', typ: 'JWT', kid: 'sandbox' }, claims].map(encode).join('.');
+  return `${signed}.${sign('sha256', Buffer.from(signed), keyPair().privateKey).toString('base64url')}`;
+}
 
-  // Made when first needed: it takes a tenth of a second.
-  #pair() {
-    this.#keys ??= createKeys();
-    return this.#keys;
-  }
+// The keys are made when first needed: that takes a tenth of a second.
+function keyPair() {
+  keys ??= createKeys();
+  return keys;
 }
 
 function createKeys() {

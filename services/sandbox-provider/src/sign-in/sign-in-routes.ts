@@ -1,3 +1,4 @@
+import cors from 'cors';
 import express, { type RequestHandler, Router } from 'express';
 import { sandboxProfiles } from '../profiles.ts';
 import { addressOf } from '../request-address.ts';
@@ -5,7 +6,7 @@ import type { Accounts } from '../users.ts';
 import { decide, requestConsent } from './authorize.ts';
 import { Clients, registration } from './clients.ts';
 import type { Grants } from './grants.ts';
-import { IdTokens } from './id-token.ts';
+import { publicKeys } from './id-token.ts';
 import { issueToken, revokeToken } from './token.ts';
 
 // Mastodon lets every site query these; no site may query the consent page.
@@ -13,12 +14,12 @@ const forScripts = ['/api', '/.well-known', '/oauth/token', '/oauth/revoke', '/j
 
 /** Signing in with the authorization code flow, like at Mastodon and at a provider of OpenID Connect. */
 export function signInRoutes({ users }: Accounts, siteName: string, grants: Grants): Router {
-  const dependencies = { users, grants, clients: new Clients(siteName), idTokens: new IdTokens() };
+  const dependencies = { users, grants, clients: new Clients(siteName) };
   const form = express.urlencoded({ extended: false, limit: '32kb', parameterLimit: 30 });
   const router = Router({ caseSensitive: true, strict: true });
-  router.use(forScripts, allowAnyOrigin);
+  router.use(forScripts, cors({ methods: ['GET', 'POST', 'DELETE'], maxAge: 7200 }));
   router.get(['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'], sendMetadata);
-  router.get('/jwks', (_request, response) => void response.json(dependencies.idTokens.jwks));
+  router.get('/jwks', (_request, response) => void response.json(publicKeys()));
   router.post('/api/v1/apps', form, express.json({ limit: '32kb' }), registerApp(dependencies.clients));
   router.get('/oauth/authorize', requestConsent(dependencies));
   router.post('/oauth/authorize', form, decide(dependencies));
@@ -26,17 +27,6 @@ export function signInRoutes({ users }: Accounts, siteName: string, grants: Gran
   router.post('/oauth/revoke', form, revokeToken(dependencies));
   return router;
 }
-
-/** Lets scripts of every site read responses, as Mastodon does; responds to preflights itself. */
-const allowAnyOrigin: RequestHandler = ({ method, headers }, response, next) => {
-  response.set('Access-Control-Allow-Origin', '*');
-  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return next();
-  // An asterisk would not include Authorization.
-  const requested = headers['access-control-request-headers'];
-  if (requested !== undefined) response.set('Access-Control-Allow-Headers', requested);
-  response.set({ 'Access-Control-Allow-Methods': 'GET, POST, DELETE', 'Access-Control-Max-Age': '7200' });
-  response.status(204).end();
-};
 
 /** The metadata of OpenID Connect Discovery 1.0 and RFC 8414, at the requested host. */
 const sendMetadata: RequestHandler = (_request, response) => {

@@ -13,7 +13,7 @@ let sandbox: ListeningServer;
 let at: ReturnType<typeof signInAt>;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ accounts: { ...builtInAccounts, users } });
+  sandbox = await startSandbox({ ...builtInAccounts, users });
   at = signInAt(sandbox.origin);
 });
 afterAll(() => sandbox?.[Symbol.asyncDispose]());

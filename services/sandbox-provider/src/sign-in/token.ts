@@ -3,8 +3,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { addressOf } from '../request-address.ts';
 import type { Client, Clients } from './clients.ts';
-import type { Grant, Grants } from './grants.ts';
-import type { IdTokens } from './id-token.ts';
+import { type Grant, type Grants, keep, take } from './grants.ts';
+import { issueIdToken } from './id-token.ts';
 
 const text = z.string().max(2000).default('');
 
@@ -23,11 +23,10 @@ type Form = z.output<typeof form>;
 interface Dependencies {
   readonly clients: Clients;
   readonly grants: Grants;
-  readonly idTokens: IdTokens;
 }
 
 /** `POST /oauth/token`: a token for a code (RFC 6749, section 4.1.3) or for an application alone (section 4.4). */
-export function issueToken({ clients, grants, idTokens }: Dependencies): RequestHandler {
+export function issueToken({ clients, grants }: Dependencies): RequestHandler {
   return (request, response) => {
     const fields = readForm(request);
     const client = fields && authenticate(fields, clients);
@@ -37,14 +36,12 @@ export function issueToken({ clients, grants, idTokens }: Dependencies): Request
       return sendToken(response, 'sandbox-application', client.scope);
     if (fields.grant_type !== 'authorization_code')
       return refuse(response, 400, 'unsupported_grant_type', 'grant_type must be authorization_code');
-    const grant = grants.codes.take(fields.code);
+    const grant = take(grants.codes, fields.code);
     if (!grant || !isFor(grant, fields, client))
       return refuse(response, 400, 'invalid_grant', 'The code has expired or was used, or does not fit the request');
     const isOidc = grant.scope.split(' ').includes('openid');
-    const idToken: Record<string, string> = isOidc
-      ? { id_token: idTokens.issue(grant, addressOf(response).origin) }
-      : {};
-    sendToken(response, grants.tokens.keep(grant), grant.scope, idToken);
+    const idToken = isOidc ? issueIdToken(grant, addressOf(response).origin) : undefined;
+    sendToken(response, keep(grants.tokens, grant), grant.scope, idToken);
   };
 }
 
@@ -54,7 +51,7 @@ export function revokeToken({ clients, grants }: Dependencies): RequestHandler {
     const fields = readForm(request);
     const client = fields && authenticate(fields, clients);
     if (!client) return refuse(response, 403, 'unauthorized_client', 'You are not authorized to revoke this token');
-    if (grants.tokens.find(fields.token)?.client.id === client.id) grants.tokens.remove(fields.token);
+    if (grants.tokens.get(fields.token)?.client.id === client.id) grants.tokens.delete(fields.token);
     response.json({});
   };
 }
@@ -82,9 +79,9 @@ function isFor(grant: Grant, { redirect_uri: redirectUri, code_verifier: verifie
   return grant.client.id === client.id && grant.redirectUri === redirectUri && isVerified;
 }
 
-function sendToken(response: Response, token: string, scope: string, more: Record<string, string> = {}): void {
+function sendToken(response: Response, token: string, scope: string, idToken?: string | undefined): void {
   const createdAt = Math.floor(Date.now() / 1000);
-  response.json({ access_token: token, token_type: 'Bearer', scope, created_at: createdAt, ...more });
+  response.json({ access_token: token, token_type: 'Bearer', scope, created_at: createdAt, id_token: idToken });
 }
 
 function refuse(response: Response, status: number, error: string, error_description: string): void {
