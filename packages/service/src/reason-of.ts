@@ -1,5 +1,5 @@
 import { Secret } from './secret.ts';
-import { escapeLine } from './terminal-text.ts';
+import { escapeLine, shorten } from './terminal-text.ts';
 
 const maxCharacters = 500;
 const maxCauses = 3;
@@ -12,8 +12,7 @@ const prefixCharacters = 16;
  */
 export function reasonOf(error: unknown, secrets: readonly Secret[] = []): string {
   const text = redact(messagesOf(error).join(': ') || 'unknown', secrets);
-  const characters = Array.from(text);
-  return escapeLine(characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join('')}…` : text);
+  return escapeLine(shorten(text, maxCharacters));
 }
 
 /** All secrets in settings. */
