@@ -91,7 +91,7 @@ describe.concurrent('a service', () => {
     });
   });
 
-  test('a signal during startup exits at once, even with an open handle that nobody owns, and disposes of what was built', async () => {
+  test('a signal during startup exits at once, even with an open handle without an owner, and disposes of what was built', async () => {
     const service = await start({ START: 'never' });
     await service.becomes('/livez', 200);
     expect(await service.status('/readyz')).toBe(503);
