@@ -14,12 +14,9 @@ const readyWithinMs = 60_000;
  * @throws an Error that names the first program that is not ready within a minute, and why; or the signal's reason
  */
 export async function awaitReady(configs: ReadonlyMap<string, OpsAddress>, signal: AbortSignal): Promise<void> {
+  const isAwaited = () => !signal.aborted;
   const checks = [...configs].map(([name, config]) =>
-    retryFor(
-      readyWithinMs,
-      () => requireReady(name, config, signal),
-      () => !signal.aborted,
-    ),
+    retryFor(readyWithinMs, () => requireReady(name, config, signal), isAwaited),
   );
   await Promise.all(checks);
 }

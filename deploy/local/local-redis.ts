@@ -42,8 +42,8 @@ export async function awaitListening(port: number, signal: AbortSignal): Promise
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect', { signal }).finally(() => socket.destroy());
   };
-  const isRunning = () => !signal.aborted;
-  await retryFor(10_000, tryOnce, isRunning).catch((cause: Error) => {
+  const isAwaited = () => !signal.aborted;
+  await retryFor(10_000, tryOnce, isAwaited).catch((cause: Error) => {
     signal.throwIfAborted();
     throw new Error(`Redis has not started within ten seconds (${cause.message}): see its lines above`, { cause });
   });

@@ -1,3 +1,4 @@
+import { unescape as percentDecode } from 'node:querystring';
 import { Secret } from './secret.ts';
 import { escapeLine, shorten } from './terminal-text.ts';
 
@@ -57,13 +58,5 @@ function redact(text: string, secrets: readonly Secret[]): string {
 function valuesOf(secret: Secret): string[] {
   const value = secret.reveal();
   const [, password = ''] = /^[a-z+]+:\/\/[^/@:]*:([^/@]*)@/.exec(value) ?? [];
-  return [value, password, decoded(password)].filter((each) => each !== '');
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return [value, password, percentDecode(password)].filter((each) => each !== '');
 }
