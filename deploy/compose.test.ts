@@ -9,7 +9,6 @@ import { readProviderTestConfig, readStoreConfig, readVerifierConfig } from '../
 import { type ComposeService, composeFile, composeText, ownServices, root } from './compose-file.fixture.ts';
 import { serviceConfigs, serviceNames } from './local/services.ts';
 import { makeSecrets } from './made-secrets.fixture.ts';
-import { settingsOf } from './settings-of.fixture.ts';
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const example = readFileSync(join(root, '.env.example'), 'utf8');
@@ -36,7 +35,7 @@ test('.env.example contains exactly the variables of docker-compose.yml and depl
 test.each(serviceNames)(
   '%s gets exactly its settings, all in .env.example, and the removed settings that it warns of',
   (name) => {
-    const settings = settingsOf(name);
+    const settings = Object.keys(serviceConfigs[name].settings);
     const removed = Object.keys(removedSettings).filter((each) => removedSettings[each]?.readers.includes(name));
     const given = Object.entries(composeFile.services[name]?.environment ?? {}).map(([each, value]) =>
       value.startsWith('/run/secrets/') ? each.replace(/_FILE$/, '') : each,

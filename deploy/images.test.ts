@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allocatorPackage, allocatorSettings } from '@echodrop/build/allocator';
 import { entryOf, nodeFlagsOf } from '@echodrop/build/entry-of';
-import { defaultPorts } from '@echodrop/service/default-ports';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
@@ -52,22 +51,9 @@ test('a release builds every image with the version of package.json', () => {
   expect(text('docker-compose.yml')).toContain(`echodrop/proxy:\${PROXY_VERSION:-${proxyVersion}}`);
 });
 
-// The default ports of a service, read without starting it.
 function portsOf(name: ServiceName): number[] {
-  const redis = 'redis://127.0.0.1';
-  const secret = 'a secret of this test';
-  const config = serviceConfigs[name].readConfig({
-    REDIS_URL: redis,
-    OBJECT_STORE: 'filesystem',
-    OBJECT_STORE_DIR: '/nowhere',
-    API_KEYS: 'key',
-    VERIFIER_SECRET: secret,
-    CACHE_KEY_SECRET: secret,
-    PROBE_QUEUE_SECRET: secret,
-    RENDITION_QUEUE_SECRET: secret,
-    USER_ID_SECRET: secret,
-    IDENTITY_PROVIDERS: 'https://a.example/verify',
-  });
-  const port = name in defaultPorts ? [defaultPorts[name as keyof typeof defaultPorts]] : [];
-  return [...port, config.OPS_PORT];
+  const { settings } = serviceConfigs[name];
+  const ports = 'PORT' in settings ? [settings.PORT, settings.OPS_PORT] : [settings.OPS_PORT];
+  // An unset setting has its default.
+  return ports.map((port) => Number(port.parse(undefined)));
 }

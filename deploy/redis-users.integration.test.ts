@@ -1,5 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { variableOf } from '@echodrop/client/local-system';
 import { createLog } from '@echodrop/service/log';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { redisAt } from '@echodrop/service/redis/redis-at.fixture';
@@ -29,7 +30,7 @@ function asUser(role: string, user: string, password: string, ...command: string
 }
 
 function asService(role: string, user: string, ...command: string[]): Promise<string> {
-  const name = `${user.toUpperCase().replace('-', '_')}_${role}_REDIS_URL`;
+  const name = variableOf(user, `${role}_REDIS_URL`);
   return asUser(role, user, new URL(secrets.read(name)).password, ...command);
 }
 
@@ -64,37 +65,19 @@ describe.each(['QUEUE', 'CACHE'])('%s_REDIS_ACL', (role) => {
   });
 });
 
+const administrative = [
+  ...['FLUSHALL', 'KEYS *', 'SCAN 0', 'RANDOMKEY', 'CONFIG GET *', 'ACL LIST', 'MONITOR', 'CLIENT TRACKING ON BCAST'],
+  ...['CLIENT LIST', 'SHUTDOWN', 'SAVE', 'SCRIPT FLUSH', 'FUNCTION FLUSH', 'REPLICAOF no one', 'MODULE LIST'],
+  ...['SWAPDB 0 1', 'MIGRATE a 1 b 0 1'],
+];
+
 test.each(users)('%s: %s has its own password and no administrative commands', async (role, user) => {
   for (const [, other] of users.filter(([of, name]) => of === role && name !== user)) {
-    const name = `${other.toUpperCase().replace('-', '_')}_${role}_REDIS_URL`;
+    const name = variableOf(other, `${role}_REDIS_URL`);
     expect(await asUser(role, user, new URL(secrets.read(name)).password, 'PING')).toContain('NOAUTH');
   }
-  for (const command of [
-    ...[
-      ['FLUSHALL'],
-      ['KEYS', '*'],
-      ['SCAN', '0'],
-      ['RANDOMKEY'],
-      ['CONFIG', 'GET', '*'],
-      ['ACL', 'LIST'],
-      ['MONITOR'],
-    ],
-    ...[
-      ['CLIENT', 'TRACKING', 'ON', 'BCAST'],
-      ['CLIENT', 'LIST'],
-      ['SHUTDOWN'],
-      ['SAVE'],
-      ['SCRIPT', 'FLUSH'],
-      ['FUNCTION', 'FLUSH'],
-    ],
-    ...[
-      ['REPLICAOF', 'no', 'one'],
-      ['MODULE', 'LIST'],
-      ['SWAPDB', '0', '1'],
-      ['MIGRATE', 'a', '1', 'b', '0', '1'],
-    ],
-  ])
-    expect({ command, reply: await asService(role, user, ...command) }).toEqual({
+  for (const command of administrative)
+    expect({ command, reply: await asService(role, user, ...command.split(' ')) }).toEqual({
       command,
       reply: expect.stringMatching(/^NOPERM/),
     });
@@ -256,7 +239,7 @@ test.each(['a:b', '*', '{a}', '-a'])('refuses REDIS_PREFIX=%s, which would mean 
 test('the ACL files contain only hashes of passwords', () => {
   const files = ['QUEUE_REDIS_ACL', 'CACHE_REDIS_ACL'].map((name) => secrets.read(name)).join('\n');
   for (const [role, user] of users) {
-    const url = new URL(secrets.read(`${user.toUpperCase().replace('-', '_')}_${role}_REDIS_URL`));
+    const url = new URL(secrets.read(variableOf(user, `${role}_REDIS_URL`)));
     expect(files).not.toContain(url.password);
   }
   expect(files).not.toContain(secrets.read('REDIS_OPERATOR_PASSWORD'));

@@ -6,6 +6,7 @@ import { serviceNames } from '../local/services.ts';
 import { makeSecrets, queueRedisOfHa } from '../made-secrets.fixture.ts';
 import { checkManifests } from './checks/check-manifests.ts';
 import { type Manifest, ofKind, type Selector, workloadsOf } from './checks/manifests.ts';
+import { checkClusterSize } from './cluster-size.fixture.ts';
 import { selects } from './connections.fixture.ts';
 import { buildOverlays, overlays } from './overlays.fixture.ts';
 import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
@@ -21,10 +22,10 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
     built = await buildOverlays();
   });
 
-  test.for(overlays)('%s: has no faults', async (overlay) => {
+  test.for(overlays)('%s: has no faults, and the smallest cluster has space for it', async (overlay) => {
     const { yaml, manifests } = built[overlay];
     await execa('kubeconform', ['-strict', '-summary', '-'], { input: yaml });
-    expect(checkManifests(manifests)).toEqual([]);
+    expect([...checkManifests(manifests), ...checkClusterSize(manifests)]).toEqual([]);
     const secrets = secretsUsed(manifests);
     await using made = await makeSecrets(overlay === 'ha' ? { QUEUE_REDIS_ADDRESS: queueRedisOfHa } : {});
     const names = readdirSync(made.folder);

@@ -1,5 +1,5 @@
 import { reachableHost } from '@echodrop/client/local-system';
-import pRetry from 'p-retry';
+import { retryFor } from '@echodrop/service/retry-for';
 
 /** Where a program says whether it is ready. */
 interface OpsAddress {
@@ -7,15 +7,16 @@ interface OpsAddress {
   readonly OPS_PORT: number;
 }
 
-const retries = { retries: Number.POSITIVE_INFINITY, minTimeout: 100, factor: 1, maxRetryTime: 60_000 };
+const readyWithinMs = 60_000;
 
 /**
  * Resolves if the ops ports of all programs report that they are ready.
  * @throws an Error that names the first program that is not ready within a minute, and why; or the signal's reason
  */
 export async function awaitReady(configs: ReadonlyMap<string, OpsAddress>, signal: AbortSignal): Promise<void> {
+  const isAwaited = () => !signal.aborted;
   const checks = [...configs].map(([name, config]) =>
-    pRetry(() => requireReady(name, config, signal), { ...retries, signal }),
+    retryFor(readyWithinMs, () => requireReady(name, config, signal), isAwaited),
   );
   await Promise.all(checks);
 }
@@ -24,6 +25,7 @@ async function requireReady(name: string, { HOST, OPS_PORT }: OpsAddress, signal
   const response = await fetch(`http://${reachableHost(HOST)}:${OPS_PORT}/readyz`, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(5000)]),
   }).catch((cause: unknown) => {
+    signal.throwIfAborted();
     throw new Error(`${name} is not ready: no response on its ops port ${OPS_PORT}`, { cause });
   });
   if (response.status === 200) return;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import pRetry from 'p-retry';
+import { retryFor } from '@echodrop/service/retry-for';
 
 /** The port and password of the system's Redis on loopback. */
 export interface RedisLogin {
@@ -42,8 +42,8 @@ export async function awaitListening(port: number, signal: AbortSignal): Promise
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect', { signal }).finally(() => socket.destroy());
   };
-  const options = { retries: Number.POSITIVE_INFINITY, minTimeout: 50, factor: 1, maxRetryTime: 10_000, signal };
-  await pRetry(tryOnce, options).catch((cause: Error) => {
+  const isAwaited = () => !signal.aborted;
+  await retryFor(10_000, tryOnce, isAwaited).catch((cause: Error) => {
     signal.throwIfAborted();
     throw new Error(`Redis has not started within ten seconds (${cause.message}): see its lines above`, { cause });
   });

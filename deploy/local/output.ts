@@ -12,3 +12,14 @@ export interface ProgramLog extends Disposable {
   /** Shows the last lines of a run that failed, unless they have been shown. */
   showLast(): void;
 }
+
+/** The fields of a line of a service's log; undefined for any other text. */
+export function parseLogLine(line: string): Record<string, unknown> | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    const parsed: Record<string, unknown> = JSON.parse(line);
+    return typeof parsed['level'] === 'string' ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}

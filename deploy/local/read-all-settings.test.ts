@@ -1,4 +1,4 @@
-import { InvalidSettings } from '@echodrop/service/env';
+import { settingFaults } from '@echodrop/service/setting-faults.fixture';
 import { expect, test } from 'vitest';
 import { localEnvironments } from './default-settings.ts';
 import { readAllSettings } from './read-all-settings.ts';
@@ -16,15 +16,7 @@ function readAll(env: NodeJS.ProcessEnv) {
   return readAllSettings(localEnvironments({ ...secrets, ...env }, '/data'), env);
 }
 
-function faults(env: NodeJS.ProcessEnv): readonly string[] {
-  try {
-    readAll(env);
-    return [];
-  } catch (error) {
-    if (error instanceof InvalidSettings) return error.faults;
-    throw error;
-  }
-}
+const faults = (env: NodeJS.ProcessEnv) => settingFaults(() => readAll(env));
 
 test('reports all faults of all services at once, common ones once', () => {
   const reported = faults({

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { escapeLine } from '@echodrop/service/terminal-text';
 import { LogFile } from './log-file.ts';
-import type { Output, ProgramLog } from './output.ts';
+import { type Output, type ProgramLog, parseLogLine } from './output.ts';
 
 const maxLastLines = 5;
 
@@ -51,20 +51,10 @@ const quiet: ReadonlySet<unknown> = new Set(['trace', 'debug', 'info']);
 
 /** Formats a line of a process for the terminal. Undefined, unless `all`, for logs below a warning and plain text on standard output. */
 export function terminalLine(line: string, from: 'stdout' | 'stderr', all: boolean): string | undefined {
-  const logged = logLine(line);
+  const logged = parseLogLine(line);
   if (!logged) return all || from === 'stderr' ? line : undefined;
   if (quiet.has(logged.level) && !all) return undefined;
   const { level, msg, time: _time, service: _service, ...rest } = logged;
   const details = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
   return `${level}: ${msg ?? ''}${details}`;
-}
-
-function logLine(line: string): Record<string, unknown> | undefined {
-  if (!line.startsWith('{')) return undefined;
-  try {
-    const parsed: Record<string, unknown> = JSON.parse(line);
-    return typeof parsed['level'] === 'string' ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,4 @@
 import { type ServiceName, serviceConfigs, serviceNames } from '../../deploy/local/services.ts';
-import { settingsOf } from '../../deploy/settings-of.fixture.ts';
 
 const redis = 'redis://user:password@redis.example:6379';
 const secret = 'a secret of sixteen or more characters';
@@ -77,7 +76,7 @@ const withoutExample = ['SANDBOX_USERS_FILE'];
  */
 export function exampleSettings(): Record<ServiceName, Record<string, string>> {
   const entries = serviceNames.map((service) => {
-    const names = settingsOf(service).filter((name) => !withoutExample.includes(name));
+    const names = Object.keys(serviceConfigs[service].settings).filter((name) => !withoutExample.includes(name));
     const settings = Object.fromEntries(names.map((name) => [name, exampleOf(name)]));
     serviceConfigs[service].readConfig(settings);
     return [service, settings];

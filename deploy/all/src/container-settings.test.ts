@@ -1,20 +1,12 @@
 import { localEnvironments } from '@echodrop/local/default-settings';
-import { InvalidSettings } from '@echodrop/service/env';
+import { settingFaults } from '@echodrop/service/setting-faults.fixture';
 import { expect, test } from 'vitest';
 import { readContainerSettings } from './container-settings.ts';
 
 const provider = 'mastodon https://social.example/api/v1/accounts/verify_credentials';
 const real = { PUBLIC_SITE_URL: 'https://media.example', IDENTITY_PROVIDERS: provider };
 
-function faultsOf(given: NodeJS.ProcessEnv): readonly string[] {
-  try {
-    readContainerSettings(given, '/data');
-    return [];
-  } catch (error) {
-    if (error instanceof InvalidSettings) return error.faults;
-    throw error;
-  }
-}
+const faultsOf = (given: NodeJS.ProcessEnv) => settingFaults(() => readContainerSettings(given, '/data'));
 
 function servicesOf(given: NodeJS.ProcessEnv) {
   const { env, origin } = readContainerSettings(given, '/data');

@@ -1,4 +1,4 @@
-import type { Output } from '@echodrop/local/output';
+import { type Output, parseLogLine } from '@echodrop/local/output';
 import { escapeLine } from '@echodrop/service/terminal-text';
 
 /** Every line to standard output as JSON, for the container engine's log: those of services and the proxy as they are. */
@@ -6,7 +6,7 @@ export const jsonOutput: Output = {
   say: (name, text) => print(wrapped(name, 'info', text)),
   openLog: (name) => ({
     write: (line, from) => {
-      if (line !== '') print(isJson(line) ? line : wrapped(name, from === 'stderr' ? 'warn' : 'info', line));
+      if (line !== '') print(parseLogLine(line) ? line : wrapped(name, from === 'stderr' ? 'warn' : 'info', line));
     },
     showLast() {},
     [Symbol.dispose]() {},
@@ -19,14 +19,4 @@ function print(line: string): void {
 
 function wrapped(service: string, level: string, msg: string): string {
   return JSON.stringify({ level, time: new Date().toISOString(), service, msg });
-}
-
-function isJson(line: string): boolean {
-  if (!line.startsWith('{')) return false;
-  try {
-    JSON.parse(line);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,6 @@
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { expect, test } from 'vitest';
+import { checkClusterSize } from '../cluster-size.fixture.ts';
 import { buildOverlay, checkManifests, overlayFolder } from './check-manifests.ts';
 import type { Manifest } from './manifests.ts';
 
@@ -101,7 +102,11 @@ await describeWithOpsCheckers('faults of manifests are reported', ['kustomize'],
   test.for(Object.entries(mistakes))('%s', async ([, mistakesOfArea]) => {
     const { manifests } = await built;
     const unreported = mistakesOfArea
-      .map((mistake) => ({ mistake, reported: checkManifests(withMistake(manifests, mistake)) }))
+      .map((mistake) => ({ mistake, changed: withMistake(manifests, mistake) }))
+      .map(({ mistake, changed }) => ({
+        mistake,
+        reported: [...checkManifests(changed), ...checkClusterSize(changed)],
+      }))
       .filter(({ mistake: [fault], reported }) => !reported.some((each) => each.includes(fault)));
     expect(unreported).toEqual([]);
   });

@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
 import { type ExecaError, execa } from 'execa';
 import { parseAllDocuments } from 'yaml';
-import { checkClusterSize } from './cluster-size.ts';
 import { checkGracePeriods } from './grace-periods.ts';
 import { checkImages } from './images.ts';
 import type { Manifest } from './manifests.ts';
 import { checkResources } from './resources.ts';
 import { checkSettings } from './settings.ts';
 
-const checks = [checkSettings, checkResources, checkClusterSize, checkGracePeriods, checkImages];
+const checks = [checkSettings, checkResources, checkGracePeriods, checkImages];
 
 /** Returns all faults in the manifests of one overlay, a sentence each. */
 export function checkManifests(manifests: readonly Manifest[]): string[] {

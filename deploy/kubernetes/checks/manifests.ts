@@ -127,10 +127,9 @@ export function faultsIf(conditions: Readonly<Record<string, boolean | undefined
   return Object.keys(conditions).filter((message) => conditions[message]);
 }
 
-/** The manifests of one kind, with a title for messages. */
+/** The manifests of one kind. */
 export function ofKind<Spec>(manifests: readonly Manifest[], kind: string) {
-  const found = manifests.filter((manifest) => manifest.kind === kind) as (Manifest & { readonly spec: Spec })[];
-  return found.map((manifest) => ({ ...manifest, title: `${kind} ${manifest.metadata.name}` }));
+  return manifests.filter((manifest) => manifest.kind === kind) as (Manifest & { readonly spec: Spec })[];
 }
 
 const units: Record<string, number> = {

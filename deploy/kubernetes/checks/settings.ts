@@ -69,7 +69,7 @@ export function checkSettings(manifests: readonly Manifest[]): string[] {
     }),
     ...ofKind(manifests, 'ConfigMap')
       .filter(({ metadata }) => !used.includes(metadata.name))
-      .map(({ title }) => `${title}: not used`),
+      .map(({ metadata }) => `ConfigMap ${metadata.name}: not used`),
   ];
 }
 

@@ -9,6 +9,7 @@ import {
   someOf,
   text,
 } from '@echodrop/service/env';
+import { isNetwork } from '@echodrop/service/shared-settings';
 
 const dnsName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 const objectName = text().refine(
@@ -47,10 +48,4 @@ export type ClusterSettings = Settings<typeof clusterSettings>;
 function isServedByIngress(address: string): boolean {
   const { protocol, port, hostname } = new URL(address);
   return protocol === 'https:' && port === '' && dnsName.test(hostname) && isIP(hostname) === 0;
-}
-
-function isNetwork(entry: string): boolean {
-  const [, address = '', bits] = /^([^/]*)\/(\d{1,3})$/.exec(entry) ?? [];
-  const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return Number(bits) <= longest;
 }

@@ -24,7 +24,7 @@ const large = {
 
 await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'kubeconform'], () => {
   test('the first run makes an example, from which the second makes a valid overlay, which a third leaves as it is', async () => {
-    await using overlay = await Overlay.create();
+    await using overlay = await newOverlay();
     expect(await makeOverlay(overlay.path)).toBe('example');
     expect(await makeOverlay(overlay.path)).toBe('made');
     const { yaml, manifests } = await buildOverlay(overlay.path);
@@ -43,7 +43,7 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
   });
 
   test('a file that cannot be read is one line of output', async () => {
-    await using overlay = await Overlay.create();
+    await using overlay = await newOverlay();
     const file = join(overlay.path, 'file');
     await writeFile(file, '');
     const { exitCode, stderr } = await execa(process.execPath, [main, file], { reject: false });
@@ -58,10 +58,10 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
       'rendition-worker': ['0x1F', '0x1F'],
       site: [`Rock & "Pop" # of the town`, 'Rock & "Pop"'],
     } as const;
-    let overlay: Overlay;
+    let overlay: Awaited<ReturnType<typeof newOverlay>>;
     let manifests: Manifest[];
     beforeAll(async () => {
-      overlay = await Overlay.create({
+      overlay = await newOverlay({
         PUBLIC_SITE_URL: 'https://photos.town.example',
         UPLOAD_URL: 'https://up.town.example/media',
         INGRESS_CLASS: 'haproxy',
@@ -129,7 +129,7 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     });
 
     test.for(kustomizationNames)('own changes of %s are not replaced', async (name) => {
-      await using edited = await Overlay.create({});
+      await using edited = await newOverlay({});
       const path = join(edited.path, name);
       const changed = `${await overlay.kustomization()}namePrefix: my-\n`;
       await writeFile(path, changed);
@@ -141,7 +141,7 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
   test.for(['Rock#Pop', '#1', '"A" and B', ' "A" and B', "'it's'", '`a`', "'open", '$HOME', String.raw`"\t"`])(
     'a value that Compose reads otherwise is refused: %s',
     async (SITE_NAME) => {
-      await using overlay = await Overlay.create({ SITE_NAME });
+      await using overlay = await newOverlay({ SITE_NAME });
       const line = example.split('\n').length;
       await expect(makeOverlay(overlay.path)).rejects.toThrow(
         `settings.env, line ${line}: write NAME=value on one line`,
@@ -150,19 +150,19 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
   );
 
   test("a service's own file has no settings of the cluster", async () => {
-    await using overlay = await Overlay.create({});
+    await using overlay = await newOverlay({});
     await writeFile(join(overlay.path, 'site.env'), 'UPLOAD_URL=https://other.example\n');
     await expect(makeOverlay(overlay.path)).rejects.toThrow('site.env: UPLOAD_URL belongs in settings.env');
   });
 
   test('ha: has no faults', async () => {
-    await using overlay = await Overlay.create({ OVERLAY: 'ha' });
+    await using overlay = await newOverlay({ OVERLAY: 'ha' });
     const sets = workloadsOf(await overlay.make()).filter(({ kind }) => kind === 'StatefulSet');
     expect(sets.map(({ name, replicas }) => `${name} ${replicas}`).sort()).toEqual(['queue-redis 3', 'store 3']);
   });
 
   test('large: may reach only the networks of Redis and the store', async () => {
-    await using overlay = await Overlay.create({
+    await using overlay = await newOverlay({
       OVERLAY: 'large',
       S3_ENDPOINT: 'https://s3.town.example',
       REDIS_NETWORKS: '10.1.0.0/24, 10.2.0.0/24',
@@ -174,7 +174,7 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
   });
 
   test('large: may reach the port of S3_ENDPOINT', async () => {
-    await using overlay = await Overlay.create({ ...large, S3_ENDPOINT: 'http://minio.lan:9000' });
+    await using overlay = await newOverlay({ ...large, S3_ENDPOINT: 'http://minio.lan:9000' });
     expect(connectionsOut(await overlay.make())).toContain('sweeper -> 10.3.0.0/24:9000');
   });
 
@@ -210,18 +210,18 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     ['auth-verifier/auth-verifier: IDENTITY_PROVIDERS', { IDENTITY_PROVIDERS: 'mastodon social.example' }],
     ['gateway is killed before it may have stopped', { SHUTDOWN_GRACE_SECONDS: '3000' }],
   ] as const)('refused: %s', async ([fault, settings]) => {
-    await using overlay = await Overlay.create(settings);
+    await using overlay = await newOverlay(settings);
     const error = await makeOverlay(overlay.path).catch((reason) => reason);
     expect(error).toBeInstanceOf(InvalidSettings);
     expect(error.message).toContain(fault);
   });
 
   test('an overlay without settings is only checked', async () => {
-    await using overlay = await Overlay.create({});
+    await using overlay = await newOverlay({});
     await makeOverlay(overlay.path);
     const wrong = (await overlay.kustomization()).replace('WEB_UPLOAD: "1"', 'WEB_UPLOAD: "2"');
     for (const name of kustomizationNames) {
-      await using other = await Overlay.create();
+      await using other = await newOverlay();
       await writeFile(join(other.path, name), wrong);
       await expect(makeOverlay(other.path)).rejects.toThrow('site/site: WEB_UPLOAD must be one of 0, 1');
       expect(await readdir(other.path)).toEqual([name]);
@@ -230,36 +230,18 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
   });
 });
 
-/** A folder for one overlay. */
-class Overlay {
-  readonly path: string;
-  readonly #folder: AsyncDisposable;
-
-  private constructor(folder: AsyncDisposable & { readonly path: string }) {
-    this.#folder = folder;
-    this.path = folder.path;
-  }
-
-  /** With the example's settings and these; without an argument empty. */
-  static async create(settings?: Readonly<Record<string, string>>): Promise<Overlay> {
-    const overlay = new Overlay(await mkdtempDisposable(join(tmpdir(), 'overlay-')));
-    const lines = Object.entries(settings ?? {}).map(([name, value]) => `${name}=${value}\n`);
-    if (settings) await writeFile(join(overlay.path, 'settings.env'), `${example}${lines.join('')}`);
-    return overlay;
-  }
-
-  async make(): Promise<Manifest[]> {
-    await makeOverlay(this.path);
-    return (await buildOverlay(this.path)).manifests;
-  }
-
-  kustomization(): Promise<string> {
-    return readFile(join(this.path, 'kustomization.yaml'), 'utf8');
-  }
-
-  [Symbol.asyncDispose]() {
-    return this.#folder[Symbol.asyncDispose]();
-  }
+/** A folder for one overlay, with the example's settings and these; without an argument empty. */
+async function newOverlay(settings?: Readonly<Record<string, string>>) {
+  const folder = await mkdtempDisposable(join(tmpdir(), 'overlay-'));
+  const lines = Object.entries(settings ?? {}).map(([name, value]) => `${name}=${value}\n`);
+  if (settings) await writeFile(join(folder.path, 'settings.env'), `${example}${lines.join('')}`);
+  return Object.assign(folder, {
+    make: async () => {
+      await makeOverlay(folder.path);
+      return (await buildOverlay(folder.path)).manifests;
+    },
+    kustomization: () => readFile(join(folder.path, 'kustomization.yaml'), 'utf8'),
+  });
 }
 
 /** The values of a setting, by the name of the ConfigMap. */

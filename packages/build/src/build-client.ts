@@ -1,5 +1,5 @@
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { findPackageJSON } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
@@ -96,10 +96,9 @@ async function writeTypes(folder: string): Promise<void> {
 }
 
 async function publishedManifest({ version, description, license }: Manifest, source: string) {
-  const installed = createRequire(join(client, 'package.json'));
   const versions = dependencies.map(async (name) => {
-    const path = join(packageFolder(installed.resolve(name), name), 'package.json');
-    return [name, `^${JSON.parse(await readFile(path, 'utf8')).version}`];
+    const installed = findPackageJSON(name, join(client, 'package.json')) ?? '';
+    return [name, `^${JSON.parse(await readFile(installed, 'utf8')).version}`];
   });
   const entry = (name: string) => ({ types: `./lib/${name}.d.ts`, default: `./lib/${name}.js` });
   return {
@@ -118,11 +117,6 @@ async function publishedManifest({ version, description, license }: Manifest, so
     files: ['lib', 'src', 'THIRD-PARTY-LICENSES'],
     dependencies: Object.fromEntries(await Promise.all(versions)),
   };
-}
-
-function packageFolder(file: string, name: string): string {
-  const end = file.lastIndexOf(`/node_modules/${name}/`);
-  return file.slice(0, end + `/node_modules/${name}`.length);
 }
 
 /** The licences of the packages to which the modules belong, which their authors require in a copy. @throws Error if a package has none */

@@ -36,20 +36,16 @@ test('also builds a program started by its URL; other URLs still point to the so
   expect((await execa(process.execPath, [join(built, 'program.js')])).stdout).toBe('program');
 });
 
-test('a folder with TypeScript becomes one of scripts for browsers, and one with JavaScript stays the source', async () => {
+test('a folder becomes one of scripts for browsers', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'build-'));
   const file = (name: string, text: string) => writeFile(join(folder.path, name), text);
-  for (const name of ['client', 'scripts']) await mkdir(join(folder.path, name));
+  await mkdir(join(folder.path, 'client'));
   await file('client/page.ts', `export const where: string = typeof document;`);
-  await file('scripts/page.js', '');
-  const addresses = ['client', 'scripts'].map(
-    (name) => `console.log(new URL('./${name}/', import.meta.url).pathname);`,
-  );
-  await file('main.ts', addresses.join('\n'));
+  await file('main.ts', `console.log(new URL('./client/', import.meta.url).pathname);`);
   const built = join(folder.path, 'built');
   await build(join(folder.path, 'main.ts'), built);
   const { stdout } = await execa(process.execPath, [join(built, 'main.js')]);
-  expect(stdout.split('\n')).toEqual([join(built, 'client/'), join(folder.path, 'scripts/')]);
+  expect(stdout).toBe(join(built, 'client/'));
   expect(await import(join(built, 'client/page.js'))).toMatchObject({ where: 'undefined' });
 });
 

@@ -1,4 +1,4 @@
-import { randomHex } from '@echodrop/service/tracing/random-hex';
+import { randomBytes } from 'node:crypto';
 
 export const recordsPrefix = 'records/';
 export const mediaPrefix = 'media/';
@@ -19,7 +19,7 @@ export const sweepReportKey = 'reports/sweep.json';
 
 /** A new media key: 128 random bits as 32 hexadecimal digits. Every attempt of an upload gets its own. */
 export function newMediaKey(): string {
-  return randomHex(16);
+  return randomBytes(16).toString('hex');
 }
 
 export function isMediaKey(text: string): boolean {

@@ -1,4 +1,5 @@
-import { InvalidSettings, readSettings } from '@echodrop/service/env';
+import { readSettings } from '@echodrop/service/env';
+import { settingFaults } from '@echodrop/service/setting-faults.fixture';
 import { expect, test } from 'vitest';
 import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import { objectStoreFromSettings, storeSettings } from './object-store-from-settings.ts';
@@ -10,15 +11,7 @@ const s3 = {
   S3_SECRET_KEY: 'secret',
 };
 
-function faultsOf(env: Record<string, string>): readonly string[] {
-  try {
-    readSettings(storeSettings, env);
-  } catch (error) {
-    if (error instanceof InvalidSettings) return error.faults;
-    throw error;
-  }
-  return [];
-}
+const faultsOf = (env: NodeJS.ProcessEnv) => settingFaults(() => readSettings(storeSettings, env));
 
 test('the default is S3, and all missing settings are reported at once', () => {
   expect(faultsOf({ S3_ENDPOINT: 'http://store.example/path' })).toEqual([

@@ -7,7 +7,6 @@ import {
   commaSeparated,
   httpAddress,
   httpOrigin,
-  InvalidSettings,
   port,
   readSettings,
   requiredWhen,
@@ -17,6 +16,7 @@ import {
   text,
   wholeNumber,
 } from './env.ts';
+import { settingFaults } from './setting-faults.fixture.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'echodrop-env-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -27,15 +27,7 @@ function file(name: string, content: string): string {
   return path;
 }
 
-function faultsOf(shape: Parameters<typeof readSettings>[0], env: NodeJS.ProcessEnv): readonly string[] {
-  try {
-    readSettings(shape, env);
-    return [];
-  } catch (error) {
-    if (error instanceof InvalidSettings) return error.faults;
-    throw error;
-  }
-}
+const faultsOf = (...settings: Parameters<typeof readSettings>) => settingFaults(() => readSettings(...settings));
 
 const token = secret({ minLength: 8 });
 

@@ -2,10 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { commaSeparated } from './env.ts';
 import { parseAddress } from './ip-address.ts';
+import { isNetwork } from './shared-settings.ts';
 
 export const trustedProxySettings = {
   TRUSTED_PROXIES: commaSeparated('')
-    .refine((proxies) => proxies.every(isNetwork), 'must be addresses or networks (10.0.0.0/8)')
+    .refine((proxies) => proxies.every(isAddressOrNetwork), 'must be addresses or networks (10.0.0.0/8)')
     .describe(
       'comma-separated IP addresses and networks whose `X-Forwarded-For` is trusted: [your proxies](../host/tls.md#requirements)',
     ),
@@ -28,8 +29,7 @@ export function spellForwardedFor(headers: IncomingHttpHeaders): void {
   else delete headers['x-forwarded-for'];
 }
 
-function isNetwork(entry: string): boolean {
-  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
-  const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return Number(bits ?? 1) >= 1 && longest >= Number(bits ?? 1);
+// The network of all addresses (`/0`) would trust every client.
+function isAddressOrNetwork(entry: string): boolean {
+  return isIP(entry) !== 0 || (isNetwork(entry) && !entry.endsWith('/0'));
 }

@@ -75,32 +75,19 @@ test('a reader that takes nothing for three minutes loses its connection', async
   await expect(text(client)).rejects.toThrow('ECONNRESET');
 });
 
+/** What a reader takes: after so many milliseconds so many bytes. */
+type Step = readonly [ms: number, bytes: number];
+const enough: Step = [minuteMs, minBytesPerMinute];
+const half: Step = [minuteMs, minBytesPerMinute / 2];
+const longPause: Step = [maxPauseMs - 1000, 1.3e6];
+
 // What the system takes for a real connection has no exact rate.
-test.each([
-  [
-    'takes the least that is enough each minute',
-    [
-      [minuteMs, minBytesPerMinute],
-      [minuteMs, minBytesPerMinute],
-      [minuteMs, minBytesPerMinute],
-    ],
-    false,
-  ],
-  [
-    'takes half of that',
-    [
-      [minuteMs, minBytesPerMinute / 2],
-      [minuteMs, minBytesPerMinute / 2],
-    ],
-    true,
-  ],
+test.each<[string, Step[], boolean]>([
+  ['takes the least that is enough each minute', [enough, enough, enough], false],
+  ['takes half of that', [half, half], true],
   [
     'takes megabytes at once, and nothing for less than three minutes, again and again',
-    [
-      [1000, 1.3e6],
-      [maxPauseMs - 1000, 1.3e6],
-      [maxPauseMs - 1000, 1.3e6],
-    ],
+    [[1000, 1.3e6], longPause, longPause],
     false,
   ],
   [
@@ -111,7 +98,7 @@ test.each([
     ],
     true,
   ],
-] as const)('a reader that %s: %j, is closed: %s', (_, steps, isClosedEach) => {
+])('a reader that %s: %j, is closed: %s', (_, steps, isClosedEach) => {
   const resetAndDestroy = vi.fn(() => Object.assign(socket, { destroyed: true }));
   const socket = Object.assign(new EventEmitter(), {
     bytesWritten: 1,

@@ -1,5 +1,6 @@
+import { unescape as percentDecode } from 'node:querystring';
 import { Secret } from './secret.ts';
-import { escapeLine } from './terminal-text.ts';
+import { escapeLine, shorten } from './terminal-text.ts';
 
 const maxCharacters = 500;
 const maxCauses = 3;
@@ -12,8 +13,7 @@ const prefixCharacters = 16;
  */
 export function reasonOf(error: unknown, secrets: readonly Secret[] = []): string {
   const text = redact(messagesOf(error).join(': ') || 'unknown', secrets);
-  const characters = Array.from(text);
-  return escapeLine(characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join('')}…` : text);
+  return escapeLine(shorten(text, maxCharacters));
 }
 
 /** All secrets in settings. */
@@ -58,13 +58,5 @@ function redact(text: string, secrets: readonly Secret[]): string {
 function valuesOf(secret: Secret): string[] {
   const value = secret.reveal();
   const [, password = ''] = /^[a-z+]+:\/\/[^/@:]*:([^/@]*)@/.exec(value) ?? [];
-  return [value, password, decoded(password)].filter((each) => each !== '');
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return [value, password, percentDecode(password)].filter((each) => each !== '');
 }

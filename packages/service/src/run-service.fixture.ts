@@ -34,7 +34,6 @@ await runService(
       response.end(config.TOKEN.toString());
     });
     await serve(server, config.PORT);
-    if (config.START === 'leaks') setInterval(() => {}, 1000);
     if (config.START === 'crashes') {
       process.emitWarning('a warning \u009b31m');
       setTimeout(() => Promise.reject(new Error('a defect \u009b31m')), 0);

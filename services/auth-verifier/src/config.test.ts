@@ -1,4 +1,4 @@
-import { InvalidSettings } from '@echodrop/service/env';
+import { settingFaults } from '@echodrop/service/setting-faults.fixture';
 import { expect, test } from 'vitest';
 import { cacheTimeoutMs, queryWaitMs, readConfig } from './config.ts';
 
@@ -10,15 +10,7 @@ const good = {
   IDENTITY_PROVIDERS: 'https://a.example/verify.json, oauth1 https://b.example/=http://127.0.0.1:8085/',
 };
 
-function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
-  try {
-    readConfig(env);
-    return [];
-  } catch (error) {
-    if (error instanceof InvalidSettings) return error.faults;
-    throw error;
-  }
-}
+const faultsOf = (env: NodeJS.ProcessEnv) => settingFaults(() => readConfig(env));
 
 test('providers in their order, and the defaults of the design', () => {
   const config = readConfig(good);

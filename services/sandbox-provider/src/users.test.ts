@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InvalidSettings } from '@echodrop/service/env';
+import { settingFaults } from '@echodrop/service/setting-faults.fixture';
 import { afterAll, expect, test } from 'vitest';
 import { readConfig } from './config.ts';
 
@@ -14,16 +14,8 @@ function read(text: string) {
   return readConfig({ SANDBOX_USERS_FILE: file }).SANDBOX_USERS_FILE;
 }
 
-function faults(env: NodeJS.ProcessEnv | string): readonly string[] {
-  try {
-    if (typeof env === 'string') read(env);
-    else readConfig(env);
-    return [];
-  } catch (error) {
-    if (error instanceof InvalidSettings) return error.faults;
-    throw error;
-  }
-}
+const faults = (env: NodeJS.ProcessEnv | string) =>
+  settingFaults(() => (typeof env === 'string' ? read(env) : readConfig(env)));
 
 test('without a file, has the user of docs/reference/settings.md', () => {
   expect(readConfig({}).SANDBOX_USERS_FILE).toMatchObject({

@@ -20,19 +20,9 @@ describe('Redis over TLS', unlessMissing({ openssl: (await findProgram('openssl'
   beforeAll(async () => {
     folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-redis-tls-'))).path;
     certificate = join(folder, 'certificate.pem');
+    const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'.split(' ');
     const subject = ['-subj', '/CN=redis of a test', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const files = ['-keyout', join(folder, 'key.pem'), '-out', certificate];
-    await execa('openssl', [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      ...subject,
-      ...files,
-    ]);
+    await execa('openssl', [...request, ...subject, '-keyout', join(folder, 'key.pem'), '-out', certificate]);
     const server = await start(['save ""']);
     const cluster = await start([
       'save ""',

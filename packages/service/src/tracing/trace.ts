@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import {
   type Context,
@@ -12,7 +13,6 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { expressRoute, methodOf } from '../metrics/request-labels.ts';
-import { randomHex } from './random-hex.ts';
 
 let isExporting = false;
 
@@ -66,18 +66,14 @@ function endRequestSpan(span: Span, method: string, request: IncomingMessage, re
 }
 
 /** Runs `work` in a span of the current trace, if that is recorded. The span omits messages of errors. */
-export function inSpan<T>(name: string, kind: Kind, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
-  const parent = context.active();
-  return isRecorded(trace.getSpan(parent)) ? runInSpan(name, kind, attributes, work, parent) : work();
-}
-
-async function runInSpan<T>(
+export async function inSpan<T>(
   name: string,
   kind: Kind,
   attributes: SpanAttributes,
   work: () => Promise<T>,
-  parent: Context,
 ): Promise<T> {
+  const parent = context.active();
+  if (!isRecorded(trace.getSpan(parent))) return work();
   const span = startSpan(name, kind, attributes, parent);
   try {
     return await context.with(trace.setSpan(parent, span), work);
@@ -137,8 +133,9 @@ function startSpan(name: string, kind: Kind, attributes: SpanAttributes, parent:
 }
 
 function unrecordedSpan(): Span {
-  const ids = randomHex(24);
-  return trace.wrapSpanContext({ traceId: ids.slice(0, 32), spanId: ids.slice(32), traceFlags: TraceFlags.NONE });
+  // Node makes the bytes of many UUIDs at once, which costs a tenth of `randomBytes`.
+  const [traceId = '', spanId = ''] = [randomUUID(), randomUUID()].map((id) => id.replaceAll('-', ''));
+  return trace.wrapSpanContext({ traceId, spanId: spanId.slice(16), traceFlags: TraceFlags.NONE });
 }
 
 function spanContextOf(traceparent = ''): SpanContext | undefined {

@@ -1,4 +1,4 @@
-import { type Manifest, ofKind, type PodSpec, quantity, type Workload, workloadsOf } from './manifests.ts';
+import { type Manifest, ofKind, type PodSpec, quantity, type Workload, workloadsOf } from './checks/manifests.ts';
 
 // The smallest nodes of overlays with their own store, and of those without (docs/host/kubernetes.md).
 const smallNode = { cpus: 2, gibibytes: 4 };
