@@ -6,7 +6,7 @@ import { isPhoto, type MediaType, type VideoType } from './detect-media-type.ts'
 import type { Rendered, RenditionReason, UnsupportedReason } from './outcomes.ts';
 import { drawPictures } from './render-picture/draw-pictures.ts';
 import type { PictureToMake } from './render-picture/picture-job.ts';
-import { type PictureOptions, prepareSource, renderPictures } from './render-picture/render-pictures.ts';
+import { extractStill, type PictureOptions, renderPictures } from './render-picture/render-pictures.ts';
 import { renderVideo } from './render-video/render-video.ts';
 import { type PictureRecipe, picturesOf } from './rendition-recipes.ts';
 import { type Track, videoTracks } from './video-layout/ffprobe.ts';
@@ -97,9 +97,9 @@ export async function drawnPictures(
   const options = pictureOptions(folder.path);
   const media = await localMedia(path, type);
   if (typeof media === 'string') return notShown(media);
-  const source = await prepareSource(media, join(folder.path, 'still.png'), true, options);
+  const source = await extractStill(media, true, options);
   if (typeof source === 'string') return notShown(source);
-  const end = await drawPictures({ source, pictures, maxPixels: options.maxPixels });
+  const end = await drawPictures({ source, pictures, maxPixels: options.maxPixels }, () => {});
   if (end.outcome === 'failed') throw new Error(end.message);
   return { end, pictures: await picturesAt(pictures) };
 }

@@ -6,7 +6,7 @@ import { maxSides } from '../rendition-size.ts';
 import { type DecodedPhoto, decodePhoto, reasonFor } from './decode-photo.ts';
 import { decodeAnimation } from './guarded-sharp.ts';
 import { encode } from './picture-coding.ts';
-import { completeMarkerOf, type PictureJob, type PictureToMake } from './picture-job.ts';
+import type { PictureJob, PictureToMake } from './picture-job.ts';
 import type { PictureJobEnd } from './picture-process.ts';
 import { toSharp } from './pixel-sizes.ts';
 
@@ -16,10 +16,14 @@ const maxCanvases = 2;
 
 /**
  * Makes the pictures of a job from one decoding of its source. The whole picture comes last: it may be an animation and
- * costs most. One that fails does not prevent the others; the result is `unsupported` if any is missing. Each complete picture gets a marker.
+ * costs most. One that fails does not prevent the others; the result is `unsupported` if any is missing. `onComplete` gets the path of each
+ * picture.
  * @throws if a file cannot be read or written
  */
-export async function drawPictures({ source, pictures, ...limits }: PictureJob): Promise<PictureJobEnd> {
+export async function drawPictures(
+  { source, pictures, ...limits }: PictureJob,
+  onComplete: (path: string) => void,
+): Promise<PictureJobEnd> {
   const decoded = await decodePhoto(source, { maxPixels: limits.maxPixels, needsWhole: pictures.some(isWhole) });
   if (typeof decoded === 'string') return { outcome: 'unsupported', why: decoded };
   let why: UnsupportedReason | undefined;
@@ -29,7 +33,7 @@ export async function drawPictures({ source, pictures, ...limits }: PictureJob):
       why ??= picture;
     } else {
       await writeFile(path, picture);
-      await writeFile(completeMarkerOf(path), '');
+      onComplete(path);
     }
   }
   return why ? { outcome: 'unsupported', why } : { outcome: 'made' };

@@ -12,7 +12,7 @@ import { patientBudget } from '../rendered.fixture.ts';
 import { pictureRecipes, picturesOf } from '../rendition-recipes.ts';
 import { ToolFailed, ToolStopped } from '../sandbox/run-tool.ts';
 import { setSandboxMode } from '../sandbox/sandbox.ts';
-import { completeMarkerOf, type PictureJob, startMarker } from './picture-job.ts';
+import { type PictureJob, startLine } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 
 const { execPath } = process;
@@ -70,10 +70,10 @@ test('makes the other pictures if one fails', async () => {
   const tooWide = { ...pictureRecipes.largeWebp, name: 'wide', size: { longest: 20_000 } };
   const impossible = { recipe: tooWide, path: join(folder.path, 'wide.webp') };
   const pictures = [impossible, ...job.pictures];
-  expect(await make({ ...job, pictures })).toEqual({ outcome: 'unsupported', why: 'broken' });
+  const rendered = { outcome: 'unsupported', why: 'broken' };
+  expect(await make({ ...job, pictures })).toEqual({ rendered, made: job.pictures });
   const made = job.pictures.map(({ recipe }) => `${recipe.name}.${recipe.extension}`);
-  const markers = made.map((name) => completeMarkerOf(name));
-  expect((await readdir(folder.path)).sort()).toEqual(['media', ...made, ...markers].sort());
+  expect((await readdir(folder.path)).sort()).toEqual(['media', ...made].sort());
 });
 
 test('reports no picture as made if the process runs out of memory', async () => {
@@ -83,7 +83,7 @@ test('reports no picture as made if the process runs out of memory', async () =>
   const large = JSON.stringify({ ...job, maxPixels: 100_000_000 });
   const limited = ['--data=700000000', process.execPath, '--disable-wasm-trap-handler', program, large];
   const { stdout, exitCode } = await execa('prlimit', limited, { reject: false, timeout: patienceMs });
-  expect(stdout.split('\n')[0]).toBe(startMarker);
+  expect(stdout.split('\n')[0]).toBe(startLine);
   expect(exitCode === 0 ? stdout : 'crashed').not.toContain('"made"');
 });
 
@@ -96,16 +96,16 @@ test.each([
 ])('%s instead of a result: the media is broken', async (_, output) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
-  await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '${output}'`, 'node');
+  await using node = await hostileFfprobe(`printf '%s\\n' ${startLine} '${output}'`, 'node');
   process.execPath = join(node.folder, 'node');
   setSandboxMode('limits-only');
-  expect(await make(job)).toEqual({ outcome: 'unsupported', why: 'broken' });
+  expect(await make(job)).toEqual({ rendered: { outcome: 'unsupported', why: 'broken' }, made: [] });
 });
 
 test('reports a process that claims a failure without reason as stopped', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
-  await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '{"outcome":"failed","message":""}'`, 'node');
+  await using node = await hostileFfprobe(`printf '%s\\n' ${startLine} '{"outcome":"failed","message":""}'`, 'node');
   process.execPath = join(node.folder, 'node');
   setSandboxMode('limits-only');
   await expect(make(job)).rejects.toThrow(ToolStopped);

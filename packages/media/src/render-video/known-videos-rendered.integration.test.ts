@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { boxContents } from '../input/iso-boxes.ts';
 import { trackSize } from '../photo-size/heif-size.ts';
-import { prepareSource } from '../render-picture/render-pictures.ts';
+import { extractStill } from '../render-picture/render-pictures.ts';
 import { localVideo, pictureOptions, videoOptions } from '../rendered.fixture.ts';
 import { fitWithin, type Size } from '../size.ts';
 import { knownVideos } from '../video-layout/known-videos.fixture.ts';
@@ -28,17 +28,13 @@ const shown = knownVideos.filter(([name]) => !alike.some((names) => names.test(n
 test.concurrent.each(shown)('%s: video and poster have the aspect ratio in the record', async (...row) => {
   const [, type, width, height, make] = row;
   await using folder = await mkdtempDisposable(join(tmpdir(), 'known-videos-'));
-  const [path, video, poster] = ['media', 'video.mp4', 'poster.png'].map((name) => join(folder.path, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [path, video] = ['media', 'video.mp4'].map((name) => join(folder.path, name)) as [string, string];
   await writeFile(path, await make());
   const source = await localVideo(path, type);
   expect(await renderVideo(source, video, videoOptions())).toEqual({ outcome: 'made' });
   expectShape(videoSize(await readFile(video)), fitWithin({ width, height }, fullHd));
-  expect(await prepareSource(source, poster, true, pictureOptions(folder.path))).toMatchObject({ path: poster });
-  expectShape(pngSize(await readFile(poster)), { width, height });
+  const poster = await extractStill(source, true, pictureOptions(folder.path));
+  expectShape(pngSize(await readFile(typeof poster === 'string' ? expect.fail(poster) : poster.path)), { width, height });
 });
 
 // H.264 requires even sides.

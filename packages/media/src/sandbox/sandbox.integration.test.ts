@@ -10,7 +10,7 @@ import { execa, execaSync } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
 import { makePictures } from '../render-picture/picture-process.ts';
-import { prepareSource } from '../render-picture/render-pictures.ts';
+import { extractStill } from '../render-picture/render-pictures.ts';
 import { renderVideo } from '../render-video/render-video.ts';
 import { patientBudget, pictureOptions, sampleTrack, videoOptions } from '../rendered.fixture.ts';
 import { pictureRecipes } from '../rendition-recipes.ts';
@@ -90,13 +90,13 @@ const places: readonly [string, (path: string, out: string) => Promise<unknown>,
     ],
     [
       'ffmpeg, for a poster',
-      (path, out) => prepareSource(video(path, 'avi'), join(out, 's.png'), true, pictureOptions(out)),
+      (path, out) => extractStill(video(path, 'avi'), true, pictureOptions(out)),
       'broken',
       'too_costly',
     ],
     [
       'ffmpeg, for a BMP',
-      (path, out) => prepareSource({ path, type: 'bmp' }, join(out, 's.png'), true, pictureOptions(out)),
+      (path, out) => extractStill({ path, type: 'bmp' }, true, pictureOptions(out)),
       'broken',
       'too_costly',
     ],
@@ -107,8 +107,8 @@ const places: readonly [string, (path: string, out: string) => Promise<unknown>,
         const job = { source: { path, type: 'heic' as const }, pictures, maxPixels: 1e8 };
         return makePictures(job, patientBudget, patientSignal());
       },
-      { outcome: 'unsupported', why: 'broken' },
-      { outcome: 'unsupported', why: 'too_costly' },
+      { rendered: { outcome: 'unsupported', why: 'broken' }, made: [] },
+      { rendered: { outcome: 'unsupported', why: 'too_costly' }, made: [] },
     ],
   ];
 
