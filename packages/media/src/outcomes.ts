@@ -43,19 +43,12 @@ export function toUnsupported(why: UnsupportedReason): Probe {
   return { outcome: 'unsupported', why };
 }
 
-/** A displayed size. */
-export interface ReadSize extends Size {
-  /** Why nothing here shows it nevertheless. */
-  readonly obstacle?: UnsupportedReason | undefined;
-}
-
 /** The probe result for a displayed size, or for the reason that there is none. */
-export function toProbe(type: MediaType, size: ReadSize | UnsupportedReason, { maxPixels }: MediaLimits): Probe {
+export function toProbe(type: MediaType, size: Size | UnsupportedReason, { maxPixels }: MediaLimits): Probe {
   if (typeof size === 'string') return toUnsupported(size);
-  const { width, height, obstacle } = size;
+  const { width, height } = size;
   if (width < 1 || height < 1) return toUnsupported('broken');
   if (width * height > maxPixels) return toUnsupported('too_many_pixels');
-  if (obstacle) return toUnsupported(obstacle);
   return { outcome: 'media', kind: isPhoto(type) ? 'photo' : 'video', type, width, height };
 }
 

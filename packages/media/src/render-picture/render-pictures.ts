@@ -61,8 +61,8 @@ export async function extractStill(
   if (type === 'bmp') return extractBitmap(path, options);
   if (type !== 'avif' && type !== 'heic') return media;
   const displayed = await inspectFile(path, (reader) => readHeif(reader, type));
-  if (typeof displayed === 'string' || !displayed.isTrack) return media;
-  if (displayed.obstacle) return displayed.obstacle;
+  if (typeof displayed === 'string') return displayed;
+  if (!displayed.isTrack) return media;
   const sequence = await readVideo(path, 'mp4', options.signal);
   if (typeof sequence === 'string') return sequence;
   const whole = displayedSize(sequence.picture);
