@@ -9,9 +9,8 @@ import type { Track } from '../video-layout/ffprobe.ts';
 import { hasPictures } from '../video-layout/has-pictures.ts';
 import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { displayedSize, type LocalVideo } from '../video-layout/read-video.ts';
-import { hasSeveralDescriptions } from '../video-layout/sample-descriptions.ts';
 import { decoderOptions, isoTypes, videoGuards } from '../video-layout/video-codecs.ts';
-import { hasHiddenPictures, startOptions } from '../video-layout/video-edits.ts';
+import { isTrimmedOrJoined, startOptions } from '../video-layout/video-edits.ts';
 import { clearOtherBoxes } from './clear-boxes.ts';
 import { isPlayable, videoCostSeconds } from './video-cost.ts';
 
@@ -144,8 +143,7 @@ function codeSound(sound: Track): string[] {
 }
 
 async function canBeCopied(video: LocalVideo, options: VideoOptions): Promise<boolean> {
-  if (!isPlayable(video.picture, video.type)) return false;
-  if ((await hasHiddenPictures(video)) || (await hasSeveralDescriptions(video))) return false;
+  if (!isPlayable(video.picture, video.type) || (await isTrimmedOrJoined(video))) return false;
   return !(await hasInterlacedFrames(video, options));
 }
 

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { childBoxes } from '../input/iso-boxes.ts';
 import { picturesMade, videoMade } from '../rendered.fixture.ts';
 import type { Track } from './ffprobe.ts';
-import { hasHiddenPictures } from './video-edits.ts';
+import { isTrimmedOrJoined } from './video-edits.ts';
 
 const rate = 10;
 // So that all times are milliseconds.
@@ -49,7 +49,7 @@ async function inFolder<T>(video: Buffer, use: (path: string) => Promise<T>): Pr
 
 function hidesPictures(video: Buffer, index = 0): Promise<boolean> {
   const picture = { index, startSeconds: 0 } as Track;
-  return inFolder(video, (path) => hasHiddenPictures({ path, type: 'mp4', picture, sounds: [] }));
+  return inFolder(video, (path) => isTrimmedOrJoined({ path, type: 'mp4', picture, sounds: [] }));
 }
 
 /** The number of pictures in a video, including hidden ones. */

@@ -10,19 +10,24 @@ const maxRoundingSeconds = 0.1;
 const maxEdits = 1000;
 
 /**
- * Whether edits hide pictures of a video track (ISO/IEC 14496-12 section 8.6.6), as after trimming without transcoding: a
- * copy of the track would contain or show them. Of a fragmented video, only what they hide at its start counts.
+ * Whether a video track was trimmed or joined without transcoding, so that a copy would be wrong. Edits hide pictures of a trimmed one
+ * (ISO/IEC 14496-12 section 8.6.6): a copy would contain or show them. Of a fragmented video, only what they hide at its start counts.
  */
-export async function hasHiddenPictures(video: LocalVideo): Promise<boolean> {
+export async function isTrimmedOrJoined(video: LocalVideo): Promise<boolean> {
   if (!isoTypes.includes(video.type)) return false;
   if (hidesItsStart(video)) return true;
-  return inspectFile(video.path, async (reader) => {
-    const moov = await readMoov(reader);
-    const [header] = moov ? boxContents(moov, 'mvhd') : [];
-    const trak = moov && boxContents(moov, 'trak')[video.picture.index];
-    // Without a header or track, assume that something is hidden.
-    return header && trak ? hidesSamples(trak, timescaleOf(header)) : moov !== undefined;
-  });
+  const moov = await inspectFile(video.path, readMoov);
+  if (!moov) return false;
+  const [header] = boxContents(moov, 'mvhd');
+  const trak = boxContents(moov, 'trak')[video.picture.index];
+  // Without a header or track, assume that something is hidden.
+  return !header || !trak || hidesSamples(trak, timescaleOf(header)) || hasSeveralDescriptions(trak);
+}
+
+// Parts of a joined track have their own sample descriptions (section 8.5.2). A copy keeps the first, which decodes the other parts wrongly.
+function hasSeveralDescriptions(trak: Buffer): boolean {
+  const descriptions = contentAt(trak, 'mdia', 'minf', 'stbl', 'stsd');
+  return descriptions !== undefined && descriptions.length >= 8 && descriptions.readUInt32BE(4) > 1;
 }
 
 /**
