@@ -1,8 +1,8 @@
-import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { patienceMs, patientSignal } from '@echodrop/testkit/patience';
 import { isPhoto, type MediaType, type VideoType } from './detect-media-type.ts';
+import { mediaFile } from './media-file.fixture.ts';
 import type { Rendered, RenditionReason, UnsupportedReason } from './outcomes.ts';
 import { drawPictures } from './render-picture/draw-pictures.ts';
 import type { PictureToMake } from './render-picture/picture-job.ts';
@@ -74,13 +74,11 @@ interface RenderedMedia {
 
 /** Makes pictures of media as a worker does. */
 export async function renderedPictures(type: MediaType, bytes: Buffer, bounds: Bounds = {}): Promise<RenderedMedia> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));
-  const path = join(folder.path, 'media');
-  await writeFile(path, bytes);
-  const wanted = picturesIn(folder.path, picturesOf(type));
-  const media = await localMedia(path, type);
+  await using file = await mediaFile(bytes);
+  const wanted = picturesIn(file.folder, picturesOf(type));
+  const media = await localMedia(file.path, type);
   if (typeof media === 'string') return notShown(media);
-  const { rendered } = await renderPictures(media, wanted, pictureOptions(folder.path, bounds));
+  const { rendered } = await renderPictures(media, wanted, pictureOptions(file.folder, bounds));
   return { end: rendered, pictures: await picturesAt(wanted) };
 }
 
@@ -90,12 +88,10 @@ export async function drawnPictures(
   bytes: Buffer,
   recipes: readonly PictureRecipe[] = picturesOf(type),
 ): Promise<RenderedMedia> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'drawn-'));
-  const path = join(folder.path, 'media');
-  await writeFile(path, bytes);
-  const pictures = picturesIn(folder.path, recipes);
-  const options = pictureOptions(folder.path);
-  const media = await localMedia(path, type);
+  await using file = await mediaFile(bytes);
+  const pictures = picturesIn(file.folder, recipes);
+  const options = pictureOptions(file.folder);
+  const media = await localMedia(file.path, type);
   if (typeof media === 'string') return notShown(media);
   const source = await extractStill(media, true, options);
   if (typeof source === 'string') return notShown(source);
@@ -141,11 +137,9 @@ export async function videoMade(
   { seconds = patientBudget.seconds, ...bounds }: Bounds & { readonly seconds?: number } = {},
 ): Promise<VideoMade> {
   if (isPhoto(type)) throw new Error('no video');
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));
-  const path = join(folder.path, 'media');
-  const made = join(folder.path, 'video.mp4');
-  await writeFile(path, bytes);
-  const source = await localVideo(path, type, bounds.signal);
+  await using file = await mediaFile(bytes);
+  const made = join(file.folder, 'video.mp4');
+  const source = await localVideo(file.path, type, bounds.signal);
   const options = videoOptions(bounds);
   const end = await renderVideo(source, made, { ...options, budget: { ...options.budget, seconds } });
   if (end.outcome !== 'made') throw new Error(end.why);

@@ -1,10 +1,9 @@
-import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { ftyp, isoBox, u32 } from '@echodrop/testkit/samples/sample-iso';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { h264Entry, iccProfile, withBoxesIn } from '@echodrop/testkit/samples/sample-video-edits';
 import { expect, test } from 'vitest';
+import { mediaFile } from '../media-file.fixture.ts';
 import { videoMade } from '../rendered.fixture.ts';
 import { clearOtherBoxes } from './clear-boxes.ts';
 
@@ -73,10 +72,8 @@ test.each([
 ] as const)('a copy of a video in %s has only boxes that players need', async (type, coding) => {
   const plain = await made([...picture, ...tone, ...copied, '-f', 'mov']);
   const values = [isoBox('mdcv', text(24)), isoBox('clli', text(4)), profile('prof')];
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'clear-boxes-'));
-  const path = join(folder.path, 'video.mov');
-  await writeFile(path, withBoxesIn(plain, h264Entry, ...values));
-  const { video, source } = await videoMade(type, await made(['-i', path, '-c', 'copy', ...coding]));
+  await using file = await mediaFile(withBoxesIn(plain, h264Entry, ...values));
+  const { video, source } = await videoMade(type, await made(['-i', file.path, '-c', 'copy', ...coding]));
   expect(source).toMatchObject({ picture: { codec: 'h264' }, sounds: [{ codec: 'aac' }] });
   expect(isCopy(video, plain)).toBe(true);
   expectOnlyNeeded(video);
@@ -127,12 +124,10 @@ test.each([
     ),
   ],
 ])('%s in a file of ffmpeg is refused', async (_, rest) => {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'clear-boxes-'));
-  const path = join(folder.path, 'video.mp4');
   const bytes = Buffer.concat([ftyp('isom', 'isom'), rest]);
-  await writeFile(path, bytes);
-  await expect(clearOtherBoxes(path)).rejects.toThrow('wrong_format');
-  expect((await readFile(path)).equals(bytes)).toBe(true);
+  await using file = await mediaFile(bytes);
+  await expect(clearOtherBoxes(file.path)).rejects.toThrow('wrong_format');
+  expect((await readFile(file.path)).equals(bytes)).toBe(true);
 });
 
 /** With texts in the fields of headers that have room for them: when it was made, and what made it. */

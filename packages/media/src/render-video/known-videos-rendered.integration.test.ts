@@ -1,8 +1,8 @@
-import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { boxContents } from '../input/iso-boxes.ts';
+import { mediaFile } from '../media-file.fixture.ts';
 import { trackSize } from '../photo-size/heif-size.ts';
 import { extractStill } from '../render-picture/render-pictures.ts';
 import { localVideo, pictureOptions, videoOptions } from '../rendered.fixture.ts';
@@ -27,13 +27,12 @@ const shown = knownVideos.filter(([name]) => !alike.some((names) => names.test(n
 
 test.concurrent.each(shown)('%s: video and poster have the aspect ratio in the record', async (...row) => {
   const [, type, width, height, make] = row;
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'known-videos-'));
-  const [path, video] = ['media', 'video.mp4'].map((name) => join(folder.path, name)) as [string, string];
-  await writeFile(path, await make());
-  const source = await localVideo(path, type);
+  await using file = await mediaFile(await make());
+  const video = join(file.folder, 'video.mp4');
+  const source = await localVideo(file.path, type);
   expect(await renderVideo(source, video, videoOptions())).toEqual({ outcome: 'made' });
   expectShape(videoSize(await readFile(video)), fitWithin({ width, height }, fullHd));
-  const poster = await extractStill(source, true, pictureOptions(folder.path));
+  const poster = await extractStill(source, true, pictureOptions(file.folder));
   expectShape(pngSize(await readFile(typeof poster === 'string' ? expect.fail(poster) : poster.path)), { width, height });
 });
 

@@ -1,11 +1,9 @@
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
+import { mediaFile } from '../media-file.fixture.ts';
 import { drawnPictures, videoMade } from '../rendered.fixture.ts';
 import type { Track } from '../video-layout/ffprobe.ts';
 
@@ -115,13 +113,11 @@ function expectColour(name: string, found: Colour, expected: Colour): void {
 
 // The numbers of red, green and blue that a browser computes: without tags, 720 lines or more are BT.709, less BT.601.
 async function shownColour(video: Buffer, track: Track | undefined): Promise<Colour> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'video-colours-'));
-  const path = join(folder.path, 'video.mp4');
-  await writeFile(path, video);
+  await using file = await mediaFile(video);
   const stated = { bt709: 'bt709', smpte170m: 'bt601', bt470bg: 'bt601', bt2020nc: 'bt2020' }[track?.matrix ?? ''];
   const matrix = stated ?? ((track?.height ?? 0) >= 720 ? 'bt709' : 'bt601');
   const output = ['-frames:v', '1', '-vf', `scale=in_color_matrix=${matrix},format=rgb24`, '-f', 'rawvideo', 'pipe:1'];
-  const { stdout } = await execa('ffmpeg', ['-v', 'error', '-i', path, ...output], { encoding: 'buffer' });
+  const { stdout } = await execa('ffmpeg', ['-v', 'error', '-i', file.path, ...output], { encoding: 'buffer' });
   return [...stdout.subarray(0, 3)];
 }
 
