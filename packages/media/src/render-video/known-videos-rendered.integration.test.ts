@@ -16,7 +16,7 @@ const fullHd = { longest: 1920, shortest: 1080 };
 const alike = [
   /by its header|first picture has more|boxes before|index first|DASH|Smooth|64 bits|edit list|sound first|phones tag|PNG for its cover|first the default/,
   /^(M4V|F4V|3G2)$|PlayStation|own brand|before the brands|time code|nineties|font|before its pictures|sizes, as browsers/,
-  /mirrored$|other way|upside down|pixels, turned by 180|^(MOV|3GP) turned|^(WebM|AVI|TS|OGV) with wide|Super Video|M2TS/,
+  /mirrored$|other way|upside down|pixels, turned by 180|^MOV turned|^(WebM|AVI|TS|OGV) with wide|Super Video|M2TS/,
   /^(MP4|3GP|AVI|FLV) with H\.264|^(AVI|3GP) with H\.263|^TS with (HEVC|checksums)|^(MP4|TS) with MPEG-2$|^AVI with (Cinepak|DV|Windows)/,
   /^(MP4|FLV) without sound|skeleton|WMV (of Windows Media 7|with MPEG-4)|^OGV with VP8|^MP4 with (VP9|AV1)|^MKV of two/,
   // known-videos.integration.test.ts shows that ffmpeg decodes these, and render-traces.integration.test.ts what is made of each type.
