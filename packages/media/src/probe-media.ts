@@ -1,6 +1,6 @@
 import { detectMediaType, isPhoto, type PhotoType } from './detect-media-type.ts';
 import { type RangedSource, SourceReader } from './input/source-reader.ts';
-import { type MediaLimits, type Probe, toProbe, toUnsupported, type UnsupportedReason } from './outcomes.ts';
+import { type MediaLimits, type Probe, toProbe, type UnsupportedReason, unsupported } from './outcomes.ts';
 import { bmpSize } from './photo-size/bmp-size.ts';
 import { gifSize } from './photo-size/gif-size.ts';
 import { heifSize } from './photo-size/heif-size.ts';
@@ -40,8 +40,8 @@ const sizeReaders: Record<PhotoType, (reader: SourceReader) => Promise<Size | Un
  */
 export async function probeMedia(source: RangedSource, options: ProbeOptions): Promise<Probe> {
   const type = detectMediaType(source.head);
-  if (!type) return toUnsupported('unknown_type');
-  if (options.typesOff?.has(type)) return toUnsupported('type_off');
+  if (!type) return unsupported('unknown_type');
+  if (options.typesOff?.has(type)) return unsupported('type_off');
   const reader = new SourceReader(source, options.signal);
   const size = isPhoto(type) ? await sizeReaders[type](reader) : await probeVideo(reader, type, options.scratchDir);
   return toProbe(type, size, options);

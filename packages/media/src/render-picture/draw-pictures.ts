@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Sharp } from 'sharp';
-import type { UnsupportedReason } from '../outcomes.ts';
+import { type UnsupportedReason, unsupported } from '../outcomes.ts';
 import type { PictureRecipe } from '../rendition-recipes.ts';
 import { maxSides } from '../rendition-size.ts';
 import { type DecodedPhoto, decodePhoto, reasonFor } from './decode-photo.ts';
@@ -25,7 +25,7 @@ export async function drawPictures(
   onComplete: (path: string) => void,
 ): Promise<PictureJobEnd> {
   const decoded = await decodePhoto(source, { maxPixels: limits.maxPixels, needsWhole: pictures.some(isWhole) });
-  if (typeof decoded === 'string') return { outcome: 'unsupported', why: decoded };
+  if (typeof decoded === 'string') return unsupported(decoded);
   let why: UnsupportedReason | undefined;
   for (const { recipe, path } of pictures.toSorted((a, b) => Number(isWhole(a)) - Number(isWhole(b)))) {
     const picture = await draw(decoded, recipe, limits);
@@ -36,7 +36,7 @@ export async function drawPictures(
       onComplete(path);
     }
   }
-  return why ? { outcome: 'unsupported', why } : { outcome: 'made' };
+  return why ? unsupported(why) : { outcome: 'made' };
 }
 
 function isWhole({ recipe }: PictureToMake): boolean {

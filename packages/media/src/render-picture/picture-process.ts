@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { type Rendered, type RenditionReason, unsupportedReasons } from '../outcomes.ts';
+import { type Rendered, type RenditionReason, unsupported, unsupportedReasons } from '../outcomes.ts';
 import { parseToolJson, runTool, ToolFailed, ToolStopped } from '../sandbox/run-tool.ts';
 import { requireSource, requireSpace } from '../sandbox/tool-disk.ts';
 import { maxFolderBytes, pictureProcessLimits, type ToolBudget } from '../sandbox/tool-limits.ts';
@@ -46,11 +46,11 @@ export async function makePictures(job: PictureJob, budget: ToolBudget, signal: 
   const run = await runTool(tool, { ...pictureProcessLimits, ...budget }, { ...files, signal });
   // Between the first and the last line, libheif's wrapper prints what it does not understand.
   const [first, ...others] = run.stdout.trimEnd().split('\n');
-  const unsupported = (why: RenditionReason): PicturesMade => ({
-    rendered: { outcome: 'unsupported', why },
+  const endEarly = (why: RenditionReason): PicturesMade => ({
+    rendered: unsupported(why),
     made: job.pictures.filter((picture) => others.includes(completeLine(picture.path))),
   });
-  if (run.end === 'timed_out' || run.end === 'too_costly') return unsupported(run.end);
+  if (run.end === 'timed_out' || run.end === 'too_costly') return endEarly(run.end);
   if (first !== startLine) throw new ToolFailed(`${processName} did not start`, { cause: new Error(run.stderr) });
   const result = run.end === 'done' ? parseToolJson(others.at(-1) ?? '', endShape) : undefined;
   if (result?.outcome === 'made') return { rendered: result, made: job.pictures };
@@ -61,5 +61,5 @@ export async function makePictures(job: PictureJob, budget: ToolBudget, signal: 
     throw new ToolStopped(`${processName} failed: ${result.message}`);
   }
   // Without a result, the process crashed, had no memory left, or is compromised. Only the input explains that.
-  return unsupported(result?.why ?? 'broken');
+  return endEarly(result?.why ?? 'broken');
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { inspectFile } from '../input/inspect-file.ts';
-import type { RenditionReason } from '../outcomes.ts';
+import { type RenditionReason, unsupported } from '../outcomes.ts';
 import { readHeif } from '../photo-size/heif-size.ts';
 import { decodedSize, posterSize } from '../rendition-size.ts';
 import { runFfmpeg } from '../sandbox/ffmpeg.ts';
@@ -43,7 +43,7 @@ export async function renderPictures(
   const { budget, maxPixels, animationPixels, signal } = options;
   const needsWhole = pictures.some(({ recipe }) => recipe.size === 'whole');
   const source = await extractStill(media, needsWhole, options);
-  if (typeof source === 'string') return { rendered: { outcome: 'unsupported', why: source }, made: [] };
+  if (typeof source === 'string') return { rendered: unsupported(source), made: [] };
   return makePictures({ source, pictures, maxPixels, animationPixels }, budget, signal);
 }
 

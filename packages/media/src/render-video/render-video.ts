@@ -1,4 +1,4 @@
-import type { Rendered } from '../outcomes.ts';
+import { type Rendered, unsupported } from '../outcomes.ts';
 import { videoSize } from '../rendition-size.ts';
 import { runFfmpeg } from '../sandbox/ffmpeg.ts';
 import type { ToolEnd } from '../sandbox/run-tool.ts';
@@ -42,23 +42,19 @@ const withoutMetadata = [
  * @throws ToolFailed if ffmpeg is missing or killed; OutputRefused if it left something other than an MP4; the reason of `signal`
  */
 export async function renderVideo(video: LocalVideo, outputPath: string, options: VideoOptions): Promise<Rendered> {
-  const end = await tryAttempts(video, outputPath, options);
-  return end === 'done' ? { outcome: 'made' } : { outcome: 'unsupported', why: end };
-}
-
-// Whether a track fits into an MP4 and plays from every entry point, and whether sound can be decoded, only shows when tried.
-async function tryAttempts(video: LocalVideo, outputPath: string, options: VideoOptions): Promise<ToolEnd> {
   const { budget, estimatedSeconds } = options;
   const deadline = performance.now() + budget.seconds * 1000;
   const mayCopy = await canBeCopied(video, options);
+  // Whether a track fits into an MP4 and plays from every entry point, and whether sound can be decoded, only shows when tried.
   for (const attempt of attempts(video, mayCopy)) {
-    if (videoCostSeconds(video.picture, attempt.isCopy) > estimatedSeconds) return 'too_costly';
+    if (videoCostSeconds(video.picture, attempt.isCopy) > estimatedSeconds) return unsupported('too_costly');
     const seconds = (deadline - performance.now()) / 1000;
-    if (seconds <= 0) return 'timed_out';
+    if (seconds <= 0) return unsupported('timed_out');
     const end = await encode(video, attempt, outputPath, { ...options, budget: { ...budget, seconds } });
-    if (end !== 'broken') return end;
+    if (end === 'done') return { outcome: 'made' };
+    if (end !== 'broken') return unsupported(end);
   }
-  return 'broken';
+  return unsupported('broken');
 }
 
 async function encode(
