@@ -4,7 +4,7 @@ import { type RenditionReason, unsupported } from '../outcomes.ts';
 import { readHeif } from '../photo-size/heif-size.ts';
 import { decodedSize, posterSize } from '../rendition-size.ts';
 import { runFfmpeg } from '../sandbox/ffmpeg.ts';
-import { addressBytesOf, maxOutputBytes, type ToolBudget } from '../sandbox/tool-limits.ts';
+import { maxOutputBytes, type ToolBudget } from '../sandbox/tool-limits.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
 import type { Size } from '../size.ts';
 import { colourAttempts } from '../video-layout/colour-filters.ts';
@@ -125,7 +125,7 @@ async function makeStill(
   // The PNG is a temporary file: its size does not matter.
   const coding = ['-c:v', 'png', '-compression_level', '1', '-f', 'image2', `file:${path}`];
   const output = [...graph, '-frames:v', '1', '-map_metadata', '-1', ...coding];
-  const limits = { ...stillBudget, addressBytes: addressBytesOf.ffmpeg, fileBytes: maxOutputBytes.picture, maxPixels };
+  const limits = { ...stillBudget, fileBytes: maxOutputBytes.picture, maxPixels };
   // More threads would decode frames that are not used.
   const end = await runFfmpeg({ input: ['-threads', '1', ...input], output }, limits, signal);
   if (end !== 'done') return end;

@@ -2,7 +2,7 @@ import { type Rendered, unsupported } from '../outcomes.ts';
 import { videoSize } from '../rendition-size.ts';
 import { runFfmpeg } from '../sandbox/ffmpeg.ts';
 import type { ToolEnd } from '../sandbox/run-tool.ts';
-import { addressBytesOf, maxOutputBytes, type ToolBudget } from '../sandbox/tool-limits.ts';
+import { maxOutputBytes, type ToolBudget } from '../sandbox/tool-limits.ts';
 import { type ColourFilters, colourAttempts, scaleForEncoder } from '../video-layout/colour-filters.ts';
 import { hasCleanEntryPoints } from '../video-layout/entry-points.ts';
 import type { Track } from '../video-layout/ffprobe.ts';
@@ -13,8 +13,6 @@ import { decoderOptions, isoTypes, videoGuards } from '../video-layout/video-cod
 import { isTrimmedOrJoined, startOptions } from '../video-layout/video-edits.ts';
 import { clearOtherBoxes } from './clear-boxes.ts';
 import { isPlayable, videoCostSeconds } from './video-cost.ts';
-
-const limits = { addressBytes: addressBytesOf.ffmpeg, fileBytes: maxOutputBytes.video };
 
 // Keeps slices and parameter sets only (ITU-T H.264 table 7-1): SEI may carry positions and other notes of a camera or
 // encoder, and an MP4 needs no delimiters. h264_metadata then rewrites the rest, which drops bytes after the parameters.
@@ -69,7 +67,8 @@ async function encode(
   const streams = ['-map', `0:${picture.index}`, ...(sound ? codeSound(sound) : [])];
   const output = [...streams, ...coding, ...withoutMetadata, ...mp4, `file:${outputPath}`];
   const report = isCopy ? undefined : reporterOf(picture.seconds, onProgress);
-  const end = await runFfmpeg({ input, output }, { ...limits, ...budget, maxPixels }, signal, report);
+  const limits = { ...budget, fileBytes: maxOutputBytes.video, maxPixels };
+  const end = await runFfmpeg({ input, output }, limits, signal, report);
   if (end !== 'done') return end;
   // ffmpeg also reports success if the video has no picture.
   const isUsable = isCopy ? hasCleanEntryPoints : hasPictures;

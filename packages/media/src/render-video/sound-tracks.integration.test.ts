@@ -9,20 +9,8 @@ import { videoMade } from '../rendered.fixture.ts';
 const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=10:duration=1'];
 const tone = (hertz: number) => ['-f', 'lavfi', '-i', `sine=frequency=${hertz}:duration=1`];
 const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
-const twoTones = [
-  ...picture,
-  ...tone(440),
-  ...tone(880),
-  '-map',
-  '0',
-  '-map',
-  '1',
-  '-map',
-  '2',
-  ...x264,
-  '-c:a',
-  'aac',
-];
+const maps = ['-map', '0', '-map', '1', '-map', '2'];
+const twoTones = [...picture, ...tone(440), ...tone(880), ...maps, ...x264, '-c:a', 'aac'];
 
 /** Gives the audio tracks with these numbers, from 0, AAC object type 0, which no decoder opens (ISO/IEC 14496-3 table 1.1). */
 function withBrokenAac(video: Buffer, ...tracks: readonly number[]): Buffer {
