@@ -6,7 +6,6 @@ import { maxOutputBytes, type ToolBudget } from '../sandbox/tool-limits.ts';
 import { type ColourFilters, colourAttempts, scaleForEncoder } from '../video-layout/colour-filters.ts';
 import { hasCleanEntryPoints } from '../video-layout/entry-points.ts';
 import type { Track } from '../video-layout/ffprobe.ts';
-import { hasPictures } from '../video-layout/has-pictures.ts';
 import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { displayedSize, type LocalVideo } from '../video-layout/read-video.ts';
 import { decoderOptions, isoTypes, videoGuards } from '../video-layout/video-codecs.ts';
@@ -70,9 +69,8 @@ async function encode(
   const limits = { ...budget, fileBytes: maxOutputBytes.video, maxPixels };
   const end = await runFfmpeg({ input, output }, limits, signal, report);
   if (end !== 'done') return end;
-  // ffmpeg also reports success if the video has no picture.
-  const isUsable = isCopy ? hasCleanEntryPoints : hasPictures;
-  if (!(await isUsable(outputPath))) return 'broken';
+  // ffmpeg also reports success if the video has no picture, which has no entry point either.
+  if (!(await hasCleanEntryPoints(outputPath))) return 'broken';
   await clearOtherBoxes(outputPath);
   return 'done';
 }
