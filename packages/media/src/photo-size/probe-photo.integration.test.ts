@@ -1,7 +1,7 @@
 import { CountedSource } from '@echodrop/testkit/counted-source';
 import { animatedWebp } from '@echodrop/testkit/samples/sample-animation';
 import { bitmap } from '@echodrop/testkit/samples/sample-bmp';
-import { exif, jpegWithExif, segment } from '@echodrop/testkit/samples/sample-exif';
+import { directory, entry, exif, jpegWithExif, segment } from '@echodrop/testkit/samples/sample-exif';
 import { heif } from '@echodrop/testkit/samples/sample-heif';
 import { ftyp, heifHeader, isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { made, samplePhoto } from '@echodrop/testkit/samples/sample-media';
@@ -219,16 +219,7 @@ test('rejects if a read fails', async () => {
 // A directory with a size of 64 x 48 and these entries: tag, type, count, value.
 function tiffWith(...entries: readonly (readonly [number, number, number, number])[]): Buffer {
   const all = [[256, 4, 1, 64] as const, [257, 4, 1, 48] as const, ...entries];
-  const bytes = Buffer.alloc(8 + 2 + all.length * 12 + 4);
-  bytes.write('II*\0\x08', 0, 'latin1');
-  bytes.writeUInt16LE(all.length, 8);
-  all.forEach(([tag, type, count, value], n) => {
-    bytes.writeUInt16LE(tag, 10 + n * 12);
-    bytes.writeUInt16LE(type, 12 + n * 12);
-    bytes.writeUInt32LE(count, 14 + n * 12);
-    bytes.writeUInt32LE(value, 18 + n * 12);
-  });
-  return bytes;
+  return Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), directory(all.map((each) => entry(...each)))]);
 }
 
 /** A picture sequence of two tracks, whose second one is auxiliary (ISO/IEC 23008-12 section 7.5.3). */
