@@ -10,9 +10,8 @@ import type { Size } from '../size.ts';
 import { colourAttempts } from '../video-layout/colour-filters.ts';
 import { deinterlaceFilters } from '../video-layout/interlaced.ts';
 import { displayedSize, isVideo, type LocalMedia, type LocalVideo, readVideo } from '../video-layout/read-video.ts';
-import { decoderOptions, videoGuards } from '../video-layout/video-codecs.ts';
 import { toColourCodes } from '../video-layout/video-colours.ts';
-import { startOptions } from '../video-layout/video-edits.ts';
+import { ffmpegInput } from '../video-layout/video-edits.ts';
 import type { PictureSource, PictureToMake } from './picture-job.ts';
 import { makePictures, type PicturesMade } from './picture-process.ts';
 
@@ -98,12 +97,11 @@ async function extractFrame(
   { whole, decoded, selection }: Frame,
   options: PictureOptions,
 ): Promise<PictureSource | RenditionReason> {
-  const { path, type, picture } = video;
+  const { picture } = video;
   const scale = `scale=${decoded.width}:${decoded.height}:flags=lanczos+accurate_rnd+full_chroma_int`;
-  const input = [...videoGuards(type), ...decoderOptions(picture), ...startOptions(video), '-i', `file:${path}`];
   for (const { statement, mapping, colours } of colourAttempts(picture)) {
     const graph = [statement, ...selection, ...mapping, scale, 'format=rgb24', 'setsar=1'].join(',');
-    const still = await makeStill(input, ['-filter_complex', `[0:${picture.index}]${graph}`], options);
+    const still = await makeStill(ffmpegInput(video), ['-filter_complex', `[0:${picture.index}]${graph}`], options);
     if (typeof still !== 'string') return { ...still, whole, codes: toColourCodes(colours) };
     if (still !== 'broken') return still;
   }

@@ -8,8 +8,8 @@ import { hasCleanEntryPoints } from '../video-layout/entry-points.ts';
 import type { Track } from '../video-layout/ffprobe.ts';
 import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { displayedSize, type LocalVideo } from '../video-layout/read-video.ts';
-import { decoderOptions, isoTypes, videoGuards } from '../video-layout/video-codecs.ts';
-import { isTrimmedOrJoined, startOptions } from '../video-layout/video-edits.ts';
+import { isoTypes } from '../video-layout/video-codecs.ts';
+import { ffmpegInput, isTrimmedOrJoined } from '../video-layout/video-edits.ts';
 import { clearOtherBoxes } from './clear-boxes.ts';
 import { isPlayable, videoCostSeconds } from './video-cost.ts';
 
@@ -60,9 +60,8 @@ async function encode(
   outputPath: string,
   { signal, onProgress, maxPixels, budget }: VideoOptions,
 ): Promise<ToolEnd> {
-  const { path, type, picture } = video;
-  const reading = [...videoGuards(type), ...decoderOptions(picture), ...startOptions(video)];
-  const input = ['-threads', '4', ...reading, '-i', `file:${path}`];
+  const { picture } = video;
+  const input = ['-threads', '4', ...ffmpegInput(video)];
   const streams = ['-map', `0:${picture.index}`, ...(sound ? codeSound(sound) : [])];
   const output = [...streams, ...coding, ...withoutMetadata, ...mp4, `file:${outputPath}`];
   const report = isCopy ? undefined : reporterOf(picture.seconds, onProgress);

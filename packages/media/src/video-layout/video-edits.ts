@@ -1,7 +1,7 @@
 import { inspectFile } from '../input/inspect-file.ts';
 import { boxContents, contentAt, entryCount, readMoov } from '../input/iso-boxes.ts';
 import type { LocalVideo } from './read-video.ts';
-import { isoTypes } from './video-codecs.ts';
+import { decoderOptions, isoTypes, videoGuards } from './video-codecs.ts';
 
 // Editors round their edits, so less than this at either end was not cut on purpose.
 const maxRoundingSeconds = 0.1;
@@ -30,12 +30,12 @@ function hasSeveralDescriptions(trak: Buffer): boolean {
   return descriptions !== undefined && descriptions.length >= 8 && descriptions.readUInt32BE(4) > 1;
 }
 
-/**
- * Options of ffmpeg, before the video's path, that leave out what edits of a fragmented video hide at its start. ffmpeg applies other edits, but
- * gives such pictures times before 0.
- */
-export function startOptions(video: LocalVideo): readonly string[] {
-  return isoTypes.includes(video.type) && hidesItsStart(video) ? ['-seek_timestamp', '1', '-ss', '0'] : [];
+/** A video as an input of ffmpeg: guards, decoder and path. What its edits hide is left out. */
+export function ffmpegInput(video: LocalVideo): readonly string[] {
+  const { path, type, picture } = video;
+  // ffmpeg applies edits, but gives what those of a fragmented video hide at its start times before 0.
+  const start = isoTypes.includes(type) && hidesItsStart(video) ? ['-seek_timestamp', '1', '-ss', '0'] : [];
+  return [...videoGuards(type), ...decoderOptions(picture), ...start, '-i', `file:${path}`];
 }
 
 function hidesItsStart({ picture }: LocalVideo): boolean {
