@@ -148,6 +148,12 @@ export async function videoMade(
   return { source, tracks, video: await readFile(made) };
 }
 
+/** Bytes of the first picture of H.264 (an IDR slice: ITU-T H.264 table 7-1, type 5), which a copy keeps. */
+export function firstPicture(video: Buffer): Buffer {
+  const at = video.indexOf(Buffer.from([0x65, 0x88])) + 100;
+  return video.subarray(at, at + 100);
+}
+
 function nameOf({ name, extension }: PictureRecipe): string {
   return `${name}.${extension}`;
 }

@@ -91,20 +91,24 @@ test.concurrent.each(rows)('%s (%s): video of 8 bits and 4:2:0 and pictures have
   const input = ['-f', 'lavfi', '-i', `color=0xC83C28:size=${size}:rate=10:duration=0.3`];
   const graph = filter.includes('[') ? ['-filter_complex', `[0]${filter}`] : ['-vf', filter];
   const bytes = await made([...input, ...graph, ...coding]);
+  const track = await expectColours(type, bytes, poster === grey ? grey : red, poster);
+  expect(track).toMatchObject({ codec: 'h264', pixelFormat: expect.stringMatching(/^yuvj?420p$/), ...stated });
+});
+
+/** Makes the video and all pictures. Returns what the video states. */
+async function expectColours(type: VideoType, bytes: Buffer, ofVideo: Colour, ofPictures = ofVideo) {
   const { tracks, video } = await videoMade(type, bytes);
-  expect(tracks[0]).toMatchObject({ codec: 'h264', pixelFormat: expect.stringMatching(/^yuvj?420p$/), ...stated });
-  expectColour('video', await shownColour(video, tracks[0]), poster === grey ? grey : red);
+  const [track] = tracks;
+  expectColour('video', await shownColour(video, track), ofVideo);
   const { end, pictures } = await drawnPictures(type, bytes);
   expect(end).toEqual({ outcome: 'made' });
-  for (const [picture, encoded] of pictures) {
-    const { channels } = await sharp(encoded).stats();
-    expectColour(
-      picture,
-      channels.map(({ mean }) => Math.round(mean)),
-      poster,
-    );
+  for (const [name, picture] of pictures) {
+    const { channels } = await sharp(picture).stats();
+    const means = channels.map(({ mean }) => Math.round(mean));
+    expectColour(name, means, ofPictures);
   }
-});
+  return track;
+}
 
 function expectColour(name: string, found: Colour, expected: Colour): void {
   const farthest = Math.max(...expected.map((value, n) => Math.abs(value - (found[n] ?? Number.NaN))));
@@ -146,13 +150,7 @@ test.concurrent.each<[string, VideoType, string, readonly string[], Colour]>([
 ])('half transparent, %s (%s): video and pictures are on white', async (_, type, filter, coding, expected) => {
   const input = ['-f', 'lavfi', '-i', 'color=0xC83C28@0.502:size=320x240:rate=10:duration=0.3,format=rgba'];
   const bytes = await made([...input, '-vf', filter, ...coding]);
-  const { tracks, video } = await videoMade(type, bytes);
-  expectColour('video', await shownColour(video, tracks[0]), expected);
-  const { end, pictures } = await drawnPictures(type, bytes);
-  expect(end).toEqual({ outcome: 'made' });
-  for (const [picture, encoded] of pictures) {
-    expectColour(picture, (await sharp(encoded).stats()).channels.map(({ mean }) => Math.round(mean)), expected);
-  }
+  await expectColours(type, bytes, expected);
 });
 
 // A grey of 128 as PQ, with one reference white (203 cd/m2) for both.
@@ -178,12 +176,5 @@ test.concurrent.each<[string, VideoType, readonly string[]]>([
   ['in H.264 of 8 bits', 'mp4', ['-vf', `${pq},format=yuv420p`, ...x264, ...hdrTags, '-f', 'mp4']],
 ])('a high dynamic range %s (%s) is tone-mapped', async (_, type, coding) => {
   const bytes = await made(['-f', 'lavfi', '-i', 'color=0x808080:size=320x240:rate=10:duration=0.3', ...coding]);
-  const { tracks, video } = await videoMade(type, bytes);
-  expect(tracks[0]).toMatchObject(bt709);
-  expectColour('video', await shownColour(video, tracks[0]), [128, 128, 128]);
-  const { end, pictures } = await drawnPictures(type, bytes);
-  expect(end).toEqual({ outcome: 'made' });
-  for (const [picture, encoded] of pictures) {
-    expectColour(picture, (await sharp(encoded).stats()).channels.map(({ mean }) => Math.round(mean)), [128, 128, 128]);
-  }
+  expect(await expectColours(type, bytes, [128, 128, 128])).toMatchObject(bt709);
 });
