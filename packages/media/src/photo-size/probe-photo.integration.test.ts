@@ -8,10 +8,10 @@ import { made, samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { pngChunk, pngWithChunks } from '@echodrop/testkit/samples/sample-png';
 import { tiff } from '@echodrop/testkit/samples/sample-tiff';
 import { asPictureSequence } from '@echodrop/testkit/samples/sample-video-edits';
-import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { probed } from '../probed.fixture.ts';
 import { cpuSeconds } from '../sandbox/cpu-seconds.fixture.ts';
+import { canvas, turned } from './known-photos.fixture.ts';
 
 const photo = (type: string, width: number, height: number) => ({
   outcome: 'media',
@@ -20,12 +20,6 @@ const photo = (type: string, width: number, height: number) => ({
   width,
   height,
 });
-
-const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
-const canvas = (width: number, height: number) =>
-  sharp({ create: { width, height, channels: 3, background: '#000', noise } });
-const turned = (width: number, height: number, orientation: number) =>
-  canvas(width, height).withMetadata({ orientation });
 
 const large = { width: 1200, height: 900 };
 const heic = { coding: 'hevc', brands: ['heic', 'mif1'], width: 900, height: 600, noise: true } as const;
@@ -51,10 +45,10 @@ describe('reads are few', () => {
       async () => jpegWithExif(await canvas(700, 500).jpeg().toBuffer(), { padding: 60 * 1024 }),
     ],
     ['a PNG, because EXIF may follow its pixels', 1, () => canvas(900, 600).png().toBuffer()],
-    ['a PNG with EXIF before its pixels', 0, () => turned(900, 600, 6).png().toBuffer()],
+    ['a PNG with EXIF before its pixels', 0, () => turned(6, 900, 600).png().toBuffer()],
     ['a GIF', 0, () => canvas(500, 400).gif({ effort: 1 }).toBuffer()],
     ['a WebP', 0, () => canvas(900, 600).webp().toBuffer()],
-    ['a WebP with EXIF after its pixels', 1, () => turned(900, 600, 6).webp().toBuffer()],
+    ['a WebP with EXIF after its pixels', 1, () => turned(6, 900, 600).webp().toBuffer()],
     ['an animated WebP with EXIF after 200 frames', 1, () => webpAnimation(200)],
     ['a HEIC with EXIF after its pixels', 1, () => heif({ ...heic, orientation: 6 })],
     ['a HEIC whose directory is at its end', 1, () => heif({ ...heic, directoryLast: true })],
@@ -148,14 +142,14 @@ describe('rejected photos', () => {
 
   test('probes any truncated photo and any photo with a corrupt header without failing', async () => {
     const photos = [
-      await turned(64, 48, 6).jpeg().toBuffer(),
+      await turned(6, 64, 48).jpeg().toBuffer(),
       pngWithChunks(await canvas(6, 4).png().toBuffer(), 'last', pngChunk('eXIf', exif({ orientation: 6 }))),
       animatedWebp({ ...tinyAnimation, frame: await canvas(6, 4).webp().toBuffer() }),
       tiff({ width: 6, height: 4, order: 'BE', big: true }),
       await heif({ ...heic, width: 60, height: 40, orientation: 6, tiles: { columns: 2, rows: 1 } }),
-      await turned(64, 48, 6).webp().toBuffer(),
-      await turned(64, 48, 6).tiff().toBuffer(),
-      await turned(64, 48, 6).avif({ effort: 0 }).toBuffer(),
+      await turned(6, 64, 48).webp().toBuffer(),
+      await turned(6, 64, 48).tiff().toBuffer(),
+      await turned(6, 64, 48).avif({ effort: 0 }).toBuffer(),
       heifHeader('heic', { width: 64, height: 48 }),
       await samplePhoto('bmp', { width: 6, height: 4 }),
     ];
