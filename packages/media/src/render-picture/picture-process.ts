@@ -39,9 +39,8 @@ export interface PicturesMade {
 export async function makePictures(job: PictureJob, budget: ToolBudget, signal: AbortSignal): Promise<PicturesMade> {
   signal.throwIfAborted();
   const { path } = job.source;
-  const writes = [...new Set(job.pictures.map((picture) => dirname(picture.path)))];
-  const [folder = dirname(path)] = writes;
-  const files = { reads: [path, ...code], writes, output: { folder, maxBytes: maxFolderBytes } };
+  const folder = dirname(job.pictures[0]?.path ?? path);
+  const files = { reads: [path, ...code], output: { folder, maxBytes: maxFolderBytes } };
   const tool = [process.execPath, ...nodeFlags, program, JSON.stringify(job)] as const;
   const run = await runTool(tool, { ...pictureProcessLimits, ...budget }, { ...files, signal });
   // Between the first and the last line, libheif's wrapper prints what it does not understand.

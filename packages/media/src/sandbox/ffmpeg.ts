@@ -33,7 +33,6 @@ export async function runFfmpeg(
     signal,
     onStdout: onProgress && ((text) => reportTime(text, onProgress)),
     reads: source ? [source] : [],
-    writes: folder ? [folder] : [],
     output: folder ? { folder, maxBytes: maxFolderBytes } : undefined,
   });
   if (source) await requireSource(source, 'ffmpeg');

@@ -41,7 +41,7 @@ const wanted = ['1 read its input', '1 write into its job folder'];
 test('a hijacked tool can access only its input and its job folder', withCompiler, async () => {
   await using hijacked = await hijackedTool();
   const { program, folder } = hijacked;
-  const files = { reads: [join(folder, 'in')], writes: [join(folder, 'job')] };
+  const files = { reads: [join(folder, 'in')], output: { folder: join(folder, 'job'), maxBytes: 1024 ** 3 } };
   const { end, stdout, stderr } = await run([program], files);
   expect({ end, stderr, done: stdout.trim().split('\n') }).toEqual({
     end: 'broken',
@@ -204,7 +204,7 @@ test('stops a tool that writes endless files', async () => {
   const { path: folder } = hijacked;
   const stoppedAt = async (script: string) => {
     const output = { folder, maxBytes: 4 * limits.fileBytes };
-    return (await run(['sh', '-c', script], { writes: [folder], output })).end;
+    return (await run(['sh', '-c', script], { output })).end;
   };
   expect(await stoppedAt(`i=0; while :; do : >${folder}/$i; i=$((i+1)); done`)).toBe('too_costly');
   await rm(folder, { recursive: true });
