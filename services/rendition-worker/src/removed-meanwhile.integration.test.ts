@@ -1,6 +1,12 @@
 import { Readable } from 'node:stream';
 import type { MediaType } from '@echodrop/media/detect-media-type';
-import { fullRecipe, pictureRecipes, picturesOf, type RenditionSet, recipesOf } from '@echodrop/media/rendition-recipes';
+import {
+  fullRecipe,
+  pictureRecipes,
+  picturesOf,
+  type RenditionSet,
+  recipesOf,
+} from '@echodrop/media/rendition-recipes';
 import { mediaObjectKey, newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
@@ -128,7 +134,9 @@ test.each([
 test('a failed job keeps its error if the store is down when the worker looks for its media', async () => {
   const mediaKey = await worker.upload(photo);
   await worker.store.remove(mediaObjectKey(mediaKey));
-  await expect(renderPictures(mediaKey, { store: storeWithStats('down') })).rejects.toThrow('media not found in object store');
+  await expect(renderPictures(mediaKey, { store: storeWithStats('down') })).rejects.toThrow(
+    'media not found in object store',
+  );
 });
 
 test('keeps existing renditions after a failure', async () => {
@@ -138,20 +146,24 @@ test('keeps existing renditions after a failure', async () => {
   expect(await worker.keysOf(mediaKey)).not.toEqual([]);
 });
 
-test.each(['pictures', 'whole', 'film'] as const)('makes a deleted rendition of the %s again, and keeps the others', async (set) => {
-  const mediaKey = await worker.upload(await sampleVideo('avi', { width: 64, height: 48 }));
-  const keys = recipesOf(set, { type: 'avi' }).map((recipe) => renditionKey(mediaKey, recipe));
-  // Every second one, and the last: the video.
-  const deleted = keys.filter((_, n) => (keys.length - n) % 2 === 1);
-  const statOthers = () => Promise.all(keys.filter((key) => !deleted.includes(key)).map((key) => worker.store.stat(key)));
-  const make = () => worker.render({ mediaKey, type: 'avi', set });
-  expect(await make()).toEqual({ outcome: 'made' });
-  const before = await statOthers();
-  for (const key of deleted) await worker.store.remove(key);
-  expect(await make()).toEqual({ outcome: 'made' });
-  expect((await worker.keysOf(mediaKey)).sort()).toEqual(keys.sort());
-  expect(await statOthers()).toEqual(before);
-});
+test.each(['pictures', 'whole', 'film'] as const)(
+  'makes a deleted rendition of the %s again, and keeps the others',
+  async (set) => {
+    const mediaKey = await worker.upload(await sampleVideo('avi', { width: 64, height: 48 }));
+    const keys = recipesOf(set, { type: 'avi' }).map((recipe) => renditionKey(mediaKey, recipe));
+    // Every second one, and the last: the video.
+    const deleted = keys.filter((_, n) => (keys.length - n) % 2 === 1);
+    const statOthers = () =>
+      Promise.all(keys.filter((key) => !deleted.includes(key)).map((key) => worker.store.stat(key)));
+    const make = () => worker.render({ mediaKey, type: 'avi', set });
+    expect(await make()).toEqual({ outcome: 'made' });
+    const before = await statOthers();
+    for (const key of deleted) await worker.store.remove(key);
+    expect(await make()).toEqual({ outcome: 'made' });
+    expect((await worker.keysOf(mediaKey)).sort()).toEqual(keys.sort());
+    expect(await statOthers()).toEqual(before);
+  },
+);
 
 /** Uploads a small MP4. */
 async function uploadedVideo(): Promise<string> {

@@ -33,7 +33,10 @@ test.concurrent.each(shown)('%s: video and poster have the aspect ratio in the r
   expect(await renderVideo(source, video, videoOptions())).toEqual({ outcome: 'made' });
   expectShape(videoSize(await readFile(video)), fitWithin({ width, height }, fullHd));
   const poster = await extractStill(source, true, pictureOptions(file.folder));
-  expectShape(pngSize(await readFile(typeof poster === 'string' ? expect.fail(poster) : poster.path)), { width, height });
+  expectShape(pngSize(await readFile(typeof poster === 'string' ? expect.fail(poster) : poster.path)), {
+    width,
+    height,
+  });
 });
 
 // H.264 requires even sides.

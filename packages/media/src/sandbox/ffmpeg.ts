@@ -29,12 +29,16 @@ export async function runFfmpeg(
   const target = fileIn(output);
   const folder = target && dirname(target);
   const ffmpeg = ['ffmpeg', ...options, ...reports, ...input, ...output] as const;
-  const { end, exitCode } = await runTool(ffmpeg, { ...limits, addressBytes: addressBytesOf.ffmpeg }, {
-    signal,
-    onStdout: onProgress && ((text) => reportTime(text, onProgress)),
-    reads: source ? [source] : [],
-    output: folder ? { folder, maxBytes: maxFolderBytes } : undefined,
-  });
+  const { end, exitCode } = await runTool(
+    ffmpeg,
+    { ...limits, addressBytes: addressBytesOf.ffmpeg },
+    {
+      signal,
+      onStdout: onProgress && ((text) => reportTime(text, onProgress)),
+      reads: source ? [source] : [],
+      output: folder ? { folder, maxBytes: maxFolderBytes } : undefined,
+    },
+  );
   if (source) await requireSource(source, 'ffmpeg');
   if (folder) await requireSpace(folder, limits.fileBytes);
   return exitCodesOfSignals.includes(exitCode) ? 'timed_out' : end;
