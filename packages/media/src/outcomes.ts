@@ -43,12 +43,19 @@ export function unsupported<R extends RenditionReason>(why: R) {
   return { outcome: 'unsupported', why } as const;
 }
 
+/** A displayed size. */
+export interface ReadSize extends Size {
+  /** Why nothing here shows it nevertheless. */
+  readonly obstacle?: UnsupportedReason | undefined;
+}
+
 /** The probe result for a displayed size, or for the reason that there is none. */
-export function toProbe(type: MediaType, size: Size | UnsupportedReason, { maxPixels }: MediaLimits): Probe {
+export function toProbe(type: MediaType, size: ReadSize | UnsupportedReason, { maxPixels }: MediaLimits): Probe {
   if (typeof size === 'string') return unsupported(size);
-  const { width, height } = size;
+  const { width, height, obstacle } = size;
   if (width < 1 || height < 1) return unsupported('broken');
   if (width * height > maxPixels) return unsupported('too_many_pixels');
+  if (obstacle) return unsupported(obstacle);
   return { outcome: 'media', kind: isPhoto(type) ? 'photo' : 'video', type, width, height };
 }
 

@@ -1,6 +1,13 @@
 import { detectMediaType, isPhoto, type PhotoType } from './detect-media-type.ts';
 import { type RangedSource, SourceReader } from './input/source-reader.ts';
-import { type MediaLimits, type Probe, toProbe, type UnsupportedReason, unsupported } from './outcomes.ts';
+import {
+  type MediaLimits,
+  type Probe,
+  type ReadSize,
+  toProbe,
+  type UnsupportedReason,
+  unsupported,
+} from './outcomes.ts';
 import { bmpSize } from './photo-size/bmp-size.ts';
 import { gifSize } from './photo-size/gif-size.ts';
 import { heifSize } from './photo-size/heif-size.ts';
@@ -8,7 +15,6 @@ import { jpegSize } from './photo-size/jpeg-header.ts';
 import { pngSize } from './photo-size/png-size.ts';
 import { tiffSize } from './photo-size/tiff-size.ts';
 import { webpSize } from './photo-size/webp-size.ts';
-import type { Size } from './size.ts';
 import { probeVideo } from './video-layout/read-video.ts';
 
 interface ProbeOptions extends MediaLimits {
@@ -23,7 +29,7 @@ interface ProbeOptions extends MediaLimits {
  * cannot read it (bmp), or takes a hundred times as long and parses untrusted bytes in native code of this process (jpg).
  * Tests compare them with sharp.
  */
-const sizeReaders: Record<PhotoType, (reader: SourceReader) => Promise<Size | UnsupportedReason>> = {
+const sizeReaders: Record<PhotoType, (reader: SourceReader) => Promise<ReadSize | UnsupportedReason>> = {
   jpg: jpegSize,
   png: pngSize,
   gif: gifSize,

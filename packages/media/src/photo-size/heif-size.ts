@@ -2,7 +2,7 @@ import type { ColourCodes } from '../colour-codes.ts';
 import { boxContents, handlerType, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { orientSize, parseExifOrientation } from '../input/tiff-directory.ts';
-import type { UnsupportedReason } from '../outcomes.ts';
+import type { ReadSize, UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
 import { type ItemLocation, type ItemProperty, readItems } from './heif-items.ts';
 import { findObstacle, type HeifType } from './heif-obstacle.ts';
@@ -13,9 +13,9 @@ const maxDirectoryBytes = 1024 * 1024;
 const maxExifBytes = 64 * 1024;
 
 /** The displayed size of a HEIF: of its primary picture or, for a sequence without one, of its track. */
-export async function heifSize(reader: SourceReader, type: HeifType): Promise<Size | UnsupportedReason> {
+export async function heifSize(reader: SourceReader, type: HeifType): Promise<ReadSize | UnsupportedReason> {
   const displayed = await readHeif(reader, type);
-  return typeof displayed === 'string' ? displayed : displayed.size;
+  return typeof displayed === 'string' ? displayed : { ...displayed.size, obstacle: displayed.obstacle };
 }
 
 /** What a HEIF displays. */
@@ -24,6 +24,8 @@ export interface DisplayedHeif {
   readonly isTrack: boolean;
   /** The size with its transformations and orientation. */
   readonly size: Size;
+  /** Why no decoder here shows it. */
+  readonly obstacle?: UnsupportedReason | undefined;
   /** The orientation of a HEIC in its EXIF, from 1 to 8, unless it is rotated or mirrored: phones write both but intend one. */
   readonly orientation?: number | undefined;
   /** An ICC profile. */
@@ -34,7 +36,7 @@ export interface DisplayedHeif {
   readonly isPremultiplied: boolean;
 }
 
-/** Reads what a HEIF displays, or why no decoder here shows it. */
+/** Reads what a HEIF displays. */
 export async function readHeif(reader: SourceReader, type: HeifType): Promise<DisplayedHeif | UnsupportedReason> {
   for await (const box of topLevelBoxes(reader, maxBoxes)) {
     if (box.end > reader.size) return 'broken';
@@ -47,27 +49,20 @@ export async function readHeif(reader: SourceReader, type: HeifType): Promise<Di
   return 'broken';
 }
 
-function pictureTrack(moov: Buffer): DisplayedHeif | UnsupportedReason | undefined {
+function pictureTrack(moov: Buffer): DisplayedHeif | undefined {
   const size = trackSize(moov, 'pict');
-  if (!size) return undefined;
   // An auxiliary track may be its alpha, which nothing here applies: the colours of what a person erased would show.
   const hasAuxiliary = boxContents(moov, 'trak').some((trak) => handlerType(trak) === 'auxv');
-  return hasAuxiliary ? 'codec' : { isTrack: true, size, isPremultiplied: false };
+  return size && { isTrack: true, size, isPremultiplied: false, ...(hasAuxiliary && { obstacle: 'codec' as const }) };
 }
 
-async function primaryPicture(
-  meta: Buffer,
-  type: HeifType,
-  reader: SourceReader,
-): Promise<DisplayedHeif | UnsupportedReason | undefined> {
+async function primaryPicture(meta: Buffer, type: HeifType, reader: SourceReader): Promise<DisplayedHeif | undefined> {
   const items = readItems(meta);
   const { primary } = items;
   if (primary === undefined) return undefined;
   const properties = items.propertiesOf(primary);
   const size = displayedSize(properties);
   if (!size) return undefined;
-  const obstacle = findObstacle(items, primary, type, reader.size);
-  if (obstacle) return obstacle;
   const isTransformed = properties.some(({ type }) => type === 'irot' || type === 'imir');
   const exif = type === 'heic' && !isTransformed ? items.exifOf(primary) : undefined;
   const orientation = exif && (await readExifOrientation(exif, reader));
@@ -76,6 +71,7 @@ async function primaryPicture(
   return {
     isTrack: false,
     size: orientSize(size, orientation),
+    obstacle: findObstacle(items, primary, type, reader.size),
     orientation,
     isPremultiplied: items.referencesFrom(primary, 'prem').length > 0,
     ...(ownColours ?? (tile === undefined ? {} : readColours(items.propertiesOf(tile)))),

@@ -61,6 +61,7 @@ export async function extractStill(
   if (type !== 'avif' && type !== 'heic') return media;
   const displayed = await inspectFile(path, (reader) => readHeif(reader, type));
   if (typeof displayed === 'string') return displayed;
+  if (displayed.obstacle) return displayed.obstacle;
   if (!displayed.isTrack) return media;
   const sequence = await readVideo(path, 'mp4', options.signal);
   if (typeof sequence === 'string') return sequence;
