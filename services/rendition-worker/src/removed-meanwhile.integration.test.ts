@@ -160,7 +160,7 @@ test.each(['pictures', 'whole', 'film'] as const)(
     const before = await statOthers();
     for (const key of deleted) await worker.store.remove(key);
     expect(await make()).toEqual({ outcome: 'made' });
-    expect((await worker.keysOf(mediaKey)).sort()).toEqual(keys.sort());
+    expect((await worker.keysOf(mediaKey)).sort()).toEqual(keys.toSorted());
     expect(await statOthers()).toEqual(before);
   },
 );
