@@ -12,7 +12,7 @@ import { patientBudget } from '../rendered.fixture.ts';
 import { pictureRecipes, picturesOf } from '../rendition-recipes.ts';
 import { ToolFailed, ToolStopped } from '../sandbox/run-tool.ts';
 import { setSandboxMode } from '../sandbox/sandbox.ts';
-import { type PictureJob, startLine } from './picture-job.ts';
+import { completeLine, type PictureJob, startLine } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 
 const { execPath } = process;
@@ -94,6 +94,17 @@ test.each([
   process.execPath = join(node.folder, 'node');
   setSandboxMode('limits-only');
   expect(await make(job)).toEqual({ rendered: { outcome: 'unsupported', why: 'broken' }, made: [] });
+});
+
+test('keeps the pictures that a process had completed when it crashed', async () => {
+  await using file = await mediaFile(await photo());
+  const job = jobOf(file);
+  const made = job.pictures.slice(0, 2);
+  const lines = [startLine, ...made.map(({ path }) => completeLine(path))].map((line) => `'${line}'`);
+  await using node = await hostileFfprobe(`printf '%s\\n' ${lines.join(' ')}; kill -SEGV $$`, 'node');
+  process.execPath = join(node.folder, 'node');
+  setSandboxMode('limits-only');
+  expect(await make(job)).toEqual({ rendered: { outcome: 'unsupported', why: 'broken' }, made });
 });
 
 test('reports a process that claims a failure without reason as stopped', async () => {
