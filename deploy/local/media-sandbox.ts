@@ -1,4 +1,4 @@
-import { sandboxFault, toError } from '@echodrop/media/sandbox/prepare-tools';
+import { isOfKernel, sandboxFault, toError } from '@echodrop/media/sandbox/prepare-tools';
 import type { ServiceName } from './services.ts';
 import { say } from './terminal.ts';
 
@@ -13,8 +13,8 @@ export async function withSandboxMode(environments: Environments, findFault = sa
   const undecided = [...environments].filter(([name, env]) => name.endsWith('-worker') && !env['MEDIA_SANDBOX']);
   const fault = undecided.length > 0 ? await findFault() : undefined;
   if (!fault) return environments;
-  if (!fault.isOfKernel) throw toError(fault, 'full');
-  say('media', `cannot confine media tools (${fault.reason}); they run with resource limits only`);
+  if (!isOfKernel(fault)) throw toError(fault, 'full');
+  say('media', `cannot confine media tools (${fault}); they run with resource limits only`);
   const limited = undecided.map(([name, env]) => [name, { ...env, MEDIA_SANDBOX: 'limits-only' }] as const);
   return new Map([...environments, ...limited]);
 }

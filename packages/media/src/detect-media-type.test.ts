@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { contentTypeOf, detectMediaType, isPhoto, mediaTypes } from './detect-media-type.ts';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
+const ebmlElement = (id: string, content: string) => `${id}${String.fromCharCode(0x80 + content.length)}${content}`;
 const ebml = (docType: string) =>
-  latin1(`\x1a\x45\xdf\xa3\x8b\x42\x86\x81\x01\x42\x82${String.fromCharCode(0x80 + docType.length)}${docType}`);
+  latin1(ebmlElement('\x1a\x45\xdf\xa3', `${ebmlElement('\x42\x86', '\x01')}${ebmlElement('\x42\x82', docType)}`));
 const packets = (before: number, after: number) =>
   Buffer.concat(
     Array.from({ length: 5 }, () => Buffer.concat([Buffer.alloc(before), latin1('G'), Buffer.alloc(187 + after)])),

@@ -39,35 +39,11 @@ export function mutated(samples: Samples): fc.Arbitrary<MutatedMedia> {
   return fc.record({ sample: fc.constantFrom(...Object.keys(samples)), changes: edits(8, tokens) });
 }
 
-const ofPhotos = [
-  '\xff\xd8\xff\xc0',
-  '\xff\xd9',
-  'IHDR',
-  'IDAT',
-  'acTL',
-  'GIF89a',
-  'VP8X',
-  'VP8L',
-  'Exif\0\0',
-  'II*\0',
+const tokens = [
+  ...['\xff\xd8\xff\xc0', '\xff\xd9', 'IHDR', 'IDAT', 'acTL', 'GIF89a', 'VP8X', 'VP8L', 'Exif\0\0', 'II*\0'],
+  ...['ftyp', 'meta', 'ipco', 'iprp', 'irot', 'ispe', 'moov', 'trak', 'mdat', 'tkhd', 'elst', 'stsd', 'RIFF', 'LIST'],
+  ...['\x1a\x45\xdf\xa3', 'OggS', 'FLV\x01', '\0\0\x01\xba', '\x47'],
 ];
-const ofBoxes = [
-  'ftyp',
-  'meta',
-  'ipco',
-  'iprp',
-  'irot',
-  'ispe',
-  'moov',
-  'trak',
-  'mdat',
-  'tkhd',
-  'elst',
-  'stsd',
-  'RIFF',
-  'LIST',
-];
-const tokens = [...ofPhotos, ...ofBoxes, '\x1a\x45\xdf\xa3', 'OggS', 'FLV\x01', '\0\0\x01\xba', '\x47'];
 
 const originals = new Map<string, Promise<Buffer>>();
 

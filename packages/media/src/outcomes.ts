@@ -39,8 +39,8 @@ export interface MediaLimits {
   readonly typesOff?: ReadonlySet<MediaType>;
 }
 
-export function toUnsupported(why: UnsupportedReason): Probe {
-  return { outcome: 'unsupported', why };
+export function unsupported<R extends RenditionReason>(why: R) {
+  return { outcome: 'unsupported', why } as const;
 }
 
 /** A displayed size. */
@@ -51,11 +51,11 @@ export interface ReadSize extends Size {
 
 /** The probe result for a displayed size, or for the reason that there is none. */
 export function toProbe(type: MediaType, size: ReadSize | UnsupportedReason, { maxPixels }: MediaLimits): Probe {
-  if (typeof size === 'string') return toUnsupported(size);
+  if (typeof size === 'string') return unsupported(size);
   const { width, height, obstacle } = size;
-  if (width < 1 || height < 1) return toUnsupported('broken');
-  if (width * height > maxPixels) return toUnsupported('too_many_pixels');
-  if (obstacle) return toUnsupported(obstacle);
+  if (width < 1 || height < 1) return unsupported('broken');
+  if (width * height > maxPixels) return unsupported('too_many_pixels');
+  if (obstacle) return unsupported(obstacle);
   return { outcome: 'media', kind: isPhoto(type) ? 'photo' : 'video', type, width, height };
 }
 

@@ -5,12 +5,12 @@ import {
   type Probe,
   type ReadSize,
   toProbe,
-  toUnsupported,
   type UnsupportedReason,
+  unsupported,
 } from './outcomes.ts';
 import { bmpSize } from './photo-size/bmp-size.ts';
 import { gifSize } from './photo-size/gif-size.ts';
-import { avifSize, heicSize } from './photo-size/heif-size.ts';
+import { heifSize } from './photo-size/heif-size.ts';
 import { jpegSize } from './photo-size/jpeg-header.ts';
 import { pngSize } from './photo-size/png-size.ts';
 import { tiffSize } from './photo-size/tiff-size.ts';
@@ -34,8 +34,8 @@ const sizeReaders: Record<PhotoType, (reader: SourceReader) => Promise<ReadSize 
   png: pngSize,
   gif: gifSize,
   webp: webpSize,
-  avif: avifSize,
-  heic: heicSize,
+  avif: (reader) => heifSize(reader, 'avif'),
+  heic: (reader) => heifSize(reader, 'heic'),
   tiff: tiffSize,
   bmp: bmpSize,
 };
@@ -46,8 +46,8 @@ const sizeReaders: Record<PhotoType, (reader: SourceReader) => Promise<ReadSize 
  */
 export async function probeMedia(source: RangedSource, options: ProbeOptions): Promise<Probe> {
   const type = detectMediaType(source.head);
-  if (!type) return toUnsupported('unknown_type');
-  if (options.typesOff?.has(type)) return toUnsupported('type_off');
+  if (!type) return unsupported('unknown_type');
+  if (options.typesOff?.has(type)) return unsupported('type_off');
   const reader = new SourceReader(source, options.signal);
   const size = isPhoto(type) ? await sizeReaders[type](reader) : await probeVideo(reader, type, options.scratchDir);
   return toProbe(type, size, options);

@@ -1,12 +1,12 @@
-import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { patienceMs, patientSignal } from '@echodrop/testkit/patience';
 import { isPhoto, type MediaType, type VideoType } from './detect-media-type.ts';
+import { mediaFile } from './media-file.fixture.ts';
 import type { Rendered, RenditionReason, UnsupportedReason } from './outcomes.ts';
 import { drawPictures } from './render-picture/draw-pictures.ts';
 import type { PictureToMake } from './render-picture/picture-job.ts';
-import { type PictureOptions, prepareSource, renderPictures } from './render-picture/render-pictures.ts';
+import { extractStill, type PictureOptions, renderPictures } from './render-picture/render-pictures.ts';
 import { renderVideo } from './render-video/render-video.ts';
 import { type PictureRecipe, picturesOf } from './rendition-recipes.ts';
 import { type Track, videoTracks } from './video-layout/ffprobe.ts';
@@ -74,13 +74,11 @@ interface RenderedMedia {
 
 /** Makes pictures of media as a worker does. */
 export async function renderedPictures(type: MediaType, bytes: Buffer, bounds: Bounds = {}): Promise<RenderedMedia> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));
-  const path = join(folder.path, 'media');
-  await writeFile(path, bytes);
-  const wanted = picturesIn(folder.path, picturesOf(type));
-  const media = await localMedia(path, type);
+  await using file = await mediaFile(bytes);
+  const wanted = picturesIn(file.folder, picturesOf(type));
+  const media = await localMedia(file.path, type);
   if (typeof media === 'string') return notShown(media);
-  const { rendered } = await renderPictures(media, wanted, pictureOptions(folder.path, bounds));
+  const { rendered } = await renderPictures(media, wanted, pictureOptions(file.folder, bounds));
   return { end: rendered, pictures: await picturesAt(wanted) };
 }
 
@@ -90,16 +88,14 @@ export async function drawnPictures(
   bytes: Buffer,
   recipes: readonly PictureRecipe[] = picturesOf(type),
 ): Promise<RenderedMedia> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'drawn-'));
-  const path = join(folder.path, 'media');
-  await writeFile(path, bytes);
-  const pictures = picturesIn(folder.path, recipes);
-  const options = pictureOptions(folder.path);
-  const media = await localMedia(path, type);
+  await using file = await mediaFile(bytes);
+  const pictures = picturesIn(file.folder, recipes);
+  const options = pictureOptions(file.folder);
+  const media = await localMedia(file.path, type);
   if (typeof media === 'string') return notShown(media);
-  const source = await prepareSource(media, join(folder.path, 'still.png'), true, options);
+  const source = await extractStill(media, true, options);
   if (typeof source === 'string') return notShown(source);
-  const end = await drawPictures({ source, pictures, maxPixels: options.maxPixels });
+  const end = await drawPictures({ source, pictures, maxPixels: options.maxPixels }, () => {});
   if (end.outcome === 'failed') throw new Error(end.message);
   return { end, pictures: await picturesAt(pictures) };
 }
@@ -141,17 +137,21 @@ export async function videoMade(
   { seconds = patientBudget.seconds, ...bounds }: Bounds & { readonly seconds?: number } = {},
 ): Promise<VideoMade> {
   if (isPhoto(type)) throw new Error('no video');
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));
-  const path = join(folder.path, 'media');
-  const made = join(folder.path, 'video.mp4');
-  await writeFile(path, bytes);
-  const source = await localVideo(path, type, bounds.signal);
+  await using file = await mediaFile(bytes);
+  const made = join(file.folder, 'video.mp4');
+  const source = await localVideo(file.path, type, bounds.signal);
   const options = videoOptions(bounds);
   const end = await renderVideo(source, made, { ...options, budget: { ...options.budget, seconds } });
   if (end.outcome !== 'made') throw new Error(end.why);
   const tracks = await videoTracks(made, 'mp4', options.signal);
   if (typeof tracks === 'string') throw new Error(tracks);
   return { source, tracks, video: await readFile(made) };
+}
+
+/** Bytes of the first picture of H.264 (an IDR slice: ITU-T H.264 table 7-1, type 5), which a copy keeps. */
+export function firstPicture(video: Buffer): Buffer {
+  const at = video.indexOf(Buffer.from([0x65, 0x88])) + 100;
+  return video.subarray(at, at + 100);
 }
 
 function nameOf({ name, extension }: PictureRecipe): string {

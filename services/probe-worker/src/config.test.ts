@@ -8,14 +8,6 @@ const env = {
   PROBE_QUEUE_SECRET: 'a secret of this test',
 };
 
-test('no type is off by default', () => {
-  expect(readConfig(env).MEDIA_TYPES_OFF).toEqual(new Set());
-});
-
-test('turns types off by name', () => {
-  expect(readConfig({ ...env, MEDIA_TYPES_OFF: 'avif, heic,' }).MEDIA_TYPES_OFF).toEqual(new Set(['avif', 'heic']));
-});
-
 test.each(['jpeg', 'avif,HEIC', 'avif heic'])('reports MEDIA_TYPES_OFF=%s with all other invalid settings', (value) => {
   expect(() => readConfig({ ...env, MEDIA_TYPES_OFF: value, MAX_PIXELS: 'many' })).toThrow(
     /MAX_PIXELS must.*MEDIA_TYPES_OFF must be a comma-separated list of jpg, png/s,

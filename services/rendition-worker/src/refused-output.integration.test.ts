@@ -1,20 +1,16 @@
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pictureRecipes, type Recipe } from '@echodrop/media/rendition-recipes';
 import { setSandboxMode } from '@echodrop/media/sandbox/sandbox';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObjectKey, newMediaKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
+import { renditionKey } from '@echodrop/object-store/object-keys';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterEach, expect, test } from 'vitest';
 import { createRenditionEvents } from './events.ts';
-import { laneLimits } from './lane-limits.ts';
-import { render } from './render.ts';
+import { testWorker } from './test-worker.fixture.ts';
 
 // A shell script starts programs and creates files, which the full sandbox forbids.
 setSandboxMode('limits-only');
@@ -28,31 +24,19 @@ const broken = { outcome: 'unsupported', why: 'broken' };
 
 /** Renders a video with existing renditions `present`, and with `script` instead of ffmpeg, which should write `$out`. */
 async function renderWith(script: string, present: readonly Recipe[]) {
-  await using parts = new AsyncDisposableStack();
-  const newFolder = async () => parts.use(await mkdtempDisposable(join(tmpdir(), 'refused-output-'))).path;
-  const store = parts.use(new FilesystemObjectStore(await newFolder()));
-  const mediaKey = newMediaKey();
-  await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 320, height: 240 })]));
-  for (const recipe of present) await store.put(renditionKey(mediaKey, recipe), Readable.from(['before']));
+  await using worker = await testWorker();
+  const mediaKey = await worker.upload(await sampleVideo('mp4', { width: 320, height: 240 }));
+  for (const recipe of present) await worker.store.put(renditionKey(mediaKey, recipe), Readable.from(['before']));
 
-  const ffmpeg = parts.use(await hostileFfprobe(`for out; do :; done\nout=\${out#file:}\n${script}`, 'ffmpeg'));
+  await using ffmpeg = await hostileFfprobe(`for out; do :; done\nout=\${out#file:}\n${script}`, 'ffmpeg');
   await writeFile(join(ffmpeg.folder, 'still.png'), await samplePhoto('png', { width: 320, height: 240 }));
   process.env.PATH = ffmpeg.path;
 
   const metrics = new Metrics('rendition-worker');
-  const rendering = {
-    store,
-    scratchDir: await newFolder(),
-    maxPixels: 1_000_000,
-    typesOff: new Set<never>(),
-    limits: laneLimits.slow,
-    tools: 'tools',
-    events: createRenditionEvents(createLog('test', 'silent'), metrics),
-  };
-  const reply = await render({ mediaKey, type: 'mp4', set: 'film' }, patientSignal(), rendering);
-  const keys = (await store.list(renditionsPrefixOf(mediaKey), { limit: 100 })).map(({ key }) => key);
+  const events = createRenditionEvents(createLog('test', 'silent'), metrics);
+  const reply = await worker.render({ mediaKey, type: 'mp4', set: 'film' }, { events });
   const notes = /\.(broken|too_costly)-tools$/;
-  const stored = keys.filter(
+  const stored = (await worker.keysOf(mediaKey)).filter(
     (key) => !notes.test(key) && !present.some((recipe) => key === renditionKey(mediaKey, recipe)),
   );
   const { text } = await metrics.exposition();

@@ -1,44 +1,33 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { MediaType } from '@echodrop/media/detect-media-type';
-import { fullRecipe, pictureRecipes, picturesOf, type RenditionSet } from '@echodrop/media/rendition-recipes';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObjectKey, newMediaKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
+import {
+  fullRecipe,
+  pictureRecipes,
+  picturesOf,
+  type RenditionSet,
+  recipesOf,
+} from '@echodrop/media/rendition-recipes';
+import { mediaObjectKey, newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { laneLimits } from './lane-limits.ts';
-import { render } from './render.ts';
+import { type TestWorker, testWorker } from './test-worker.fixture.ts';
 
-const parts = new AsyncDisposableStack();
-const events = { rendered() {}, notShown() {}, outputRefused() {} };
-const usual = { limits: laneLimits.slow, tools: 'tools' };
-let store: FilesystemObjectStore;
-let scratchDir: string;
+let worker: TestWorker;
 let photo: Buffer;
 
 beforeAll(async () => {
-  const newFolder = async () => parts.use(await mkdtempDisposable(join(tmpdir(), 'rendition-worker-test-'))).path;
-  store = parts.use(new FilesystemObjectStore(await newFolder()));
-  scratchDir = await newFolder();
+  worker = await testWorker();
   photo = await samplePhoto('jpg', { width: 320, height: 240 });
 });
-afterAll(() => parts.disposeAsync());
-
-async function uploaded(): Promise<string> {
-  const mediaKey = newMediaKey();
-  await store.put(mediaObjectKey(mediaKey), Readable.from([photo]));
-  return mediaKey;
-}
+afterAll(() => worker[Symbol.asyncDispose]());
 
 function storeThatPutsAfter(before: (key: string) => Promise<void>): ObjectStore {
   const put = async (...args: Parameters<ObjectStore['put']>) => {
     await before(args[0]);
-    return store.put(...args);
+    return worker.store.put(...args);
   };
-  return new Proxy(store, {
+  return new Proxy(worker.store, {
     get: (target, name) => ({ put, rereadMs: 0 })[name as string] ?? Reflect.get(target, name).bind(target),
   });
 }
@@ -48,28 +37,20 @@ function renderWhile(
   mediaKey: string,
   last: string,
   meanwhile: () => Promise<void>,
-  signal = new AbortController().signal,
+  signal?: AbortSignal,
 ): Promise<unknown> {
   const slow = storeThatPutsAfter(async (key) => {
     if (key.includes(`/${last}-`)) await meanwhile();
   });
-  return renderWith(slow, mediaKey, { signal, set: last === full.name ? 'whole' : 'pictures' });
+  const set = last === full.name ? 'whole' : 'pictures';
+  return worker.render({ mediaKey, type: 'jpg', set }, { store: slow }, signal);
 }
 
-function renderWith(
-  store: ObjectStore,
-  mediaKey: string,
-  {
-    set = 'pictures',
-    signal = new AbortController().signal,
-    typesOff = new Set(),
-  }: { set?: RenditionSet; signal?: AbortSignal; typesOff?: ReadonlySet<MediaType> } = {},
-): Promise<unknown> {
-  const rendering = { ...usual, store, scratchDir, maxPixels: 1_000_000, typesOff, events };
-  return render({ mediaKey, type: 'jpg', set }, signal, rendering);
+function renderPictures(mediaKey: string, others: Parameters<TestWorker['render']>[1] = {}): Promise<unknown> {
+  return worker.render({ mediaKey, type: 'jpg', set: 'pictures' }, others);
 }
 
-const removeMedia = (mediaKey: string) => store.remove(mediaObjectKey(mediaKey));
+const removeMedia = (mediaKey: string) => worker.store.remove(mediaObjectKey(mediaKey));
 
 function fail(): never {
   throw new StoreUnavailable('full');
@@ -77,16 +58,13 @@ function fail(): never {
 
 async function takeDown(mediaKey: string): Promise<void> {
   await removeMedia(mediaKey);
-  for (const key of await keysOf(mediaKey)) await store.remove(key);
-}
-
-async function keysOf(mediaKey: string): Promise<string[]> {
-  return (await store.list(renditionsPrefixOf(mediaKey), { limit: 100 })).map(({ key }) => key);
+  for (const key of await worker.keysOf(mediaKey)) await worker.store.remove(key);
 }
 
 const { large, mini } = pictureRecipes;
 const full = fullRecipe('jpg');
 const removed = 'the media was deleted from the store';
+const jpgOff: ReadonlySet<MediaType> = new Set(['jpg']);
 
 test.each<[string, string, (mediaKey: string, stop: () => void) => Promise<void>]>([
   ['is taken down before its smallest picture is stored', mini.name, takeDown],
@@ -94,11 +72,11 @@ test.each<[string, string, (mediaKey: string, stop: () => void) => Promise<void>
   ['is removed while the worker stops', large.name, (mediaKey, stop) => removeMedia(mediaKey).then(stop)],
   ['is removed before the store fails', large.name, (mediaKey) => removeMedia(mediaKey).then(fail)],
 ])('keeps no rendition of media that %s', async (_, last, meanwhile) => {
-  const mediaKey = await uploaded();
+  const mediaKey = await worker.upload(photo);
   const stopped = new AbortController();
   const rendering = renderWhile(mediaKey, last, () => meanwhile(mediaKey, () => stopped.abort()), stopped.signal);
   await expect(rendering).rejects.toThrow(removed);
-  expect(await keysOf(mediaKey)).toEqual([]);
+  expect(await worker.keysOf(mediaKey)).toEqual([]);
 });
 
 test.each([
@@ -106,27 +84,27 @@ test.each([
   ['all', picturesOf('jpg')],
 ])('removes renditions of removed media that a dead worker left when the job is retried: %s', async (_, left) => {
   const mediaKey = newMediaKey();
-  for (const recipe of left) await store.put(renditionKey(mediaKey, recipe), Readable.from(['picture']));
-  await expect(renderWith(store, mediaKey)).rejects.toThrow(removed);
-  expect(await keysOf(mediaKey)).toEqual([]);
+  for (const recipe of left) await worker.store.put(renditionKey(mediaKey, recipe), Readable.from(['picture']));
+  await expect(renderPictures(mediaKey)).rejects.toThrow(removed);
+  expect(await worker.keysOf(mediaKey)).toEqual([]);
 });
 
 test('keeps no rendition of removed media of a type that is turned off', async () => {
   const mediaKey = newMediaKey();
-  await store.put(renditionKey(mediaKey, mini), Readable.from(['picture']));
-  const rendering = renderWith(store, mediaKey, { typesOff: new Set(['jpg']) });
+  await worker.store.put(renditionKey(mediaKey, mini), Readable.from(['picture']));
+  const rendering = renderPictures(mediaKey, { typesOff: jpgOff });
   await expect(rendering).rejects.toThrow(removed);
-  expect(await keysOf(mediaKey)).toEqual([]);
+  expect(await worker.keysOf(mediaKey)).toEqual([]);
 });
 
 test('keeps existing renditions of a type that is turned off, and does not read its media', async () => {
-  const mediaKey = await uploaded();
-  await store.put(renditionKey(mediaKey, mini), Readable.from(['picture']));
-  const read = vi.spyOn(store, 'read');
+  const mediaKey = await worker.upload(photo);
+  await worker.store.put(renditionKey(mediaKey, mini), Readable.from(['picture']));
+  const read = vi.spyOn(worker.store, 'read');
   const off = { outcome: 'unsupported', why: 'type_off' };
-  expect(await renderWith(store, mediaKey, { typesOff: new Set(['jpg']) })).toEqual(off);
+  expect(await renderPictures(mediaKey, { typesOff: jpgOff })).toEqual(off);
   expect(read).not.toHaveBeenCalled();
-  expect(await keysOf(mediaKey)).toHaveLength(1);
+  expect(await worker.keysOf(mediaKey)).toHaveLength(1);
 });
 
 /** A store in which `stat` of media gives these outcomes first: a node that misses it, or a store that is down. */
@@ -134,9 +112,9 @@ function storeWithStats(...outcomes: ('missing' | 'down')[]): ObjectStore {
   const stat = async (key: string) => {
     const outcome = key.startsWith('media/') ? outcomes.shift() : undefined;
     if (outcome === 'down') throw new StoreUnavailable('down');
-    return outcome === 'missing' ? undefined : store.stat(key);
+    return outcome === 'missing' ? undefined : worker.store.stat(key);
   };
-  return new Proxy(store, {
+  return new Proxy(worker.store, {
     get: (target, name) => ({ stat, rereadMs: 1 })[name as string] ?? Reflect.get(target, name).bind(target),
   });
 }
@@ -145,45 +123,62 @@ test.each([
   ['a node of the store misses its media for a moment', 'missing'],
   ['the store is down when the worker looks for its media', 'down'],
 ] as const)('a finished job keeps its outcome and its renditions if %s', async (_, outcome) => {
-  const mediaKey = await uploaded();
+  const mediaKey = await worker.upload(photo);
   // The second job finds all renditions.
   for (const _job of [1, 2]) {
-    expect(await renderWith(storeWithStats(outcome), mediaKey)).toEqual({ outcome: 'made' });
-    expect(await keysOf(mediaKey)).toHaveLength(picturesOf('jpg').length - 1);
+    expect(await renderPictures(mediaKey, { store: storeWithStats(outcome) })).toEqual({ outcome: 'made' });
+    expect(await worker.keysOf(mediaKey)).toHaveLength(picturesOf('jpg').length - 1);
   }
 });
 
 test('a failed job keeps its error if the store is down when the worker looks for its media', async () => {
-  const mediaKey = await uploaded();
-  await store.remove(mediaObjectKey(mediaKey));
-  await expect(renderWith(storeWithStats('down'), mediaKey)).rejects.toThrow('media not found in object store');
+  const mediaKey = await worker.upload(photo);
+  await worker.store.remove(mediaObjectKey(mediaKey));
+  await expect(renderPictures(mediaKey, { store: storeWithStats('down') })).rejects.toThrow(
+    'media not found in object store',
+  );
 });
 
 test('keeps existing renditions after a failure', async () => {
-  const mediaKey = await uploaded();
+  const mediaKey = await worker.upload(photo);
   const meanwhile = () => Promise.reject(new StoreUnavailable('full'));
   await expect(renderWhile(mediaKey, large.name, meanwhile)).rejects.toThrow('full');
-  expect(await keysOf(mediaKey)).not.toEqual([]);
+  expect(await worker.keysOf(mediaKey)).not.toEqual([]);
 });
+
+test.each(['pictures', 'whole', 'film'] as const)(
+  'makes a deleted rendition of the %s again, and keeps the others',
+  async (set) => {
+    const mediaKey = await uploadedVideo();
+    const keys = recipesOf(set, { type: 'mp4' }).map((recipe) => renditionKey(mediaKey, recipe));
+    // Every second one, and the last: the video.
+    const deleted = keys.filter((_, n) => (keys.length - n) % 2 === 1);
+    const statOthers = () =>
+      Promise.all(keys.filter((key) => !deleted.includes(key)).map((key) => worker.store.stat(key)));
+    const make = () => worker.render({ mediaKey, type: 'mp4', set });
+    expect(await make()).toEqual({ outcome: 'made' });
+    const before = await statOthers();
+    for (const key of deleted) await worker.store.remove(key);
+    expect(await make()).toEqual({ outcome: 'made' });
+    expect((await worker.keysOf(mediaKey)).sort()).toEqual(keys.toSorted());
+    expect(await statOthers()).toEqual(before);
+  },
+);
 
 /** Uploads a small MP4. */
 async function uploadedVideo(): Promise<string> {
-  const mediaKey = newMediaKey();
-  await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
-  return mediaKey;
+  return worker.upload(await sampleVideo('mp4', { width: 64, height: 48 }));
 }
 
-function renderVideo(mediaKey: string, others: Partial<Parameters<typeof render>[2]>): Promise<unknown> {
-  const rendering = { ...usual, store, scratchDir, maxPixels: 1_000_000, typesOff: new Set<MediaType>(), events };
-  const request = { mediaKey, type: 'mp4', set: 'film' } as const;
-  return render(request, new AbortController().signal, { ...rendering, ...others });
+function renderVideo(mediaKey: string, others: Parameters<TestWorker['render']>[1]): Promise<unknown> {
+  return worker.render({ mediaKey, type: 'mp4', set: 'film' }, others);
 }
 
 test('makes a video without pictures, and reports both', async () => {
   const mediaKey = await uploadedVideo();
   const rendered: unknown[] = [];
   const observed = {
-    ...events,
+    ...worker.deps.events,
     rendered: ({ set }: { set: RenditionSet }, { outcome }: { outcome: string }) => rendered.push([set, outcome]),
   };
   const others = { maxPixels: 1000, events: observed };
@@ -203,5 +198,5 @@ test('makes a video whose poster cannot be stored, and fails the job', async () 
     if (!key.endsWith('.mp4')) fail();
   });
   await expect(renderVideo(mediaKey, { store: refusing })).rejects.toThrow('full');
-  expect(await keysOf(mediaKey)).toEqual([expect.stringMatching(/\.mp4$/)]);
+  expect(await worker.keysOf(mediaKey)).toEqual([expect.stringMatching(/\.mp4$/)]);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import { isPhoto, type MediaType } from '@echodrop/media/detect-media-type';
-import type { Rendered, UnsupportedReason } from '@echodrop/media/outcomes';
+import { type Rendered, type UnsupportedReason, unsupported } from '@echodrop/media/outcomes';
 import { renderPictures } from '@echodrop/media/render-picture/render-pictures';
 import { renderVideo } from '@echodrop/media/render-video/render-video';
 import {
@@ -191,8 +191,4 @@ function outcomeOf({ set }: RenditionRequest, { noted }: RenditionStatus): Rende
   const [recipe] = [...noted.keys()].filter((each) => subsetOf(set, each) === set);
   const why = recipe && noted.get(recipe);
   return why ? unsupported(why) : { outcome: 'made' };
-}
-
-function unsupported(why: UnsupportedReason) {
-  return { outcome: 'unsupported', why } as const;
 }

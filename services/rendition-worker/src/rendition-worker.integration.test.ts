@@ -84,25 +84,6 @@ test('makes a video for browsers, and its pictures', async () => {
   expect(await typesOf(mediaKey, picturesOf('avi'))).toEqual([...pictureTypes, 'jpg']);
 });
 
-// Concurrent, because each waits until the result of its job expires.
-test.concurrent.for(['pictures', 'whole', 'film'] as const)(
-  'makes a deleted rendition of the %s again on request, and keeps the others',
-  async (set, { expect }) => {
-    const mediaKey = await upload(await sampleVideo('avi', { width: 320, height: 240 }));
-    expect(await make(mediaKey, 'avi', set)).toEqual({ outcome: 'made' });
-    const keys = recipesOf(set, { type: 'avi' }).map((recipe) => renditionKey(mediaKey, recipe));
-    const stats = (of: readonly string[]) => Promise.all(of.map((key) => store.stat(key)));
-    // Every second one, and the last: the video.
-    const deleted = keys.filter((_, n) => (keys.length - n) % 2 === 1);
-    const others = keys.filter((key) => !deleted.includes(key));
-    const before = await stats(others);
-    for (const key of deleted) await store.remove(key);
-    const missing = () => stats(deleted).then((found) => found.filter((each) => each === undefined).length);
-    await expect.poll(() => make(mediaKey, 'avi', set).then(missing), { interval: 300 }).toBe(0);
-    expect(await stats(others)).toEqual(before);
-  },
-);
-
 test('counts media without any picture or without its video, but none that is shown', async () => {
   const count = async (missing: 'picture' | 'video') => {
     const metrics = await stack.metrics('rendition-worker');

@@ -1,12 +1,11 @@
 import type { RenditionRequest } from '@echodrop/contracts/rendition';
 import { contentTypeOf } from '@echodrop/media/detect-media-type';
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
-import { type Recipe, recipesOf, videoRecipe } from '@echodrop/media/rendition-recipes';
+import { type Recipe, recipesOf } from '@echodrop/media/rendition-recipes';
 import { openToolOutput, type ToolOutput } from '@echodrop/media/sandbox/tool-output';
 import { listKeys, removeObjects } from '@echodrop/object-store/list-objects';
-import { mediaObjectKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
+import { renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import type { NotShown } from './events.ts';
 import { isMediaRemoved, MediaRemoved } from './run-unless-removed.ts';
 import { findNotedReason, type NotedReason, noteUnsupported } from './unsupported-renditions.ts';
 
@@ -38,29 +37,6 @@ export async function readStatus(
     if (why) noted.set(recipe, why);
   }
   return { missing: absent.filter((recipe) => !noted.has(recipe)), noted };
-}
-
-/**
- * What visitors do not see of an upload after a job that could not make some of `recipes`: its pictures if none is stored, and its video.
- * Renditions that an earlier job noted as impossible do not count again, and the picture in full size never counts.
- * @throws StoreUnavailable
- */
-export async function findNotShown(
-  recipes: readonly Recipe[],
-  mediaKey: string,
-  source: StatusSource,
-): Promise<readonly NotShown[]> {
-  const { missing, noted } = await readStatus(recipes, mediaKey, source);
-  const stored = recipes.filter((recipe) => !missing.includes(recipe) && !noted.has(recipe));
-  const lacking = new Set(missing.filter(({ name }) => name !== 'full').map(kindOf)).difference(
-    new Set(stored.map(kindOf)),
-  );
-  const isRemoved = lacking.size > 0 && !(await source.store.stat(mediaObjectKey(mediaKey)));
-  return isRemoved ? [] : [...lacking];
-}
-
-function kindOf({ name }: Recipe): NotShown {
-  return name === videoRecipe.name ? 'video' : 'picture';
 }
 
 /** Notes that the missing renditions of a set cannot be made. @throws StoreUnavailable */

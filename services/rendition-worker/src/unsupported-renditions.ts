@@ -35,15 +35,11 @@ export async function noteUnsupported(
   recipes: readonly Recipe[],
   { why, tools }: { readonly why: NotedReason; readonly tools: string },
 ): Promise<void> {
-  const note = async (recipe: Recipe, reason: NotedReason) => {
-    const key = noteKey(mediaKey, recipe, reason, tools);
-    // On a store that ignores conditions, each note would be the first.
-    return (await store.stat(key)) ? 'exists' : store.putIfAbsent(key, Buffer.alloc(0));
-  };
   await Promise.all(
     recipes.map(async (recipe) => {
-      const isRepeated = (await note(recipe, why)) === 'exists';
-      if (isRepeated && why === 'suspected') await note(recipe, 'too_costly');
+      const key = noteKey(mediaKey, recipe, why, tools);
+      const isSecond = why === 'suspected' && (await store.stat(key)) !== undefined;
+      await store.putIfAbsent(isSecond ? noteKey(mediaKey, recipe, 'too_costly', tools) : key, Buffer.alloc(0));
     }),
   );
 }

@@ -51,11 +51,6 @@ const docTypeId = 0x4282;
 export function readDocType(head: Buffer): string | undefined {
   const header = parseElement(head, 0);
   if (header?.id !== headerId) return undefined;
-  for (let at = header.content; at < header.end; ) {
-    const child = parseElement(head, at);
-    if (!child) return undefined;
-    if (child.id === docTypeId) return head.toString('latin1', child.content, child.end).replace(/\0+$/, '');
-    at = child.end;
-  }
-  return undefined;
+  const [docType] = elementsAt(head, header, docTypeId);
+  return docType && head.toString('latin1', docType.content, docType.end).replace(/\0+$/, '');
 }

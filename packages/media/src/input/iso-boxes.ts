@@ -18,33 +18,23 @@ export const maxMoovBytes = 64 * 1024 * 1024;
 const maxHeaderBytes = 16;
 
 /** The top-level boxes, at most `limit`. The last may claim to end beyond the media. */
-export async function* topLevelBoxes(reader: SourceReader, limit: number): AsyncGenerator<IsoBox> {
-  let offset = 0;
-  for (let n = 0; n < limit && offset < reader.size; n++) {
-    const box = await readBox(reader, offset, reader.size);
-    if (!box) return;
-    yield box;
-    offset = box.end;
-  }
+export function topLevelBoxes(reader: SourceReader, limit: number): AsyncGenerator<IsoBox> {
+  return readBoxes(reader, { content: 0, end: reader.size }, { left: limit });
 }
 
-/** The boxes within another, as long as `headers` are left; reads only these. */
+/** The boxes within another, as long as `headers` are left; reads only these. The last may claim to end beyond the other. */
 export async function* readBoxes(
   reader: SourceReader,
-  { content, end }: Pick<IsoBox, 'content' | 'end'>,
+  within: Pick<IsoBox, 'content' | 'end'>,
   headers: { left: number },
 ): AsyncGenerator<IsoBox> {
-  for (let offset = content; offset < end && headers.left > 0; headers.left -= 1) {
-    const box = await readBox(reader, offset, end);
-    if (!box || box.end > end) return;
-    yield box;
-    offset = box.end;
+  for (let offset = within.content; offset < within.end && headers.left > 0; headers.left -= 1) {
+    const box = parseBox(await reader.at(offset, maxHeaderBytes), 0, within.end - offset);
+    if (!box) return;
+    const end = offset + box.end;
+    yield { type: box.type, offset, content: offset + box.content, end };
+    offset = end;
   }
-}
-
-async function readBox(reader: SourceReader, offset: number, parentEnd: number): Promise<IsoBox | undefined> {
-  const box = parseBox(await reader.at(offset, maxHeaderBytes), 0, parentEnd - offset);
-  return box && { type: box.type, offset, content: offset + box.content, end: offset + box.end };
 }
 
 /** The boxes in `bytes` from `start`, at most `maxBoxes`, with offsets into `bytes`. */

@@ -12,30 +12,22 @@ const maxBoxes = 16;
 const maxDirectoryBytes = 1024 * 1024;
 const maxExifBytes = 64 * 1024;
 
-/** The displayed size of an AVIF: of its primary picture or, for a sequence without one, of its track. */
-export async function avifSize(reader: SourceReader): Promise<ReadSize | UnsupportedReason> {
-  const displayed = await readHeif(reader, 'avif');
-  if (typeof displayed === 'string') return displayed;
-  return { ...displayed.size, obstacle: displayed.obstacle };
+/** The displayed size of a HEIF: of its primary picture or, for a sequence without one, of its track. */
+export async function heifSize(reader: SourceReader, type: HeifType): Promise<ReadSize | UnsupportedReason> {
+  const displayed = await readHeif(reader, type);
+  return typeof displayed === 'string' ? displayed : { ...displayed.size, obstacle: displayed.obstacle };
 }
 
-/** The displayed size of a HEIC. */
-export async function heicSize(reader: SourceReader): Promise<ReadSize | UnsupportedReason> {
-  const displayed = await readHeif(reader, 'heic');
-  if (typeof displayed === 'string') return displayed;
-  const { size, obstacle } = displayed;
-  return { ...orientSize(size, await readExifOrientation(displayed, reader)), obstacle };
-}
-
-/** What a HEIF displays, with its own transformations applied to its size. */
+/** What a HEIF displays. */
 export interface DisplayedHeif {
   /** Whether it is a track, as there is no primary picture. */
   readonly isTrack: boolean;
+  /** The size with its transformations and orientation. */
   readonly size: Size;
   /** Why no decoder here shows it. */
   readonly obstacle?: UnsupportedReason | undefined;
-  /** The location of its EXIF, unless it is rotated or mirrored: phones write both but intend one. */
-  readonly exif?: ItemLocation | undefined;
+  /** The orientation of a HEIC in its EXIF, from 1 to 8, unless it is rotated or mirrored: phones write both but intend one. */
+  readonly orientation?: number | undefined;
   /** An ICC profile. */
   readonly profile?: Buffer | undefined;
   /** Its colours, unless it has a profile. */
@@ -51,7 +43,7 @@ export async function readHeif(reader: SourceReader, type: HeifType): Promise<Di
     if (box.type !== 'meta' && box.type !== 'moov') continue;
     if (box.end - box.content > maxDirectoryBytes) return 'too_costly';
     const directory = await reader.at(box.content, box.end - box.content);
-    const displayed = box.type === 'meta' ? primaryPicture(directory, type, reader.size) : pictureTrack(directory);
+    const displayed = box.type === 'meta' ? await primaryPicture(directory, type, reader) : pictureTrack(directory);
     if (displayed) return displayed;
   }
   return 'broken';
@@ -64,7 +56,7 @@ function pictureTrack(moov: Buffer): DisplayedHeif | undefined {
   return size && { isTrack: true, size, isPremultiplied: false, ...(hasAuxiliary && { obstacle: 'codec' as const }) };
 }
 
-function primaryPicture(meta: Buffer, type: HeifType, fileSize: number): DisplayedHeif | undefined {
+async function primaryPicture(meta: Buffer, type: HeifType, reader: SourceReader): Promise<DisplayedHeif | undefined> {
   const items = readItems(meta);
   const { primary } = items;
   if (primary === undefined) return undefined;
@@ -72,13 +64,15 @@ function primaryPicture(meta: Buffer, type: HeifType, fileSize: number): Display
   const size = displayedSize(properties);
   if (!size) return undefined;
   const isTransformed = properties.some(({ type }) => type === 'irot' || type === 'imir');
+  const exif = type === 'heic' && !isTransformed ? items.exifOf(primary) : undefined;
+  const orientation = exif && (await readExifOrientation(exif, reader));
   const [tile] = items.referencesFrom(primary, 'dimg');
   const ownColours = readColours(properties);
   return {
     isTrack: false,
-    size,
-    obstacle: findObstacle(items, primary, type, fileSize),
-    exif: isTransformed ? undefined : items.exifOf(primary),
+    size: orientSize(size, orientation),
+    obstacle: findObstacle(items, primary, type, reader.size),
+    orientation,
     isPremultiplied: items.referencesFrom(primary, 'prem').length > 0,
     ...(ownColours ?? (tile === undefined ? {} : readColours(items.propertiesOf(tile)))),
   };
@@ -94,10 +88,10 @@ function readColours(properties: readonly ItemProperty[]): Pick<DisplayedHeif, '
   return numbers && { codes: { primaries: numbers.readUInt16BE(4), transfer: numbers.readUInt16BE(6) } };
 }
 
-/** The orientation in its EXIF: 1 to 8. */
-export async function readExifOrientation({ exif }: DisplayedHeif, reader: SourceReader): Promise<number | undefined> {
-  if (!exif) return undefined;
-  const { data, offset, length } = exif;
+async function readExifOrientation(
+  { data, offset, length }: ItemLocation,
+  reader: SourceReader,
+): Promise<number | undefined> {
   const end = Math.min(length, maxExifBytes);
   const bytes = data ? data.subarray(offset, offset + end) : await reader.at(offset, end);
   // The first four bytes are the length of what precedes the EXIF.

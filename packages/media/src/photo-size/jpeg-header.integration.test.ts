@@ -2,10 +2,7 @@ import { entry, exif, jpegWithExif, segment } from '@echodrop/testkit/samples/sa
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { probed } from '../probed.fixture.ts';
-
-const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
-const canvas = (width: number, height: number) =>
-  sharp({ create: { width, height, channels: 3, background: '#000', noise } });
+import { canvas } from './known-photos.fixture.ts';
 
 async function bySharp(bytes: Buffer): Promise<string> {
   const options = { failOn: 'none', limitInputPixels: false } as const;

@@ -1,6 +1,6 @@
 import type { SourceReader } from '../input/source-reader.ts';
 import { orientSize, parseExifOrientation } from '../input/tiff-directory.ts';
-import { type MediaLimits, type Probe, toProbe, toUnsupported, type UnsupportedReason } from '../outcomes.ts';
+import { type MediaLimits, type Probe, toProbe, type UnsupportedReason, unsupported } from '../outcomes.ts';
 import type { Size } from '../size.ts';
 import { parsePrefix } from './parse-prefix.ts';
 
@@ -40,7 +40,7 @@ export function jpegSize(reader: SourceReader): Promise<Size | UnsupportedReason
 
 /** Probes a JPEG by its first bytes, without a read. Undefined if its header is longer. */
 export async function probeJpeg(firstBytes: Buffer, limits: MediaLimits): Promise<Probe | undefined> {
-  if (limits.typesOff?.has('jpg')) return toUnsupported('type_off');
+  if (limits.typesOff?.has('jpg')) return unsupported('type_off');
   const size = await parseSize(firstBytes);
   return size && toProbe('jpg', size, limits);
 }

@@ -167,12 +167,14 @@ const heic = { coding: 'hevc', brands: ['heic', 'mif1'], width: 300, height: 200
 const frame = { left: 9, top: 17, width: 64, height: 48, colour: 'red' } as const;
 const moving = ['-f', 'lavfi', '-i', 'testsrc2=size=64x48:rate=5:duration=1'];
 
-function canvas(width: number, height: number): Sharp {
+/** A picture of noise. */
+export function canvas(width: number, height: number): Sharp {
   const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
   return sharp({ create: { width, height, channels: 3, background: '#000', noise } });
 }
 
-function turned(orientation: number, width = 64, height = 48): Sharp {
+/** A picture of noise, with an orientation in its EXIF. */
+export function turned(orientation: number, width = 64, height = 48): Sharp {
   return canvas(width, height).withMetadata({ orientation });
 }
 

@@ -12,13 +12,13 @@ export async function parsePrefix<T>(
   reader: SourceReader,
   parse: (prefix: Buffer) => T | undefined | Promise<T | undefined>,
 ): Promise<T | UnsupportedReason> {
-  let bytes = reader.prefix;
+  let bytes = reader.head;
   for (let more = firstReadBytes; ; more = bytes.length) {
     reader.signal.throwIfAborted();
     const parsed = await parse(bytes);
     if (parsed !== undefined) return parsed;
     if (bytes.length >= reader.size) return 'broken';
     if (bytes.length >= maxPrefixBytes) return 'too_costly';
-    bytes = await reader.readPrefix(Math.min(bytes.length + more, maxPrefixBytes));
+    bytes = Buffer.concat([bytes, await reader.at(bytes.length, Math.min(more, maxPrefixBytes - bytes.length))]);
   }
 }

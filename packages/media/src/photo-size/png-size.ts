@@ -67,7 +67,7 @@ function chunkType(chunk: Buffer): string {
 }
 
 async function orientationAfterPixels(reader: SourceReader): Promise<number | undefined> {
-  const tail = await reader.tail(tailBytes);
+  const tail = await reader.at(Math.max(0, reader.size - tailBytes), tailBytes);
   let at = tail.lastIndexOf('eXIf');
   for (let n = 0; n < maxCandidates && at >= 4; n++) {
     const exif = chunkData(tail, at);

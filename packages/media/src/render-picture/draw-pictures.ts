@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import type { Sharp } from 'sharp';
-import type { UnsupportedReason } from '../outcomes.ts';
+import { type UnsupportedReason, unsupported } from '../outcomes.ts';
 import type { PictureRecipe } from '../rendition-recipes.ts';
 import { maxSides } from '../rendition-size.ts';
 import { type DecodedPhoto, decodePhoto, reasonFor } from './decode-photo.ts';
 import { decodeAnimation } from './guarded-sharp.ts';
 import { encode } from './picture-coding.ts';
-import { completeMarkerOf, type PictureJob, type PictureToMake } from './picture-job.ts';
+import type { PictureJob, PictureToMake } from './picture-job.ts';
 import type { PictureJobEnd } from './picture-process.ts';
 import { toSharp } from './pixel-sizes.ts';
 
@@ -16,12 +16,16 @@ const maxCanvases = 2;
 
 /**
  * Makes the pictures of a job from one decoding of its source. The whole picture comes last: it may be an animation and
- * costs most. One that fails does not prevent the others; the result is `unsupported` if any is missing. Each complete picture gets a marker.
+ * costs most. One that fails does not prevent the others; the result is `unsupported` if any is missing. `onComplete` gets the path of each
+ * picture.
  * @throws if a file cannot be read or written
  */
-export async function drawPictures({ source, pictures, ...limits }: PictureJob): Promise<PictureJobEnd> {
+export async function drawPictures(
+  { source, pictures, ...limits }: PictureJob,
+  onComplete: (path: string) => void,
+): Promise<PictureJobEnd> {
   const decoded = await decodePhoto(source, { maxPixels: limits.maxPixels, needsWhole: pictures.some(isWhole) });
-  if (typeof decoded === 'string') return { outcome: 'unsupported', why: decoded };
+  if (typeof decoded === 'string') return unsupported(decoded);
   let why: UnsupportedReason | undefined;
   for (const { recipe, path } of pictures.toSorted((a, b) => Number(isWhole(a)) - Number(isWhole(b)))) {
     const picture = await draw(decoded, recipe, limits);
@@ -29,10 +33,10 @@ export async function drawPictures({ source, pictures, ...limits }: PictureJob):
       why ??= picture;
     } else {
       await writeFile(path, picture);
-      await writeFile(completeMarkerOf(path), '');
+      onComplete(path);
     }
   }
-  return why ? { outcome: 'unsupported', why } : { outcome: 'made' };
+  return why ? unsupported(why) : { outcome: 'made' };
 }
 
 function isWhole({ recipe }: PictureToMake): boolean {

@@ -1,4 +1,3 @@
-import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { knownPhotos, turnedPhotos } from '../photo-size/known-photos.fixture.ts';
@@ -46,25 +45,3 @@ test.each(turnedPhotos)('the whole picture of a %s (%s, %i x %i) is upright', as
   expect(end).toEqual({ outcome: 'made' });
   for (const picture of pictures.values()) expect(await sizeOf(picture)).toEqual({ width, height });
 });
-
-const ofTheTestPicture = knownPhotos.filter(([name]) =>
-  /^(JPEG|PNG|WebP|AVIF|HEIC|TIFF|(PNG|TIFF) of 16 bits|AVIF of ten bits)$/.test(name),
-);
-
-test.each(ofTheTestPicture)('%s (%s, %i x %i) keeps its colours', async (...photo) => {
-  const [, type, width, height, make] = photo;
-  const { pictures } = await drawnPictures(type, await make(), [fullRecipe(type)]);
-  const [original, ...whole] = await Promise.all(
-    [await samplePhoto('png', { width, height }), ...pictures.values()].map(coarse),
-  );
-  expect(whole.length).toBe(1);
-  for (const each of whole) {
-    const farthest = each.map((value, n) => Math.abs(value - (original?.[n] ?? Number.NaN)));
-    expect(Math.max(...farthest)).toBeLessThan(40);
-  }
-});
-
-/** A picture in twelve pixels. */
-async function coarse(picture: Buffer): Promise<number[]> {
-  return [...(await sharp(picture).removeAlpha().resize(4, 3, { fit: 'fill' }).raw().toBuffer())];
-}

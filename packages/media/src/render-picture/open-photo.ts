@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { inspectFile } from '../input/inspect-file.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
-import { type DisplayedHeif, readExifOrientation, readHeif } from '../photo-size/heif-size.ts';
+import type { HeifType } from '../photo-size/heif-obstacle.ts';
+import { type DisplayedHeif, readHeif } from '../photo-size/heif-size.ts';
 import { pngOrientation } from '../photo-size/png-size.ts';
 import { readExtraSamples } from '../photo-size/tiff-size.ts';
 import { coloursOfCodes, createProfile, toRgbProfile } from './colour-profile.ts';
@@ -31,37 +32,25 @@ export async function openPhoto(source: PictureSource, maxPixels: number): Promi
     case 'tiff':
       return { input: await withRgbProfile(await keepColours(path, maxPixels), maxPixels) };
     case 'avif':
-      return { input: await openAvif(path, maxPixels) };
     case 'heic':
-      return openHeic(path, maxPixels);
+      return openHeif(path, type, maxPixels);
     default:
       return { input: path };
   }
 }
 
-async function openAvif(path: string, maxPixels: number): Promise<Buffer> {
-  const displayed = await inspectFile(path, (reader) => readHeif(reader, 'avif'));
-  const input = promotePrimary(rebrandAsStill(await readFile(path)));
-  if (typeof displayed === 'string') return input;
-  const { isPremultiplied } = displayed;
-  const profile = profileOf(displayed);
-  const isAsSharpReads = !isPremultiplied && profile === displayed.profile;
-  return isAsSharpReads ? input : await repack(input, { profile, isPremultiplied }, maxPixels);
-}
-
-async function openHeic(path: string, maxPixels: number): Promise<OpenedPhoto | UnsupportedReason> {
-  const [displayed, orientation] = await inspectFile(path, async (reader) => {
-    const displayed = await readHeif(reader, 'heic');
-    return [
-      displayed,
-      typeof displayed === 'string' ? undefined : await readExifOrientation(displayed, reader),
-    ] as const;
-  });
+async function openHeif(path: string, type: HeifType, maxPixels: number): Promise<OpenedPhoto | UnsupportedReason> {
+  const displayed = await inspectFile(path, (reader) => readHeif(reader, type));
   if (typeof displayed === 'string') return displayed;
-  const { isPremultiplied, obstacle } = displayed;
-  if (obstacle) return obstacle;
-  const input = await decodeHeic(path, { profile: profileOf(displayed), isPremultiplied, orientation }, maxPixels);
-  return typeof input === 'string' ? input : { input };
+  const { isPremultiplied, orientation } = displayed;
+  const profile = profileOf(displayed);
+  if (type === 'heic') {
+    const input = await decodeHeic(path, { profile, isPremultiplied, orientation }, maxPixels);
+    return typeof input === 'string' ? input : { input };
+  }
+  const input = promotePrimary(rebrandAsStill(await readFile(path)));
+  const isAsSharpReads = !isPremultiplied && profile === displayed.profile;
+  return { input: isAsSharpReads ? input : await repack(input, { profile, isPremultiplied }, maxPixels) };
 }
 
 function profileOf({ profile, codes }: DisplayedHeif): Buffer | undefined {

@@ -1,5 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { heif } from '@echodrop/testkit/samples/sample-heif';
+import { u32 } from '@echodrop/testkit/samples/sample-iso';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { type PngColour, pngChunk, pngOfColour } from '@echodrop/testkit/samples/sample-png';
 import sharp, { type Sharp } from 'sharp';
@@ -199,19 +200,11 @@ function numbers(primaries: number, transfer: number): Buffer {
 }
 
 function gamma(value: number): Buffer {
-  return pngChunk('gAMA', uint32(value));
+  return pngChunk('gAMA', u32(value));
 }
 
 function chromaticities(...values: readonly number[]): Buffer {
-  return pngChunk('cHRM', uint32(...values));
-}
-
-function uint32(...values: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(values.length * 4);
-  values.forEach((value, n) => {
-    bytes.writeUInt32BE(value, n * 4);
-  });
-  return bytes;
+  return pngChunk('cHRM', u32(...values));
 }
 
 interface TiffOptions {

@@ -1,4 +1,3 @@
-import { lstat } from 'node:fs/promises';
 import type { ColourCodes } from '../colour-codes.ts';
 import type { MediaType } from '../detect-media-type.ts';
 import type { PictureRecipe } from '../rendition-recipes.ts';
@@ -31,18 +30,9 @@ export interface PictureJob {
 }
 
 /** The line that the process prints first. Without it, the process did not start. */
-export const startMarker = 'begun';
+export const startLine = 'begun';
 
-/**
- * The file that exists once the picture at `path` is complete: the process may be killed while it writes a picture. A tool may not rename files,
- * because it could hide a file that it replaces.
- */
-export function completeMarkerOf(path: string): string {
-  return `${path}.complete`;
-}
-
-/** The pictures that are complete, however the process ended. */
-export async function findComplete(pictures: readonly PictureToMake[]): Promise<readonly PictureToMake[]> {
-  const found = await Promise.all(pictures.map(({ path }) => lstat(completeMarkerOf(path)).catch(() => undefined)));
-  return pictures.filter((_, n) => found[n] !== undefined);
+/** The line that the process prints once the picture at `path` is complete: it may be killed while it writes the next one. */
+export function completeLine(path: string): string {
+  return JSON.stringify(path);
 }

@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { type Rendered, unsupportedReasons } from '../outcomes.ts';
+import { type Rendered, type RenditionReason, unsupported, unsupportedReasons } from '../outcomes.ts';
 import { parseToolJson, runTool, ToolFailed, ToolStopped } from '../sandbox/run-tool.ts';
 import { requireSource, requireSpace } from '../sandbox/tool-disk.ts';
 import { maxFolderBytes, pictureProcessLimits, type ToolBudget } from '../sandbox/tool-limits.ts';
-import { type PictureJob, startMarker } from './picture-job.ts';
+import { completeLine, type PictureJob, type PictureToMake, startLine } from './picture-job.ts';
 
 const program = fileURLToPath(new URL('picture-program.ts', import.meta.url));
 const workspace = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -24,33 +24,41 @@ const endShape = z.discriminatedUnion('outcome', [
 /** The result that the process prints. `failed`: it broke down, and the media need not be at fault. */
 export type PictureJobEnd = z.infer<typeof endShape>;
 
+/** How the process ended, and the pictures that are complete. */
+export interface PicturesMade {
+  readonly rendered: Rendered;
+  readonly made: readonly PictureToMake[];
+}
+
 /**
  * Makes pictures in a separate process: decoders of untrusted bytes get no settings, secrets or network, and can be killed,
- * which sharp and WebAssembly do not allow otherwise. However it ends,
- * a picture with its marker is complete.
+ * which sharp and WebAssembly do not allow otherwise.
  * @throws ToolFailed if the disk is full, the media is gone, or the process did not start; ToolStopped if it was killed or
  * broke down; the reason of `signal`
  */
-export async function makePictures(job: PictureJob, budget: ToolBudget, signal: AbortSignal): Promise<Rendered> {
+export async function makePictures(job: PictureJob, budget: ToolBudget, signal: AbortSignal): Promise<PicturesMade> {
   signal.throwIfAborted();
   const { path } = job.source;
-  const writes = [...new Set(job.pictures.map((picture) => dirname(picture.path)))];
-  const [folder = dirname(path)] = writes;
-  const files = { reads: [path, ...code], writes, output: { folder, maxBytes: maxFolderBytes } };
+  const folder = dirname(job.pictures[0]?.path ?? path);
+  const files = { reads: [path, ...code], output: { folder, maxBytes: maxFolderBytes } };
   const tool = [process.execPath, ...nodeFlags, program, JSON.stringify(job)] as const;
   const run = await runTool(tool, { ...pictureProcessLimits, ...budget }, { ...files, signal });
-  if (run.end === 'timed_out' || run.end === 'too_costly') return { outcome: 'unsupported', why: run.end };
   // Between the first and the last line, libheif's wrapper prints what it does not understand.
   const [first, ...others] = run.stdout.trimEnd().split('\n');
-  if (first !== startMarker) throw new ToolFailed(`${processName} did not start`, { cause: new Error(run.stderr) });
+  const endEarly = (why: RenditionReason): PicturesMade => ({
+    rendered: unsupported(why),
+    made: job.pictures.filter((picture) => others.includes(completeLine(picture.path))),
+  });
+  if (run.end === 'timed_out' || run.end === 'too_costly') return endEarly(run.end);
+  if (first !== startLine) throw new ToolFailed(`${processName} did not start`, { cause: new Error(run.stderr) });
   const result = run.end === 'done' ? parseToolJson(others.at(-1) ?? '', endShape) : undefined;
-  if (result?.outcome !== 'made') await requireSource(path, processName);
-  // The process crashed, had no memory left, or is compromised. Only the input explains that.
-  if (!result) return { outcome: 'unsupported', why: 'broken' };
-  if (result.outcome === 'failed') {
+  if (result?.outcome === 'made') return { rendered: result, made: job.pictures };
+  await requireSource(path, processName);
+  if (result?.outcome === 'failed') {
     await requireSpace(folder, job.pictures.length * pictureProcessLimits.fileBytes);
     // A compromised process can print this result, too.
     throw new ToolStopped(`${processName} failed: ${result.message}`);
   }
-  return result;
+  // Without a result, the process crashed, had no memory left, or is compromised. Only the input explains that.
+  return endEarly(result?.why ?? 'broken');
 }

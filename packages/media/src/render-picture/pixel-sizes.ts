@@ -87,7 +87,7 @@ export function cropArea({ width, height }: Size): Area {
 }
 
 export function toSharp({ data, info }: Pixels) {
-  return guardedSharp()(data, { raw: info, limitInputPixels: false });
+  return guardedSharp(data, { raw: info, limitInputPixels: false });
 }
 
 /** Runs a sharp pipeline. */

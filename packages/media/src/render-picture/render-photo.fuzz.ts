@@ -1,21 +1,16 @@
 import { mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CountedSource } from '@echodrop/testkit/counted-source';
 import { fuzz } from '@echodrop/testkit/fuzz/fuzz';
-import { patientSignal } from '@echodrop/testkit/patience';
 import sharp from 'sharp';
 import { expect } from 'vitest';
 import { isPhoto } from '../detect-media-type.ts';
 import { bytesOf, mutated, photoSamples } from '../mutated-media.fixture.ts';
-import { probeMedia } from '../probe-media.ts';
+import { probed } from '../probed.fixture.ts';
 import { pictureOptions } from '../rendered.fixture.ts';
 import { fullRecipe, pictureRecipes } from '../rendition-recipes.ts';
 import { pictureSize } from '../rendition-size.ts';
-import { completeMarkerOf } from './picture-job.ts';
 import { renderPictures } from './render-pictures.ts';
-
-const maxPixels = 1e8;
 
 fuzz(
   'a mutated photo that is accepted has pictures of its size without metadata, or none',
@@ -23,8 +18,7 @@ fuzz(
   async (mutated) => {
     const bytes = await bytesOf(photoSamples, mutated);
     await using scratch = await mkdtempDisposable(join(tmpdir(), 'render-photo-'));
-    const limits = { scratchDir: scratch.path, maxPixels, signal: patientSignal() };
-    const probe = await probeMedia(new CountedSource(bytes), limits);
+    const probe = await probed(bytes, { scratchDir: scratch.path });
     if (probe.outcome === 'unsupported' || !isPhoto(probe.type)) return;
     const { type } = probe;
     const path = join(scratch.path, 'media');
@@ -42,7 +36,7 @@ fuzz(
       }
     else expect(['broken', 'too_costly', 'codec', 'too_many_pixels', 'timed_out']).toContain(rendered.why);
     const names = wanted.map(({ recipe }) => recipe.name);
-    const known = ['media', ...names, ...names.map((name) => completeMarkerOf(name))];
+    const known = ['media', 'still.png', ...names];
     expect((await readdir(scratch.path)).filter((name) => !known.includes(name))).toEqual([]);
   },
 );

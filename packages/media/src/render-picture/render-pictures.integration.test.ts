@@ -50,17 +50,6 @@ test.each<[MediaType, string, string, () => Promise<Buffer>]>([
   expect(Object.fromEntries(found)).toEqual({ ...common, [whole]: { format, ...wide } });
 });
 
-test('the poster of a video has square pixels', async () => {
-  const video = await sampleVideo('mp4', { ...small, options: ['-vf', 'setsar=2'] });
-  expect(await probe((await picturesMade('mp4', video))('large.jpg'))).toMatchObject({ width: 320, height: 120 });
-});
-
-test('enlarges a photo that is smaller than a crop', async () => {
-  const picture = await picturesMade('png', await samplePhoto('png', { width: 20, height: 40 }));
-  expect(await probe(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
-  expect(await probe(picture('full.png'))).toMatchObject({ width: 20, height: 40 });
-});
-
 test('crops to the most salient part, not to the centre', async () => {
   const eye = await sharp({ create: { width: 100, height: 100, channels: 3, background: '#e08060' } })
     .png()
@@ -136,13 +125,6 @@ test('keeps a lossless WebP lossless', async () => {
   const webp = await sharp(png).webp({ lossless: true }).toBuffer();
   const whole = (await picturesMade('webp', webp))('full.webp');
   expect(await sharp(whole).removeAlpha().raw().toBuffer()).toEqual(await sharp(png).removeAlpha().raw().toBuffer());
-});
-
-test('shows the first picture of an AVIF sequence', async () => {
-  const avis = await animation('-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif');
-  expect(avis.toString('latin1', 4, 12)).toBe('ftypavis');
-  const picture = await picturesMade('avif', avis);
-  expect(await probe(picture('full.avif'))).toEqual({ format: 'heif', ...small });
 });
 
 test.each(['smpte2084', 'arib-std-b67'])('tone-maps an AVIF of high dynamic range (%s)', async (transfer) => {

@@ -1,43 +1,31 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspectFile } from '../input/inspect-file.ts';
-import type { Rendered, RenditionReason } from '../outcomes.ts';
+import { type RenditionReason, unsupported } from '../outcomes.ts';
 import { readHeif } from '../photo-size/heif-size.ts';
 import { decodedSize, posterSize } from '../rendition-size.ts';
 import { runFfmpeg } from '../sandbox/ffmpeg.ts';
-import type { ToolEnd } from '../sandbox/run-tool.ts';
-import { addressBytesOf, maxOutputBytes, type ToolBudget } from '../sandbox/tool-limits.ts';
+import { maxOutputBytes, type ToolBudget } from '../sandbox/tool-limits.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
 import type { Size } from '../size.ts';
 import { colourAttempts } from '../video-layout/colour-filters.ts';
 import { deinterlaceFilters } from '../video-layout/interlaced.ts';
 import { displayedSize, isVideo, type LocalMedia, type LocalVideo, readVideo } from '../video-layout/read-video.ts';
-import { decoderOptions, videoGuards } from '../video-layout/video-codecs.ts';
 import { toColourCodes } from '../video-layout/video-colours.ts';
-import { startOptions } from '../video-layout/video-edits.ts';
-import { findComplete, type PictureSource, type PictureToMake } from './picture-job.ts';
-import { makePictures } from './picture-process.ts';
+import { ffmpegInput } from '../video-layout/video-edits.ts';
+import type { PictureSource, PictureToMake } from './picture-job.ts';
+import { makePictures, type PicturesMade } from './picture-process.ts';
 
-interface StillOptions {
+export interface PictureOptions {
   readonly maxPixels: number;
   readonly signal: AbortSignal;
+  /** The folder for a still, which the caller removes. */
+  readonly scratchDir: string;
   /** The budget of ffmpeg, which makes a still of media that sharp does not read. */
   readonly stillBudget: ToolBudget;
-}
-
-export interface PictureOptions extends StillOptions {
-  /** The folder for temporary files. */
-  readonly scratchDir: string;
   /** The budget of the process that makes pictures. */
   readonly budget: ToolBudget;
   /** Canvas times frames of an animation; one of more is `too_costly`. */
   readonly animationPixels?: number | undefined;
-}
-
-/** How rendering ended, and the renditions that are complete. */
-export interface PicturesMade {
-  readonly rendered: Rendered;
-  readonly made: readonly PictureToMake[];
 }
 
 /**
@@ -51,49 +39,34 @@ export async function renderPictures(
   pictures: readonly PictureToMake[],
   options: PictureOptions,
 ): Promise<PicturesMade> {
-  const { scratchDir, budget, maxPixels, animationPixels, signal } = options;
-  const stillPath = join(scratchDir, 'still.png');
-  await using _ = { [Symbol.asyncDispose]: () => rm(stillPath, { force: true, recursive: true }) };
+  const { budget, maxPixels, animationPixels, signal } = options;
   const needsWhole = pictures.some(({ recipe }) => recipe.size === 'whole');
-  const source = await prepareSource(media, stillPath, needsWhole, options);
-  if (typeof source === 'string') return { rendered: { outcome: 'unsupported', why: source }, made: [] };
-  const rendered = await makePictures({ source, pictures, maxPixels, animationPixels }, budget, signal);
-  return { rendered, made: rendered.outcome === 'made' ? pictures : await findComplete(pictures) };
+  const source = await extractStill(media, needsWhole, options);
+  if (typeof source === 'string') return { rendered: unsupported(source), made: [] };
+  return makePictures({ source, pictures, maxPixels, animationPixels }, budget, signal);
 }
 
 /**
- * The photo itself, or a PNG that ffmpeg writes to `stillPath` if only ffmpeg reads the media.
+ * The photo itself, or a PNG that ffmpeg makes if only ffmpeg reads the media.
  * @throws OutputRefused
  */
-export async function prepareSource(
+export async function extractStill(
   media: LocalMedia,
-  stillPath: string,
   needsWhole: boolean,
-  options: StillOptions,
+  options: PictureOptions,
 ): Promise<PictureSource | RenditionReason> {
-  const source = await extractStill(media, stillPath, needsWhole, options);
-  if (typeof source === 'string' || source === media) return source;
-  await using _ = await openToolOutput(stillPath, 'png');
-  return source;
-}
-
-async function extractStill(
-  media: LocalMedia,
-  stillPath: string,
-  needsWhole: boolean,
-  options: StillOptions,
-): Promise<PictureSource | RenditionReason> {
-  if (isVideo(media)) return extractPoster(media, stillPath, needsWhole, options);
+  if (isVideo(media)) return extractPoster(media, needsWhole, options);
   const { path, type } = media;
-  if (type === 'bmp') return extractBitmap(path, stillPath, options);
+  if (type === 'bmp') return extractBitmap(path, options);
   if (type !== 'avif' && type !== 'heic') return media;
   const displayed = await inspectFile(path, (reader) => readHeif(reader, type));
-  if (typeof displayed === 'string' || !displayed.isTrack) return media;
+  if (typeof displayed === 'string') return displayed;
   if (displayed.obstacle) return displayed.obstacle;
+  if (!displayed.isTrack) return media;
   const sequence = await readVideo(path, 'mp4', options.signal);
   if (typeof sequence === 'string') return sequence;
   const whole = displayedSize(sequence.picture);
-  return extractFrame(sequence, { png: stillPath, whole, decoded: whole, selection: [] }, options);
+  return extractFrame(sequence, { whole, decoded: whole, selection: [] }, options);
 }
 
 // The first frame is often black, so the most representative of the first second is used. Compares every nth pixel only:
@@ -104,14 +77,13 @@ const representativeFrame =
   'split[whole][small];[small]scale=320:180:flags=neighbor,thumbnail=n=24[chosen];[chosen][whole]streamselect=inputs=2:map=1';
 
 // A poster is extracted from the beginning of a video, and is no larger than `needsWhole` requires.
-function extractPoster(video: LocalVideo, png: string, needsWhole: boolean, options: StillOptions) {
+function extractPoster(video: LocalVideo, needsWhole: boolean, options: PictureOptions) {
   const whole = posterSize(displayedSize(video.picture));
   const selection = [...deinterlaceFilters(video.picture), representativeFrame];
-  return extractFrame(video, { png, whole, decoded: needsWhole ? whole : decodedSize(whole), selection }, options);
+  return extractFrame(video, { whole, decoded: needsWhole ? whole : decodedSize(whole), selection }, options);
 }
 
 interface Frame {
-  readonly png: string;
   /** The size of the whole picture. */
   readonly whole: Size;
   /** The size of the PNG. */
@@ -123,42 +95,39 @@ interface Frame {
 // The PNG has one frame, upright and with square pixels.
 async function extractFrame(
   video: LocalVideo,
-  { png, whole, decoded, selection }: Frame,
-  options: StillOptions,
+  { whole, decoded, selection }: Frame,
+  options: PictureOptions,
 ): Promise<PictureSource | RenditionReason> {
-  const { path, type, picture } = video;
+  const { picture } = video;
   const scale = `scale=${decoded.width}:${decoded.height}:flags=lanczos+accurate_rnd+full_chroma_int`;
-  const input = [...videoGuards(type), ...decoderOptions(picture), ...startOptions(video), '-i', `file:${path}`];
   for (const { statement, mapping, colours } of colourAttempts(picture)) {
     const graph = [statement, ...selection, ...mapping, scale, 'format=rgb24', 'setsar=1'].join(',');
-    const end = await writePng(input, ['-filter_complex', `[0:${picture.index}]${graph}`], png, options);
-    if (end === 'done') return { path: png, type: 'png', whole, codes: toColourCodes(colours) };
-    if (end !== 'broken') return end;
+    const still = await makeStill(ffmpegInput(video), ['-filter_complex', `[0:${picture.index}]${graph}`], options);
+    if (typeof still !== 'string') return { ...still, whole, codes: toColourCodes(colours) };
+    if (still !== 'broken') return still;
   }
   return 'broken';
 }
 
 // sharp reads no BMP.
-async function extractBitmap(
-  path: string,
-  png: string,
-  options: StillOptions,
-): Promise<PictureSource | RenditionReason> {
+function extractBitmap(path: string, options: PictureOptions): Promise<PictureSource | RenditionReason> {
   const guards = ['-protocol_whitelist', 'file', '-format_whitelist', 'bmp_pipe', '-codec_whitelist', 'bmp'];
-  const end = await writePng([...guards, '-f', 'bmp_pipe', '-i', `file:${path}`], [], png, options);
-  return end === 'done' ? { path: png, type: 'png' } : end;
+  return makeStill([...guards, '-f', 'bmp_pipe', '-i', `file:${path}`], [], options);
 }
 
-function writePng(
+async function makeStill(
   input: readonly string[],
   graph: readonly string[],
-  png: string,
-  { maxPixels, signal, stillBudget }: StillOptions,
-): Promise<ToolEnd> {
+  { maxPixels, signal, stillBudget, scratchDir }: PictureOptions,
+): Promise<PictureSource | RenditionReason> {
+  const path = join(scratchDir, 'still.png');
   // The PNG is a temporary file: its size does not matter.
-  const coding = ['-c:v', 'png', '-compression_level', '1', '-f', 'image2', `file:${png}`];
+  const coding = ['-c:v', 'png', '-compression_level', '1', '-f', 'image2', `file:${path}`];
   const output = [...graph, '-frames:v', '1', '-map_metadata', '-1', ...coding];
-  const limits = { ...stillBudget, addressBytes: addressBytesOf.ffmpeg, fileBytes: maxOutputBytes.picture, maxPixels };
+  const limits = { ...stillBudget, fileBytes: maxOutputBytes.picture, maxPixels };
   // More threads would decode frames that are not used.
-  return runFfmpeg({ input: ['-threads', '1', ...input], output }, limits, signal);
+  const end = await runFfmpeg({ input: ['-threads', '1', ...input], output }, limits, signal);
+  if (end !== 'done') return end;
+  await using _ = await openToolOutput(path, 'png');
+  return { path, type: 'png' };
 }

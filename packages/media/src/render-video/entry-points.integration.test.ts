@@ -1,10 +1,8 @@
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
+import { mediaFile } from '../media-file.fixture.ts';
 import { videoMade } from '../rendered.fixture.ts';
 import { hasCleanEntryPoints } from '../video-layout/entry-points.ts';
 
@@ -20,10 +18,8 @@ const intraOnly = h264('open-gop=1:keyint=1');
 
 /** The frames of a video that ffmpeg shows of the second after `start`: none that lacks what it refers to. */
 async function countFramesFrom(video: Buffer, start: number): Promise<number> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'entry-points-'));
-  const path = join(folder.path, 'video.mp4');
-  await writeFile(path, video);
-  const cut = ['-ss', String(start), '-t', '1', '-i', path, '-map', '0:v', '-f', 'framecrc', 'pipe:1'];
+  await using file = await mediaFile(video);
+  const cut = ['-ss', String(start), '-t', '1', '-i', file.path, '-map', '0:v', '-f', 'framecrc', 'pipe:1'];
   const { stdout } = await execa('ffmpeg', ['-v', 'quiet', ...cut]);
   return stdout.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length;
 }
@@ -108,8 +104,6 @@ test('a table of a few bytes that states billions of samples is not walked throu
   // No sample is one of those at which decoding may start.
   const sync = video.indexOf('stss') + 8;
   video.fill(0xff, sync + 4, sync + 4 + 4 * video.readUInt32BE(sync));
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'entry-points-'));
-  const path = join(folder.path, 'video.mp4');
-  await writeFile(path, video);
-  expect(await hasCleanEntryPoints(path)).toBe(false);
+  await using file = await mediaFile(video);
+  expect(await hasCleanEntryPoints(file.path)).toBe(false);
 });

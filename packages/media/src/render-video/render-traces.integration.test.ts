@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
-import { drawnPictures, videoMade } from '../rendered.fixture.ts';
+import { drawnPictures, firstPicture, videoMade } from '../rendered.fixture.ts';
 import { picturesOf } from '../rendition-recipes.ts';
 import { mark, markedPhotos } from './marked-media.fixture.ts';
 import { markedVideo } from './marked-videos.fixture.ts';
@@ -35,12 +35,6 @@ const types: readonly VideoType[] = ['mp4', 'mov', '3gp', 'mkv', 'ts', 'flv', 'm
 
 // Copied without transcoding. So is a transport stream, but its pictures are fragmented.
 const copied: readonly VideoType[] = ['mp4', 'mov', '3gp', 'mkv', 'flv'];
-
-/** Bytes of the first IDR slice (ITU-T H.264 table 7-1: type 5). */
-function firstPicture(video: Buffer): Buffer {
-  const at = video.indexOf(Buffer.from([0x65, 0x88])) + 100;
-  return video.subarray(at, at + 100);
-}
 
 test.each(types)('a %s becomes a video that browsers play and a poster, without metadata', async (type) => {
   const original = await markedVideo(type);

@@ -1,21 +1,17 @@
-import type { Rendered } from '../outcomes.ts';
+import { type Rendered, unsupported } from '../outcomes.ts';
 import { videoSize } from '../rendition-size.ts';
 import { runFfmpeg } from '../sandbox/ffmpeg.ts';
 import type { ToolEnd } from '../sandbox/run-tool.ts';
-import { addressBytesOf, maxOutputBytes, type ToolBudget } from '../sandbox/tool-limits.ts';
+import { maxOutputBytes, type ToolBudget } from '../sandbox/tool-limits.ts';
 import { type ColourFilters, colourAttempts, scaleForEncoder } from '../video-layout/colour-filters.ts';
 import { hasCleanEntryPoints } from '../video-layout/entry-points.ts';
 import type { Track } from '../video-layout/ffprobe.ts';
-import { hasPictures } from '../video-layout/has-pictures.ts';
 import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { displayedSize, type LocalVideo } from '../video-layout/read-video.ts';
-import { hasSeveralDescriptions } from '../video-layout/sample-descriptions.ts';
-import { decoderOptions, isoTypes, videoGuards } from '../video-layout/video-codecs.ts';
-import { hasHiddenPictures, startOptions } from '../video-layout/video-edits.ts';
+import { isoTypes } from '../video-layout/video-codecs.ts';
+import { ffmpegInput, isTrimmedOrJoined } from '../video-layout/video-edits.ts';
 import { clearOtherBoxes } from './clear-boxes.ts';
 import { isPlayable, videoCostSeconds } from './video-cost.ts';
-
-const limits = { addressBytes: addressBytesOf.ffmpeg, fileBytes: maxOutputBytes.video };
 
 // Keeps slices and parameter sets only (ITU-T H.264 table 7-1): SEI may carry positions and other notes of a camera or
 // encoder, and an MP4 needs no delimiters. h264_metadata then rewrites the rest, which drops bytes after the parameters.
@@ -43,23 +39,19 @@ const withoutMetadata = [
  * @throws ToolFailed if ffmpeg is missing or killed; OutputRefused if it left something other than an MP4; the reason of `signal`
  */
 export async function renderVideo(video: LocalVideo, outputPath: string, options: VideoOptions): Promise<Rendered> {
-  const end = await tryAttempts(video, outputPath, options);
-  return end === 'done' ? { outcome: 'made' } : { outcome: 'unsupported', why: end };
-}
-
-// Whether a track fits into an MP4 and plays from every entry point, and whether sound can be decoded, only shows when tried.
-async function tryAttempts(video: LocalVideo, outputPath: string, options: VideoOptions): Promise<ToolEnd> {
   const { budget, estimatedSeconds } = options;
   const deadline = performance.now() + budget.seconds * 1000;
   const mayCopy = await canBeCopied(video, options);
+  // Whether a track fits into an MP4 and plays from every entry point, and whether sound can be decoded, only shows when tried.
   for (const attempt of attempts(video, mayCopy)) {
-    if (videoCostSeconds(video.picture, attempt.isCopy) > estimatedSeconds) return 'too_costly';
+    if (videoCostSeconds(video.picture, attempt.isCopy) > estimatedSeconds) return unsupported('too_costly');
     const seconds = (deadline - performance.now()) / 1000;
-    if (seconds <= 0) return 'timed_out';
+    if (seconds <= 0) return unsupported('timed_out');
     const end = await encode(video, attempt, outputPath, { ...options, budget: { ...budget, seconds } });
-    if (end !== 'broken') return end;
+    if (end === 'done') return { outcome: 'made' };
+    if (end !== 'broken') return unsupported(end);
   }
-  return 'broken';
+  return unsupported('broken');
 }
 
 async function encode(
@@ -68,17 +60,16 @@ async function encode(
   outputPath: string,
   { signal, onProgress, maxPixels, budget }: VideoOptions,
 ): Promise<ToolEnd> {
-  const { path, type, picture } = video;
-  const reading = [...videoGuards(type), ...decoderOptions(picture), ...startOptions(video)];
-  const input = ['-threads', '4', ...reading, '-i', `file:${path}`];
+  const { picture } = video;
+  const input = ['-threads', '4', ...ffmpegInput(video)];
   const streams = ['-map', `0:${picture.index}`, ...(sound ? codeSound(sound) : [])];
   const output = [...streams, ...coding, ...withoutMetadata, ...mp4, `file:${outputPath}`];
   const report = isCopy ? undefined : reporterOf(picture.seconds, onProgress);
-  const end = await runFfmpeg({ input, output }, { ...limits, ...budget, maxPixels }, signal, report);
+  const limits = { ...budget, fileBytes: maxOutputBytes.video, maxPixels };
+  const end = await runFfmpeg({ input, output }, limits, signal, report);
   if (end !== 'done') return end;
-  // ffmpeg also reports success if the video has no picture.
-  const isUsable = isCopy ? hasCleanEntryPoints : hasPictures;
-  if (!(await isUsable(outputPath))) return 'broken';
+  // ffmpeg also reports success if the video has no picture, which has no entry point either.
+  if (!(await hasCleanEntryPoints(outputPath))) return 'broken';
   await clearOtherBoxes(outputPath);
   return 'done';
 }
@@ -144,8 +135,7 @@ function codeSound(sound: Track): string[] {
 }
 
 async function canBeCopied(video: LocalVideo, options: VideoOptions): Promise<boolean> {
-  if (!isPlayable(video.picture, video.type)) return false;
-  if ((await hasHiddenPictures(video)) || (await hasSeveralDescriptions(video))) return false;
+  if (!isPlayable(video.picture, video.type) || (await isTrimmedOrJoined(video))) return false;
   return !(await hasInterlacedFrames(video, options));
 }
 

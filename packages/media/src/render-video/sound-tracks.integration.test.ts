@@ -1,30 +1,16 @@
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
+import { mediaFile } from '../media-file.fixture.ts';
 import { probed } from '../probed.fixture.ts';
 import { videoMade } from '../rendered.fixture.ts';
 
 const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=10:duration=1'];
 const tone = (hertz: number) => ['-f', 'lavfi', '-i', `sine=frequency=${hertz}:duration=1`];
 const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
-const twoTones = [
-  ...picture,
-  ...tone(440),
-  ...tone(880),
-  '-map',
-  '0',
-  '-map',
-  '1',
-  '-map',
-  '2',
-  ...x264,
-  '-c:a',
-  'aac',
-];
+const maps = ['-map', '0', '-map', '1', '-map', '2'];
+const twoTones = [...picture, ...tone(440), ...tone(880), ...maps, ...x264, '-c:a', 'aac'];
 
 /** Gives the audio tracks with these numbers, from 0, AAC object type 0, which no decoder opens (ISO/IEC 14496-3 table 1.1). */
 function withBrokenAac(video: Buffer, ...tracks: readonly number[]): Buffer {
@@ -49,11 +35,9 @@ function withBrokenAac(video: Buffer, ...tracks: readonly number[]): Buffer {
 
 /** The frequency of the tone on the left and on the right, by how often it crosses zero. */
 async function heardTones(video: Buffer): Promise<readonly number[]> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'sound-tracks-'));
-  const path = join(folder.path, 'video.mp4');
-  await writeFile(path, video);
+  await using file = await mediaFile(video);
   const output = ['-map', '0:a:0', '-f', 's16le', '-ar', '48000', 'pipe:1'];
-  const { stdout } = await execa('ffmpeg', ['-v', 'error', '-i', path, ...output], { encoding: 'buffer' });
+  const { stdout } = await execa('ffmpeg', ['-v', 'error', '-i', file.path, ...output], { encoding: 'buffer' });
   const samples = new Int16Array(stdout.buffer.slice(stdout.byteOffset, stdout.byteOffset + (stdout.length & ~3)));
   // The middle half second: codecs add silence.
   return [0, 1].map((side) => {

@@ -1,11 +1,9 @@
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
+import { mediaFile } from '../media-file.fixture.ts';
 import { drawnPictures, videoMade } from '../rendered.fixture.ts';
 import type { Track } from '../video-layout/ffprobe.ts';
 
@@ -88,25 +86,29 @@ const rows: readonly Row[] = [
   ['primaries of SMPTE 170M', 'mkv', sd, `${yuv('bt601', 'tv', 'yuv444p')},${tagged('smpte170m', 'smpte170m', 'smpte170m')}`, [...x264, '-f', 'matroska'], { ...bt601, primaries: 'smpte170m', transfer: 'smpte170m' }, ntscRed],
 ];
 
-test.concurrent.each(rows)('%s (%s): video and pictures have the right colour', async (...row) => {
+test.concurrent.each(rows)('%s (%s): video of 8 bits and 4:2:0 and pictures have the right colour', async (...row) => {
   const [, type, size, filter, coding, stated, poster] = row;
   const input = ['-f', 'lavfi', '-i', `color=0xC83C28:size=${size}:rate=10:duration=0.3`];
   const graph = filter.includes('[') ? ['-filter_complex', `[0]${filter}`] : ['-vf', filter];
   const bytes = await made([...input, ...graph, ...coding]);
+  const track = await expectColours(type, bytes, poster === grey ? grey : red, poster);
+  expect(track).toMatchObject({ codec: 'h264', pixelFormat: expect.stringMatching(/^yuvj?420p$/), ...stated });
+});
+
+/** Makes the video and all pictures. Returns what the video states. */
+async function expectColours(type: VideoType, bytes: Buffer, ofVideo: Colour, ofPictures = ofVideo) {
   const { tracks, video } = await videoMade(type, bytes);
-  expect(tracks[0]).toMatchObject(stated);
-  expectColour('video', await shownColour(video, tracks[0]), poster === grey ? grey : red);
+  const [track] = tracks;
+  expectColour('video', await shownColour(video, track), ofVideo);
   const { end, pictures } = await drawnPictures(type, bytes);
   expect(end).toEqual({ outcome: 'made' });
-  for (const [picture, encoded] of pictures) {
-    const { channels } = await sharp(encoded).stats();
-    expectColour(
-      picture,
-      channels.map(({ mean }) => Math.round(mean)),
-      poster,
-    );
+  for (const [name, picture] of pictures) {
+    const { channels } = await sharp(picture).stats();
+    const means = channels.map(({ mean }) => Math.round(mean));
+    expectColour(name, means, ofPictures);
   }
-});
+  return track;
+}
 
 function expectColour(name: string, found: Colour, expected: Colour): void {
   const farthest = Math.max(...expected.map((value, n) => Math.abs(value - (found[n] ?? Number.NaN))));
@@ -115,13 +117,11 @@ function expectColour(name: string, found: Colour, expected: Colour): void {
 
 // The numbers of red, green and blue that a browser computes: without tags, 720 lines or more are BT.709, less BT.601.
 async function shownColour(video: Buffer, track: Track | undefined): Promise<Colour> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'video-colours-'));
-  const path = join(folder.path, 'video.mp4');
-  await writeFile(path, video);
+  await using file = await mediaFile(video);
   const stated = { bt709: 'bt709', smpte170m: 'bt601', bt470bg: 'bt601', bt2020nc: 'bt2020' }[track?.matrix ?? ''];
   const matrix = stated ?? ((track?.height ?? 0) >= 720 ? 'bt709' : 'bt601');
   const output = ['-frames:v', '1', '-vf', `scale=in_color_matrix=${matrix},format=rgb24`, '-f', 'rawvideo', 'pipe:1'];
-  const { stdout } = await execa('ffmpeg', ['-v', 'error', '-i', path, ...output], { encoding: 'buffer' });
+  const { stdout } = await execa('ffmpeg', ['-v', 'error', '-i', file.path, ...output], { encoding: 'buffer' });
   return [...stdout.subarray(0, 3)];
 }
 
@@ -150,13 +150,7 @@ test.concurrent.each<[string, VideoType, string, readonly string[], Colour]>([
 ])('half transparent, %s (%s): video and pictures are on white', async (_, type, filter, coding, expected) => {
   const input = ['-f', 'lavfi', '-i', 'color=0xC83C28@0.502:size=320x240:rate=10:duration=0.3,format=rgba'];
   const bytes = await made([...input, '-vf', filter, ...coding]);
-  const { tracks, video } = await videoMade(type, bytes);
-  expectColour('video', await shownColour(video, tracks[0]), expected);
-  const { end, pictures } = await drawnPictures(type, bytes);
-  expect(end).toEqual({ outcome: 'made' });
-  for (const [picture, encoded] of pictures) {
-    expectColour(picture, (await sharp(encoded).stats()).channels.map(({ mean }) => Math.round(mean)), expected);
-  }
+  await expectColours(type, bytes, expected);
 });
 
 // A grey of 128 as PQ, with one reference white (203 cd/m2) for both.
@@ -182,12 +176,5 @@ test.concurrent.each<[string, VideoType, readonly string[]]>([
   ['in H.264 of 8 bits', 'mp4', ['-vf', `${pq},format=yuv420p`, ...x264, ...hdrTags, '-f', 'mp4']],
 ])('a high dynamic range %s (%s) is tone-mapped', async (_, type, coding) => {
   const bytes = await made(['-f', 'lavfi', '-i', 'color=0x808080:size=320x240:rate=10:duration=0.3', ...coding]);
-  const { tracks, video } = await videoMade(type, bytes);
-  expect(tracks[0]).toMatchObject(bt709);
-  expectColour('video', await shownColour(video, tracks[0]), [128, 128, 128]);
-  const { end, pictures } = await drawnPictures(type, bytes);
-  expect(end).toEqual({ outcome: 'made' });
-  for (const [picture, encoded] of pictures) {
-    expectColour(picture, (await sharp(encoded).stats()).channels.map(({ mean }) => Math.round(mean)), [128, 128, 128]);
-  }
+  expect(await expectColours(type, bytes, [128, 128, 128])).toMatchObject(bt709);
 });

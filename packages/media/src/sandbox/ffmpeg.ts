@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { runTool, type ToolEnd } from './run-tool.ts';
 import { requireSource, requireSpace } from './tool-disk.ts';
-import { type FfmpegLimits, maxFolderBytes } from './tool-limits.ts';
+import { addressBytesOf, type FfmpegLimits, maxFolderBytes } from './tool-limits.ts';
 
 // ffmpeg exits alike after SIGTERM and SIGXCPU (CPU time limit); the fourth signal ends it at once.
 const exitCodesOfSignals: readonly (number | null)[] = [255, 123];
@@ -28,13 +28,17 @@ export async function runFfmpeg(
   const source = fileIn(input);
   const target = fileIn(output);
   const folder = target && dirname(target);
-  const { end, exitCode } = await runTool(['ffmpeg', ...options, ...reports, ...input, ...output], limits, {
-    signal,
-    onStdout: onProgress && ((text) => reportTime(text, onProgress)),
-    reads: source ? [source] : [],
-    writes: folder ? [folder] : [],
-    output: folder ? { folder, maxBytes: maxFolderBytes } : undefined,
-  });
+  const ffmpeg = ['ffmpeg', ...options, ...reports, ...input, ...output] as const;
+  const { end, exitCode } = await runTool(
+    ffmpeg,
+    { ...limits, addressBytes: addressBytesOf.ffmpeg },
+    {
+      signal,
+      onStdout: onProgress && ((text) => reportTime(text, onProgress)),
+      reads: source ? [source] : [],
+      output: folder ? { folder, maxBytes: maxFolderBytes } : undefined,
+    },
+  );
   if (source) await requireSource(source, 'ffmpeg');
   if (folder) await requireSpace(folder, limits.fileBytes);
   return exitCodesOfSignals.includes(exitCode) ? 'timed_out' : end;

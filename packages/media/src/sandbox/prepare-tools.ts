@@ -57,48 +57,33 @@ export async function prepareTools({ config, log, metrics, health }: Worker): Pr
   return tools;
 }
 
-/** Why a media tool does not run. */
-interface SandboxFault {
-  readonly reason: string;
-  /** Whether the kernel lacks a feature; else the tool, or the machine's load, is at fault. */
-  readonly isOfKernel: boolean;
-}
-
 /** The error of a start whose media tools do not run in this mode. */
-export function toError({ reason }: SandboxFault, mode: SandboxMode): Error {
+export function toError(fault: string, mode: SandboxMode): Error {
   const advice = mode === 'full' ? ' If the sandbox is the reason, set MEDIA_SANDBOX=limits-only.' : '';
-  return new Error(`Media tool failed its test run with MEDIA_SANDBOX=${mode}: ${reason}.${advice}`);
+  return new Error(`Media tool failed its test run with MEDIA_SANDBOX=${mode}: ${fault}.${advice}`);
 }
 
 /**
  * Why a media tool does not run in the mode that is set, or undefined. In `full`, a tool outside the system's folders may not
  * find its libraries. A missing tool is no fault here.
  */
-export async function sandboxFault(): Promise<SandboxFault | undefined> {
+export async function sandboxFault(): Promise<string | undefined> {
   return (await tryTools()).fault;
 }
 
-/** The versions of ffprobe and ffmpeg, and why a media tool does not run. */
-interface ToolTrials extends Pick<ToolVersions, 'ffprobe' | 'ffmpeg'> {
-  readonly fault: SandboxFault | undefined;
-  /** Encoders that ffmpeg does not have. */
-  readonly lacking: readonly string[];
-}
-
 /** Starts each media tool once, with the address space that it has for media. */
-async function tryTools(): Promise<ToolTrials> {
+async function tryTools() {
   const [node, ffprobe, ffmpeg, encoderList] = await Promise.all([
     tryTool(process.execPath, '--version', addressBytesOf.node),
     tryTool('ffprobe', '-version', addressBytesOf.ffprobe),
     tryTool('ffmpeg', '-version', addressBytesOf.ffmpeg),
     tryTool('ffmpeg', '-encoders', addressBytesOf.ffmpeg),
   ]);
-  const reason = [node, ffprobe, ffmpeg].find(({ fault }) => fault && !fault.endsWith('is not in PATH'))?.fault;
-  const fault = reason === undefined ? undefined : { reason, isOfKernel: isOfKernel(reason) };
   return {
-    fault,
+    fault: [node, ffprobe, ffmpeg].find(({ fault }) => fault && !fault.endsWith('is not in PATH'))?.fault,
     ffprobe: versionIn(ffprobe.stdout),
     ffmpeg: versionIn(ffmpeg.stdout),
+    /** Encoders that ffmpeg does not have. */
     lacking: ffmpeg.fault || encoderList.fault ? [] : missingEncoders(encoderList.stdout),
   };
 }
@@ -114,9 +99,9 @@ export function missingEncoders(list: string): string[] {
   return encoders.filter((encoder) => !names.has(encoder));
 }
 
-/** Whether the launcher says that the kernel lacks a feature. */
-export function isOfKernel(reason: string): boolean {
-  return /^sandbox: (Landlock|seccomp filter) /.test(reason);
+/** Whether a fault is that the kernel lacks a feature, as the launcher says; else the tool, or the machine's load, is at fault. */
+export function isOfKernel(fault: string): boolean {
+  return /^sandbox: (Landlock|seccomp filter) /.test(fault);
 }
 
 async function tryTool(name: string, flag: string, addressBytes: number): Promise<{ fault?: string; stdout: string }> {

@@ -31,8 +31,6 @@ interface RunOptions extends ToolFiles {
   readonly signal: AbortSignal;
   /** Gets what the tool prints to stdout, as it comes; then `stdout` of the run is empty. */
   readonly onStdout?: ((text: string) => void) | undefined;
-  /** The folder that it writes to, and the limit for all files there. */
-  readonly output?: { readonly folder: string; readonly maxBytes: number } | undefined;
 }
 
 /** How a tool ended, and what it printed. */
@@ -52,7 +50,7 @@ interface ToolRun {
 export async function runTool(
   tool: readonly [string, ...string[]],
   limits: ToolLimits,
-  { signal, output, onStdout, ...files }: RunOptions,
+  { signal, onStdout, ...files }: RunOptions,
 ): Promise<ToolRun> {
   const child = startInSandbox(tool, limits, files);
   let isTooMuch = false;
@@ -60,6 +58,7 @@ export async function runTool(
     isTooMuch = true;
     killGroup(child);
   };
+  const { output } = files;
   using _watch = output && watchFolder(output.folder, output.maxBytes, stopTooMuch);
   const maxBytes = maxPrintedBytes[onStdout ? 'passedOn' : 'kept'];
   let printedBytes = 0;

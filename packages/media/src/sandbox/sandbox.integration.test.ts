@@ -10,7 +10,7 @@ import { execa, execaSync } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
 import { makePictures } from '../render-picture/picture-process.ts';
-import { prepareSource } from '../render-picture/render-pictures.ts';
+import { extractStill } from '../render-picture/render-pictures.ts';
 import { renderVideo } from '../render-video/render-video.ts';
 import { patientBudget, pictureOptions, sampleTrack, videoOptions } from '../rendered.fixture.ts';
 import { pictureRecipes } from '../rendition-recipes.ts';
@@ -41,7 +41,7 @@ const wanted = ['1 read its input', '1 write into its job folder'];
 test('a hijacked tool can access only its input and its job folder', withCompiler, async () => {
   await using hijacked = await hijackedTool();
   const { program, folder } = hijacked;
-  const files = { reads: [join(folder, 'in')], writes: [join(folder, 'job')] };
+  const files = { reads: [join(folder, 'in')], output: { folder: join(folder, 'job'), maxBytes: 1024 ** 3 } };
   const { end, stdout, stderr } = await run([program], files);
   expect({ end, stderr, done: stdout.trim().split('\n') }).toEqual({
     end: 'broken',
@@ -90,13 +90,13 @@ const places: readonly [string, (path: string, out: string) => Promise<unknown>,
     ],
     [
       'ffmpeg, for a poster',
-      (path, out) => prepareSource(video(path, 'avi'), join(out, 's.png'), true, pictureOptions(out)),
+      (path, out) => extractStill(video(path, 'avi'), true, pictureOptions(out)),
       'broken',
       'too_costly',
     ],
     [
       'ffmpeg, for a BMP',
-      (path, out) => prepareSource({ path, type: 'bmp' }, join(out, 's.png'), true, pictureOptions(out)),
+      (path, out) => extractStill({ path, type: 'bmp' }, true, pictureOptions(out)),
       'broken',
       'too_costly',
     ],
@@ -107,8 +107,8 @@ const places: readonly [string, (path: string, out: string) => Promise<unknown>,
         const job = { source: { path, type: 'heic' as const }, pictures, maxPixels: 1e8 };
         return makePictures(job, patientBudget, patientSignal());
       },
-      { outcome: 'unsupported', why: 'broken' },
-      { outcome: 'unsupported', why: 'too_costly' },
+      { rendered: { outcome: 'unsupported', why: 'broken' }, made: [] },
+      { rendered: { outcome: 'unsupported', why: 'too_costly' }, made: [] },
     ],
   ];
 
@@ -204,7 +204,7 @@ test('stops a tool that writes endless files', async () => {
   const { path: folder } = hijacked;
   const stoppedAt = async (script: string) => {
     const output = { folder, maxBytes: 4 * limits.fileBytes };
-    return (await run(['sh', '-c', script], { writes: [folder], output })).end;
+    return (await run(['sh', '-c', script], { output })).end;
   };
   expect(await stoppedAt(`i=0; while :; do : >${folder}/$i; i=$((i+1)); done`)).toBe('too_costly');
   await rm(folder, { recursive: true });

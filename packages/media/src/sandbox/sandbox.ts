@@ -10,8 +10,8 @@ export type SandboxMode = (typeof sandboxModes)[number];
 export interface ToolFiles {
   /** Files and folders that the tool may read. */
   readonly reads?: readonly string[];
-  /** Folders where the tool may create, read and remove files, but no links or folders. */
-  readonly writes?: readonly string[];
+  /** A folder where the tool may create, read and remove files, but no links or folders; and the limit for all files there. */
+  readonly output?: { readonly folder: string; readonly maxBytes: number } | undefined;
 }
 
 const launcher = fileURLToPath(new URL('landlock-and-seccomp.pl', import.meta.url));
@@ -31,12 +31,12 @@ export function setSandboxMode(to: SandboxMode): void {
 export function startInSandbox(
   tool: readonly [string, ...string[]],
   { seconds, cpuSeconds, addressBytes, dataBytes, fileBytes, niceness = 0 }: ToolLimits,
-  { reads = [], writes = [] }: ToolFiles,
+  { reads = [], output }: ToolFiles,
 ): ChildProcess {
   const limits = [seconds + marginSeconds, cpuSeconds, addressBytes, dataBytes ?? unlimited, fileBytes, niceness].map(
     String,
   );
-  const files = [...reads.flatMap((path) => ['-r', path]), ...writes.flatMap((path) => ['-w', path])];
+  const files = [...reads.flatMap((path) => ['-r', path]), ...(output ? ['-w', output.folder] : [])];
   const args = [mode, `${process.pid}`, ...limits, ...files, '--', ...tool];
   return spawn(launcher, args, { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true });
 }

@@ -17,8 +17,10 @@ export interface ToolLimits extends ToolBudget {
   readonly fileBytes: number;
 }
 
-export interface FfmpegLimits extends ToolLimits {
-  /** The largest width x height of a frame that the tool decodes. */
+export interface FfmpegLimits extends ToolBudget {
+  /** The largest file that it may write. */
+  readonly fileBytes: number;
+  /** The largest width x height of a frame that it decodes. */
   readonly maxPixels: number;
 }
 

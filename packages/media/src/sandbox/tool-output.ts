@@ -56,7 +56,7 @@ export async function openToolOutput(
     if (stats.nlink !== 1n) refuse('link');
     if (stats.size > maxOutputBytes[isPhoto(type) ? 'picture' : 'video']) refuse('too_large');
     const reader = await fileReader(file);
-    if (detectMediaType(reader.prefix) !== type) refuse('wrong_format');
+    if (detectMediaType(reader.head) !== type) refuse('wrong_format');
     return {
       reader,
       stream: () => file.createReadStream({ start: 0, autoClose: false }),

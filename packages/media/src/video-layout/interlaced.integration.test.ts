@@ -1,11 +1,9 @@
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import { made, sampleVideo, wovenVideo } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../detect-media-type.ts';
+import { mediaFile } from '../media-file.fixture.ts';
 import { localVideo, picturesMade, videoMade, videoOptions } from '../rendered.fixture.ts';
 import { hasInterlacedFrames } from './interlaced.ts';
 
@@ -39,12 +37,10 @@ test.each<[string, boolean, readonly string[]]>([
   ['high, interlaced', true, marked],
 ])('an MP4 of H.264 %s is decoded before it is copied: %s', async (_, isDecoded, options) => {
   const video = await sampleVideo('mp4', { ...size, options: ['-c:v', 'libx264', '-pix_fmt', 'yuv420p', ...options] });
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'interlaced-'));
-  const path = join(folder.path, 'video');
-  await writeFile(path, video);
-  const file = await localVideo(path, 'mp4');
+  await using file = await mediaFile(video);
+  const local = await localVideo(file.path, 'mp4');
   const processes = await processesStarted(async () => {
-    expect(await hasInterlacedFrames(file, videoOptions())).toBe(isDecoded);
+    expect(await hasInterlacedFrames(local, videoOptions())).toBe(isDecoded);
   });
   expect(processes.length > 0).toBe(isDecoded);
 });
@@ -61,11 +57,9 @@ test('transcodes a video of two lines', async () => {
 
 /** The difference of adjacent lines in a frame from the middle of a video, of 255. */
 async function combs(video: Buffer): Promise<number> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'combs-'));
-  const path = join(folder.path, 'video');
-  await writeFile(path, video);
+  await using file = await mediaFile(video);
   const frame = ['-vf', 'select=eq(n\\,10)', '-frames:v', '1', '-pix_fmt', 'gray', '-f', 'rawvideo'];
-  return lineDifference(await made(['-i', path, ...frame]), size.width);
+  return lineDifference(await made(['-i', file.path, ...frame]), size.width);
 }
 
 function lineDifference(grey: Buffer, width: number): number {

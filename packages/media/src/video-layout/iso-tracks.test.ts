@@ -2,20 +2,6 @@ import { isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { expect, test } from 'vitest';
 import { isoTracks } from './iso-tracks.ts';
 
-test('reads the kind and the sample descriptions of each track', () => {
-  const track = (handler: string) => {
-    const hdlr = isoBox('hdlr', Buffer.alloc(8), Buffer.from(handler));
-    const table = isoBox('minf', isoBox('stbl', isoBox('stsd', Buffer.from(handler))));
-    return isoBox('trak', isoBox('tkhd'), isoBox('mdia', hdlr, table));
-  };
-  const tracks = isoTracks(Buffer.concat([track('vide'), isoBox('trak'), track('soun')]));
-  expect(tracks.map(({ handler, descriptions }) => [handler, descriptions.toString()])).toEqual([
-    ['vide', 'vide'],
-    [undefined, ''],
-    ['soun', 'soun'],
-  ]);
-});
-
 test('spends little time on millions of boxes', () => {
   const free = Buffer.alloc(60 * 2 ** 20, isoBox('free'));
   const nested = isoBox('trak', isoBox('mdia', isoBox('minf', isoBox('stbl', free.subarray(0, 2 ** 19)))));

@@ -19,10 +19,7 @@ import {
 import type { VideoType } from '../detect-media-type.ts';
 
 export const picture = (width: number, height: number) => [
-  '-f',
-  'lavfi',
-  '-i',
-  `testsrc2=size=${width}x${height}:rate=10:duration=0.3`,
+  ...['-f', 'lavfi', '-i', `testsrc2=size=${width}x${height}:rate=10:duration=0.3`],
 ];
 export const sound = (seconds = 0.3) => ['-f', 'lavfi', '-i', `sine=duration=${seconds}`];
 
@@ -234,16 +231,7 @@ async function bigCover(): Promise<Buffer> {
 }
 
 const h264 = [
-  '-c:v',
-  'libx264',
-  '-preset',
-  'ultrafast',
-  '-qp',
-  '1',
-  '-g',
-  '60',
-  '-keyint_min',
-  '60',
+  ...['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '1', '-g', '60', '-keyint_min', '60'],
   ...yuv('yuv420p'),
 ];
 const mpeg2 = ['-c:v', 'mpeg2video', '-qscale:v', '1', '-g', '60', '-sc_threshold', '1000000000', ...yuv('yuv420p')];

@@ -3,13 +3,12 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CountedSource } from '@echodrop/testkit/counted-source';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Probe } from '../outcomes.ts';
-import { probeMedia } from '../probe-media.ts';
+import { probed } from '../probed.fixture.ts';
 import { type KnownVideo, knownVideos, picture, sound, video } from './known-videos.fixture.ts';
 import { videoGuards } from './video-codecs.ts';
 
@@ -78,9 +77,8 @@ afterAll(async () => {
 
 /** The result of a probe, and the number of ffprobe runs. */
 async function seen(source: CountedSource, looks = 1): Promise<Probe> {
-  const options = { scratchDir, maxPixels: 100_000_000, signal: patientSignal() };
   const found: Probe[] = [];
-  const processes = await processesStarted(async () => found.push(await probeMedia(source, options)));
+  const processes = await processesStarted(async () => found.push(await probed(source, { scratchDir })));
   expect(processes.filter((program) => program.endsWith('/landlock-and-seccomp.pl'))).toHaveLength(looks);
   return found[0] as Probe;
 }

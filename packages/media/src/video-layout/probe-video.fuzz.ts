@@ -8,12 +8,11 @@ import { expect } from 'vitest';
 import { isPhoto } from '../detect-media-type.ts';
 import { bytesOf, mutated, videoSamples } from '../mutated-media.fixture.ts';
 import { unsupportedReasons } from '../outcomes.ts';
-import { probeMedia } from '../probe-media.ts';
+import { probed } from '../probed.fixture.ts';
 import { cpuSeconds } from '../sandbox/cpu-seconds.fixture.ts';
 import { displayedSize, readVideo } from './read-video.ts';
 
 const MiB = 2 ** 20;
-const maxPixels = 1e8;
 
 fuzz(
   'a mutated video has the size that ffprobe finds in all of it, or a reason',
@@ -23,12 +22,12 @@ fuzz(
     await using scratch = await mkdtempDisposable(join(tmpdir(), 'probe-video-'));
     const source = new CountedSource(bytes);
     const before = cpuSeconds();
-    const probe = await probeMedia(source, { scratchDir: scratch.path, maxPixels, signal: patientSignal() });
+    const probe = await probed(source, { scratchDir: scratch.path });
     expect(cpuSeconds() - before).toBeLessThan(5);
     expect(source.bytesRead).toBeLessThan(8 * MiB);
     expect(await readdir(scratch.path)).toEqual([]);
     if (probe.outcome === 'unsupported') return expect(unsupportedReasons).toContain(probe.why);
-    expect(probe.width * probe.height).toBeLessThanOrEqual(maxPixels);
+    expect(probe.width * probe.height).toBeLessThanOrEqual(1e8);
     if (isPhoto(probe.type)) return;
     const path = join(scratch.path, 'whole');
     await writeFile(path, bytes);

@@ -2,11 +2,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CountedSource } from '@echodrop/testkit/counted-source';
-import { patientSignal } from '@echodrop/testkit/patience';
 import { ftyp, isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { made, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { probeMedia } from '../probe-media.ts';
+import { probed } from '../probed.fixture.ts';
 
 let scratchDir: string;
 beforeAll(async () => {
@@ -14,9 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(scratchDir, { recursive: true }));
 
-const look = (source: CountedSource) =>
-  probeMedia(source, { scratchDir, maxPixels: 100_000_000, signal: patientSignal() });
-const probe = (bytes: Buffer) => look(new CountedSource(bytes));
+const look = (source: CountedSource) => probed(source, { scratchDir });
 const probedVideo = (type: string, width: number, height: number) => ({
   outcome: 'media',
   kind: 'video',
@@ -57,7 +54,7 @@ describe('rejected videos', () => {
     ['a truncated Matroska video', 'broken', async () => (await sampleVideo('mkv', small)).subarray(0, 60)],
     ['a truncated AVI', 'broken', () => Buffer.from('RIFF\xff\xff\xff\xffAVI LIST', 'latin1')],
   ])('%s', async (_, why, bytes) => {
-    expect(await probe(await bytes())).toEqual({ outcome: 'unsupported', why });
+    expect(await look(new CountedSource(await bytes()))).toEqual({ outcome: 'unsupported', why });
   });
 });
 

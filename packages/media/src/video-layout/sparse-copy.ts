@@ -46,7 +46,7 @@ export async function createSparseCopy(reader: SourceReader, type: VideoType, sc
 // until it is found. A fragmented video has one at its beginning. If it comes first, the following boxes show whether the
 // video is truncated.
 async function copyMoov(reader: SourceReader, file: FileHandle): Promise<Outcome> {
-  await write(file, reader.prefix, 0);
+  await write(file, reader.head, 0);
   let hasMoov = false;
   let hasPictures = false;
   let boxes = 0;

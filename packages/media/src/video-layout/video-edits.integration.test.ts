@@ -1,15 +1,13 @@
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { childBoxes } from '../input/iso-boxes.ts';
+import { mediaFile } from '../media-file.fixture.ts';
 import { picturesMade, videoMade } from '../rendered.fixture.ts';
 import type { Track } from './ffprobe.ts';
-import { hasHiddenPictures } from './video-edits.ts';
+import { isTrimmedOrJoined } from './video-edits.ts';
 
 const rate = 10;
 // So that all times are milliseconds.
@@ -40,25 +38,18 @@ function rewritten(bytes: Buffer, [type, ...deeper]: readonly string[], content:
   return Buffer.concat(boxes);
 }
 
-async function inFolder<T>(video: Buffer, use: (path: string) => Promise<T>): Promise<T> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'video-edits-'));
-  const path = join(folder.path, 'video.mp4');
-  await writeFile(path, video);
-  return await use(path);
-}
-
-function hidesPictures(video: Buffer, index = 0): Promise<boolean> {
+async function hidesPictures(video: Buffer, index = 0): Promise<boolean> {
+  await using file = await mediaFile(video);
   const picture = { index, startSeconds: 0 } as Track;
-  return inFolder(video, (path) => hasHiddenPictures({ path, type: 'mp4', picture, sounds: [] }));
+  return await isTrimmedOrJoined({ path: file.path, type: 'mp4', picture, sounds: [] });
 }
 
 /** The number of pictures in a video, including hidden ones. */
-function picturesIn(video: Buffer): Promise<number> {
-  return inFolder(video, async (path) => {
-    const query = ['-ignore_editlist', '1', '-select_streams', 'v', '-count_packets'];
-    const shown = ['-show_entries', 'stream=nb_read_packets', '-of', 'csv=print_section=0'];
-    return Number((await execa('ffprobe', ['-v', 'error', ...query, ...shown, path])).stdout);
-  });
+async function picturesIn(video: Buffer): Promise<number> {
+  await using file = await mediaFile(video);
+  const query = ['-ignore_editlist', '1', '-select_streams', 'v', '-count_packets'];
+  const shown = ['-show_entries', 'stream=nb_read_packets', '-of', 'csv=print_section=0'];
+  return Number((await execa('ffprobe', ['-v', 'error', ...query, ...shown, file.path])).stdout);
 }
 
 const withSound = () => made([...picture, '-f', 'lavfi', '-i', 'sine=duration=6', ...h264, '-f', 'mp4']);
@@ -74,7 +65,8 @@ async function lastForLonger(): Promise<Buffer> {
 
 /** Trims without re-encoding, so that all pictures from the last keyframe are copied. */
 async function cutWithoutEncoding(...cut: readonly string[]): Promise<Buffer> {
-  return inFolder(await whole(), (path) => made([...cut, '-i', path, '-c', 'copy', ...inMilliseconds, '-f', 'mp4']));
+  await using file = await mediaFile(await whole());
+  return await made([...cut, '-i', file.path, '-c', 'copy', ...inMilliseconds, '-f', 'mp4']);
 }
 
 // With up to two reordered pictures, the first one is shown two frame times late.
@@ -109,9 +101,8 @@ test('removes what the edits of a video in fragments hide at its start, from its
   const joined = [...halves, `color=blue:s=160x120:r=${rate}:d=2,format=yuv420p`, '-filter_complex', '[0][1]concat'];
   const coloured = await made([...joined, ...h264, '-f', 'mp4']);
   const fragments = ['-movflags', 'frag_keyframe+delay_moov', '-use_editlist', '1', '-avoid_negative_ts', 'disabled'];
-  const original = await inFolder(coloured, (path) =>
-    made(['-itsoffset', '-4', '-i', path, '-c', 'copy', ...fragments, '-f', 'mp4']),
-  );
+  await using file = await mediaFile(coloured);
+  const original = await made(['-itsoffset', '-4', '-i', file.path, '-c', 'copy', ...fragments, '-f', 'mp4']);
   expect(await picturesIn(original)).toBe(6 * rate);
   const pictures = await picturesIn((await videoMade('mp4', original)).video);
   expect(Math.abs(pictures - shownSeconds * rate)).toBeLessThanOrEqual(2);

@@ -1,7 +1,7 @@
 import { inspectFile } from '../input/inspect-file.ts';
 import { boxContents, contentAt, entryCount, readMoov } from '../input/iso-boxes.ts';
 import type { LocalVideo } from './read-video.ts';
-import { isoTypes } from './video-codecs.ts';
+import { decoderOptions, isoTypes, videoGuards } from './video-codecs.ts';
 
 // Editors round their edits, so less than this at either end was not cut on purpose.
 const maxRoundingSeconds = 0.1;
@@ -10,27 +10,32 @@ const maxRoundingSeconds = 0.1;
 const maxEdits = 1000;
 
 /**
- * Whether edits hide pictures of a video track (ISO/IEC 14496-12 section 8.6.6), as after trimming without transcoding: a
- * copy of the track would contain or show them. Of a fragmented video, only what they hide at its start counts.
+ * Whether a video track was trimmed or joined without transcoding, so that a copy would be wrong. Edits hide pictures of a trimmed one
+ * (ISO/IEC 14496-12 section 8.6.6): a copy would contain or show them. Of a fragmented video, only what they hide at its start counts.
  */
-export async function hasHiddenPictures(video: LocalVideo): Promise<boolean> {
+export async function isTrimmedOrJoined(video: LocalVideo): Promise<boolean> {
   if (!isoTypes.includes(video.type)) return false;
   if (hidesItsStart(video)) return true;
-  return inspectFile(video.path, async (reader) => {
-    const moov = await readMoov(reader);
-    const [header] = moov ? boxContents(moov, 'mvhd') : [];
-    const trak = moov && boxContents(moov, 'trak')[video.picture.index];
-    // Without a header or track, assume that something is hidden.
-    return header && trak ? hidesSamples(trak, timescaleOf(header)) : moov !== undefined;
-  });
+  const moov = await inspectFile(video.path, readMoov);
+  if (!moov) return false;
+  const [header] = boxContents(moov, 'mvhd');
+  const trak = boxContents(moov, 'trak')[video.picture.index];
+  // Without a header or track, assume that something is hidden.
+  return !header || !trak || hidesSamples(trak, timescaleOf(header)) || hasSeveralDescriptions(trak);
 }
 
-/**
- * Options of ffmpeg, before the video's path, that leave out what edits of a fragmented video hide at its start. ffmpeg applies other edits, but
- * gives such pictures times before 0.
- */
-export function startOptions(video: LocalVideo): readonly string[] {
-  return isoTypes.includes(video.type) && hidesItsStart(video) ? ['-seek_timestamp', '1', '-ss', '0'] : [];
+// Parts of a joined track have their own sample descriptions (section 8.5.2). A copy keeps the first, which decodes the other parts wrongly.
+function hasSeveralDescriptions(trak: Buffer): boolean {
+  const descriptions = contentAt(trak, 'mdia', 'minf', 'stbl', 'stsd');
+  return descriptions !== undefined && descriptions.length >= 8 && descriptions.readUInt32BE(4) > 1;
+}
+
+/** A video as an input of ffmpeg: guards, decoder and path. What its edits hide is left out. */
+export function ffmpegInput(video: LocalVideo): readonly string[] {
+  const { path, type, picture } = video;
+  // ffmpeg applies edits, but gives what those of a fragmented video hide at its start times before 0.
+  const start = isoTypes.includes(type) && hidesItsStart(video) ? ['-seek_timestamp', '1', '-ss', '0'] : [];
+  return [...videoGuards(type), ...decoderOptions(picture), ...start, '-i', `file:${path}`];
 }
 
 function hidesItsStart({ picture }: LocalVideo): boolean {
