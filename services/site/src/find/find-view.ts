@@ -22,8 +22,6 @@ export interface MediaView {
   readonly progress?: number | undefined;
   /** Whether a photo moves, which only its whole rendition does. */
   readonly isAnimated?: boolean;
-  /** Whether the browser reloads the page until everything is ready. */
-  readonly isReloading?: boolean;
 }
 
 export interface ViewSources extends RenditionSources {
@@ -49,6 +47,11 @@ export async function findView(
 /** Whether a rendition of a view is not ready yet. */
 export function isPending({ picture, video }: MediaView): boolean {
   return picture === 'not_ready' || video === 'not_ready';
+}
+
+/** Whether the browser reloads the page of a view until everything is ready. A reload for a poster would stop a video that plays. */
+export function isReloaded(view: MediaView): boolean {
+  return view.video !== 'ready' && isPending(view);
 }
 
 /** Whether a photo is so tall that within 1200 pixels it could not be read. */

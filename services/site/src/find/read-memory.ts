@@ -50,11 +50,11 @@ export class ReadMemory {
   }
 
   /** What `make` made of `source`, which `find` returned. It is forgotten with its source. `T` must follow from `key`. */
-  derive<T>(key: string, source: object, make: () => T, bytesOf: (value: T) => number): T {
+  derive<T extends { readonly memoryBytes: number }>(key: string, source: object, make: () => T): T {
     const known = this.#entries.get(key);
     if (known?.source === source) return known.value as T;
     const value = make();
-    this.#remember(key, { value, source }, bytesOf(value));
+    this.#remember(key, { value, source }, value.memoryBytes);
     return value;
   }
 
