@@ -4,7 +4,7 @@ import { isPhoto } from '@echodrop/media/detect-media-type';
 import { fullRecipe, pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { renditionKey } from '@echodrop/object-store/object-keys';
 import type { StoredObject } from '@echodrop/object-store/object-store';
-import { findMedia, type MediaSources, type NoMedia, type PublishedMedia, whatBecameOf } from './find-media.ts';
+import { findMedia, type MediaSources, type NoMedia, type PublishedMedia } from './find-media.ts';
 import {
   findRendition,
   type NoRendition,
@@ -36,12 +36,8 @@ export async function findView(
 ): Promise<{ readonly record: PublishedMedia; readonly view: MediaView } | NoMedia> {
   const record = await findMedia(sources, id);
   if (typeof record === 'string') return record;
-  const view = isPhoto(record.type)
-    ? await photoView(record, sources, waitMs)
-    : await videoView(record, sources, waitMs);
-  // The upload may have been removed during the wait.
-  const lost = isPending(view) ? await whatBecameOf(record, sources) : undefined;
-  return lost ?? { record, view };
+  const viewOf = isPhoto(record.type) ? photoView : videoView;
+  return { record, view: await viewOf(record, sources, waitMs) };
 }
 
 /** Whether a rendition of a view is not ready yet. */
