@@ -44,7 +44,7 @@ export class ReadMemory {
       const start = performance.now();
       const value = await read(cancelled);
       const bytes = bytesOf(value);
-      if (bytes !== undefined && this.#reads.isOpen(key, cancelled)) this.#remember(key, { value }, bytes, start);
+      if (bytes !== undefined) this.#remember(key, { value }, bytes, start);
       return value;
     });
   }
@@ -58,12 +58,9 @@ export class ReadMemory {
     return value;
   }
 
-  /** Forgets values that are out of date. A read that has begun does not bring them back. */
+  /** Forgets values that are out of date. A read that has begun may bring one back, until its time is over. */
   forget(...keys: readonly string[]): void {
-    for (const key of keys) {
-      this.#entries.delete(key);
-      this.#reads.close(key);
-    }
+    for (const key of keys) this.#entries.delete(key);
   }
 
   /** Forgets `value` of `key`, unless another reader has, or has found a later one. @returns whether it was remembered */
