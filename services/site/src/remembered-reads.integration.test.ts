@@ -169,14 +169,11 @@ describe.each(lengths)('renditions of %i bytes that were found, not read,', (byt
     expect((await read(`/${upload.id}.mp4`)).text).toBe('another film');
   });
 
-  test.each([8, bytes + 50])(
-    'and are replaced: a range of the video from byte %i is that of the new one',
-    async (at) => {
-      await replaceAll('another', bytes + 100);
-      const part = await read(`/${upload.id}/video.mp4`, { headers: { Range: `bytes=${at}-` } });
-      expect(part).toEqual({ status: 206, text: at === 8 ? 'film' : '' });
-    },
-  );
+  test('and are replaced: a range of the video is that of the new one', async () => {
+    await replaceAll('another', bytes + 100);
+    const part = await read(`/${upload.id}/video.mp4`, { headers: { Range: 'bytes=8-' } });
+    expect(part).toEqual({ status: 206, text: 'film' });
+  });
 
   test('and are deleted: every reader waits until they are made again', async () => {
     for (const recipe of recipes) await store.remove(renditionKey(upload.mediaKey, recipe));
