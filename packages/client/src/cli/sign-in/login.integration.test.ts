@@ -105,7 +105,7 @@ test('an older Mastodon gets a scope that it supports', async () => {
   const scopes = provider.requests
     .filter(({ path }) => path === 'POST /api/v1/apps')
     .map(({ form }) => form.get('scopes'));
-  expect(scopes).toEqual(['profile', 'read:accounts']);
+  expect(scopes).toEqual(['read:accounts']);
 });
 
 test('signs in at an OpenID provider as a public client, with a separate profile', async () => {
