@@ -70,19 +70,6 @@ test('a page and its style are small', async () => {
   expect((await bodyOf(path)).length + (await bodyOf('/style.css')).length).toBeLessThan(20_000);
 });
 
-test('pictures and ranges of them are not compressed', async () => {
-  const path = `/${await ready(await publishPhoto('jpg'))}/large.jpg`;
-  const headers = { 'accept-encoding': 'gzip' };
-  const whole = await get(path, { headers });
-  expect(whole.headers.has('content-encoding')).toBe(false);
-  const bytes = Buffer.from(await whole.arrayBuffer());
-  expect(whole.headers.get('content-length')).toBe(String(bytes.length));
-  const range = await get(path, { headers: { ...headers, range: 'bytes=10-19' } });
-  expect(range.status).toBe(206);
-  expect(range.headers.has('content-encoding')).toBe(false);
-  expect(Buffer.from(await range.arrayBuffer())).toEqual(bytes.subarray(10, 20));
-});
-
 test('every picture of a page exists', async () => {
   const id = await ready(await publishPhoto('webp'), '.webp');
   const page = await get(`/${id}`);

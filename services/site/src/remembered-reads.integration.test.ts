@@ -233,15 +233,6 @@ test('while the store is down, what is remembered is served until its time is ov
   expect(await statuses()).toEqual([200, 200]);
 });
 
-test('a picture that was replaced is read again', async () => {
-  const { id, mediaKey } = await publish();
-  const read = async () => (await fetch(`${site}/${id}.jpg`)).text();
-  expect(await read()).toBe('full as jpg');
-  await store.put(renditionKey(mediaKey, fullRecipe('jpg')), Readable.from(['another']));
-  now += rememberedMs + 1;
-  expect(await read()).toBe('another');
-});
-
 test('a proxy may cache complete pages and small pictures, and nothing else', async () => {
   const { id, mediaKey } = await publish();
   const { id: removed } = await publish();

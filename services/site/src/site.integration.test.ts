@@ -73,26 +73,6 @@ test('the site has what browsers and crawlers request by themselves', async () =
   expect(await contact.text()).toMatch(/^Contact: https:\/\/pictures\.example\/security\nExpires: 20\d\d-/);
 });
 
-test('a video plays in its page, in ranges', async () => {
-  const video = await sampleVideo('mp4', { width: 320, height: 240 });
-  const id = await publish(video, { type: 'mp4' });
-  // A poster precedes its video.
-  await shown(stack, `/${id}/video.mp4`);
-  const response = await get(`/${id}/video.mp4`);
-  expect(response.headers.get('content-type')).toBe('video/mp4');
-  const bytes = Buffer.from(await response.arrayBuffer());
-  const range = await get(`/${id}/video.mp4`, { range: 'bytes=100-199' });
-  expect(Buffer.from(await range.arrayBuffer())).toEqual(bytes.subarray(100, 200));
-  // The name in earlier releases.
-  const sameVideo = await get(`/${id}/film.mp4`);
-  expect(Buffer.from(await sameVideo.arrayBuffer())).toEqual(bytes);
-
-  const page = await (await get(`/${id}`)).text();
-  expect(page).toContain(`<source src="/${id}/video.mp4" type="video/mp4">`);
-  expect(page).toContain(`poster="/${id}/large.jpg"`);
-  expect((await get(`/${id}/large.jpg`)).headers.get('content-type')).toBe('image/jpeg');
-});
-
 async function publishVideo(): Promise<string> {
   const size = { width: 320, height: 180 };
   return publishSample(store, await sampleVideo('mp4', size), { ...size, type: 'mp4', text: '"Surf" <b>' });

@@ -268,18 +268,6 @@ test.each([
   expect(await profile()).toBeUndefined();
 });
 
-test.each(['file:///tmp/a.desktop', 'http://social.example/authorize'])(
-  'does not send the user to %s',
-  async (address) => {
-    provider.behaviour.metadata = { authorization_endpoint: address };
-    const { status, stderr } = await login(['--provider', 'Work']);
-    expect({ status, stderr }).toEqual({
-      status: 2,
-      stderr: expect.stringMatching(/\nThe URL of the authorization endpoint must start with https:\/\/ \(\S+\)\.\n$/),
-    });
-  },
-);
-
 test('requests with another state do not end the login', async () => {
   const { status } = await login(['--provider', 'Town'], async (address) => {
     const back = new URL(address).searchParams.get('redirect_uri') ?? '';
