@@ -11,7 +11,7 @@ import type { Site } from './site.ts';
 interface Options {
   readonly store: ObjectStore;
   readonly make: Site['renditions']['make'];
-  readonly videoProgress?: Site['renditions']['videoProgress'];
+  readonly videoProgress?: Site['videoProgress'];
   readonly trustedProxies?: readonly string[];
 }
 
@@ -23,7 +23,8 @@ export async function serveSite(
   const app = siteApp({
     store,
     memory: new ReadMemory(),
-    renditions: { make, videoProgress },
+    renditions: { make },
+    videoProgress,
     trustedProxies,
     events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')),
     publicSite: 'https://pics.example',

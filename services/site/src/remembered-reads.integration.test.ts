@@ -35,7 +35,7 @@ beforeEach(async () => {
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   make = () => Promise.reject(new Error('unexpected request'));
   store = await newStore(resources);
-  const renditions = new SharedRenditions({ make: () => make(), videoProgress: async () => undefined }, store);
+  const renditions = new SharedRenditions({ make: () => make() }, store);
   site = await serveSite(resources, { store: counted(store), make: (...request) => renditions.make(...request) });
 });
 afterEach(() => resources.disposeAsync());

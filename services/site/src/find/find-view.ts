@@ -25,7 +25,7 @@ export interface MediaView {
 }
 
 export interface ViewSources extends RenditionSources {
-  readonly renditions: Pick<RenditionClient, 'make' | 'videoProgress'>;
+  readonly videoProgress: RenditionClient['videoProgress'];
 }
 
 /** A record with its view after a wait of at most `waitMs` for renditions, a few seconds by default. @throws StoreUnavailable, UnreadableRecord, or the signal's reason */
@@ -71,7 +71,7 @@ async function videoView(record: PublishedMedia, sources: ViewSources, waitMs?: 
   ]);
   const states = { picture: stateOf(picture), video: stateOf(video) };
   if (video !== 'not_ready') return states;
-  const progress = await sources.renditions.videoProgress(requestedMedia(record)).catch(() => undefined);
+  const progress = await sources.videoProgress(requestedMedia(record)).catch(() => undefined);
   return { ...states, progress };
 }
 
