@@ -14,8 +14,8 @@ export async function parseXml(body: string): Promise<unknown> {
 
 /** The browser's own parser or, without a browser, the one of a package that is loaded for the first XML response. */
 async function newParser(): Promise<DOMParser> {
-  const Own: (new () => DOMParser) | undefined = Reflect.get(globalThis, 'DOMParser');
-  if (Own) return new Own();
+  const own: unknown = Reflect.get(globalThis, 'DOMParser');
+  if (typeof own === 'function') return new (own as new () => DOMParser)();
   const { DOMParser, onErrorStopParsing } = await import('@xmldom/xmldom');
   return new DOMParser({ onError: onErrorStopParsing });
 }

@@ -26,6 +26,7 @@ beforeAll(async () => {
     PUBLIC_SITE_URL: 'http://pictures.example',
     SITE_NAME: 'Bild & Ton',
     ABUSE_CONTACT: 'mailto:abuse@pictures.example',
+    SECURITY_CONTACT: 'mailto:security@pictures.example',
     ROBOTS: 'index',
   };
   stack = resources.use(await startStack({ services: ['site', 'rendition-worker'] }));
@@ -283,6 +284,7 @@ test('every page has the site name and the abuse contact', async () => {
     expect(body.match(/<main/g)).toHaveLength(1);
   }
   expect(await bodyOf('/')).not.toContain('Report abuse');
+  expect(await bodyOf('/.well-known/security.txt', otherSite)).toContain('security@pictures.example');
 });
 
 test('the documentation shows uploads with the addresses of this site, and every reason of a refusal', async () => {

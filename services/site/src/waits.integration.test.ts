@@ -108,6 +108,8 @@ test('the pages of a video that is transcoded say how much is done, and reload',
   }
   progress = 0.427;
   for (const page of await pages()) {
-    expect(page).toMatch(/still being processed: 42 % done\. <progress max="100" value="42" .*It will appear here automatically\./);
+    expect(page).toMatch(
+      /still being processed: 42 % done\. <progress max="100" value="42" .*It will appear here automatically\./,
+    );
   }
 });

@@ -119,7 +119,7 @@ async function chooseScope(issuer: string, scopes: readonly string[], signal: Ab
   if (scopes.length === 1) return last;
   try {
     const response = await limitedFetch(`${issuer}/.well-known/oauth-authorization-server`, { signal });
-    const { scopes_supported: named } = await response.json();
+    const { scopes_supported: named } = parseJson(await response.text()) ?? {};
     return scopes.find((scope) => Array.isArray(named) && named.includes(scope)) ?? last;
   } catch {
     // Older releases have no such document. After a timeout, the registration fails with the same signal.

@@ -2,13 +2,7 @@ import { contentTypeOf } from '@echodrop/media/detect-media-type';
 import { pictureRecipes, type Recipe } from '@echodrop/media/rendition-recipes';
 import type { RequestHandler, Response } from 'express';
 import { directPath, directRecipe, typeOfExtension } from '../find/direct-address.ts';
-import {
-  findPublished,
-  forgetMedia,
-  isMediaGone,
-  type NoMedia,
-  type PublishedMedia,
-} from '../find/find-media.ts';
+import { findPublished, forgetMedia, isMediaGone, type NoMedia, type PublishedMedia } from '../find/find-media.ts';
 import { findRendition, makeRendition, type NoRendition, storedRendition } from '../find/find-rendition.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { redirect } from '../serve/redirect.ts';

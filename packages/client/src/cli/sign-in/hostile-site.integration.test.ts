@@ -125,7 +125,9 @@ test.each([
 ])('the site cannot request at %s the scope %j, even if the user agrees', async (name, scope) => {
   provider.behaviour.named = { scope };
   const { status, stderr } = await login(['--provider', name, '--yes']);
-  const message = new RegExp(`^The site requests the scope "${scope}" at ${name}, but it may contain only .*\\. Report this`);
+  const message = new RegExp(
+    `^The site requests the scope "${scope}" at ${name}, but it may contain only .*\\. Report this`,
+  );
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(message) });
   expect(paths()).toEqual(['GET /sign-in/providers.json']);
 });

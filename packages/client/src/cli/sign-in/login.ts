@@ -4,13 +4,7 @@ import { asciiWord } from '../../service-address.ts';
 import { visibleName } from '../../visible-text.ts';
 import { baseAddress, type CommandContext, printNote, printRow, printWhole, UsageError } from '../command-context.ts';
 import { profileName } from '../connection.ts';
-import {
-  lockProfile,
-  type Profile,
-  readProfile,
-  removeProfile,
-  storeProfile,
-} from '../profiles/profiles.ts';
+import { lockProfile, type Profile, readProfile, removeProfile, storeProfile } from '../profiles/profiles.ts';
 import { authorizationAt, confirmSignIn } from './confirm-sign-in.ts';
 import { identifyUser, type User } from './identify-user.ts';
 import { revokeToken } from './renew-token.ts';
