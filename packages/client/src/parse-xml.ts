@@ -1,22 +1,10 @@
-interface XmlNode {
-  readonly nodeType: number;
-  readonly textContent: string | null;
-  readonly childNodes: ArrayLike<XmlNode>;
-}
-interface XmlElement extends XmlNode {
-  readonly tagName: string;
-}
-interface XmlDocument {
-  readonly documentElement: XmlElement | null;
-  getElementsByTagName(name: string): ArrayLike<XmlElement>;
-}
-type ParserClass = new () => { parseFromString(text: string, type: 'application/xml'): XmlDocument };
+import type { DOMParser, Element } from '@xmldom/xmldom';
 
 const elementNode = 1;
 
 /** A response in XML as the object that its JSON would be, with texts as values. @throws Error if it is not well-formed */
 export async function parseXml(body: string): Promise<unknown> {
-  const document = new (await parserClass())().parseFromString(body, 'application/xml');
+  const document = (await newParser()).parseFromString(body, 'application/xml');
   const root = document.documentElement;
   // Browsers report a fault as an element.
   if (!root || document.getElementsByTagName('parsererror').length > 0) throw new SyntaxError('malformed XML');
@@ -24,24 +12,20 @@ export async function parseXml(body: string): Promise<unknown> {
   return root.tagName === 'image' ? asObject(root) : undefined;
 }
 
-// The parser is the browser's own or, without a browser, a package that is loaded for the first XML response.
-async function parserClass(): Promise<ParserClass> {
-  const own: ParserClass | undefined = Reflect.get(globalThis, 'DOMParser');
-  if (own) return own;
-  const { DOMParser, onWarningStopParsing: _, onErrorStopParsing } = await import('@xmldom/xmldom');
-  return class {
-    parseFromString(text: string, type: 'application/xml'): XmlDocument {
-      return new DOMParser({ onError: onErrorStopParsing }).parseFromString(text, type) as unknown as XmlDocument;
-    }
-  };
+/** The browser's own parser or, without a browser, the one of a package that is loaded for the first XML response. */
+async function newParser(): Promise<DOMParser> {
+  const own: unknown = Reflect.get(globalThis, 'DOMParser');
+  if (typeof own === 'function') return new (own as new () => DOMParser)();
+  const { DOMParser, onErrorStopParsing } = await import('@xmldom/xmldom');
+  return new DOMParser({ onError: onErrorStopParsing });
 }
 
-function asObject(element: XmlElement): unknown {
+function asObject(element: Element): unknown {
   return Object.fromEntries(
     elements(element).map((child) => [child.tagName, elements(child).length > 0 ? asObject(child) : child.textContent]),
   );
 }
 
-function elements(parent: XmlElement): XmlElement[] {
-  return Array.from(parent.childNodes).filter((node): node is XmlElement => node.nodeType === elementNode);
+function elements(parent: Element): Element[] {
+  return Array.from(parent.childNodes).filter((node): node is Element => node.nodeType === elementNode);
 }

@@ -34,6 +34,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
     store,
     memory: new ReadMemory(),
     renditions: new SharedRenditions(client, store),
+    videoProgress: (media) => client.videoProgress(media),
     events,
     publicSite: config.PUBLIC_SITE_URL,
     name: config.SITE_NAME,

@@ -35,7 +35,7 @@ beforeEach(async () => {
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   make = () => Promise.reject(new Error('unexpected request'));
   store = await newStore(resources);
-  const renditions = new SharedRenditions({ make: () => make(), videoProgress: async () => undefined }, store);
+  const renditions = new SharedRenditions({ make: () => make() }, store);
   site = await serveSite(resources, { store: counted(store), make: (...request) => renditions.make(...request) });
 });
 afterEach(() => resources.disposeAsync());
@@ -169,14 +169,11 @@ describe.each(lengths)('renditions of %i bytes that were found, not read,', (byt
     expect((await read(`/${upload.id}.mp4`)).text).toBe('another film');
   });
 
-  test.each([8, bytes + 50])(
-    'and are replaced: a range of the video from byte %i is that of the new one',
-    async (at) => {
-      await replaceAll('another', bytes + 100);
-      const part = await read(`/${upload.id}/video.mp4`, { headers: { Range: `bytes=${at}-` } });
-      expect(part).toEqual({ status: 206, text: at === 8 ? 'film' : '' });
-    },
-  );
+  test('and are replaced: a range of the video is that of the new one', async () => {
+    await replaceAll('another', bytes + 100);
+    const part = await read(`/${upload.id}/video.mp4`, { headers: { Range: 'bytes=8-' } });
+    expect(part).toEqual({ status: 206, text: 'film' });
+  });
 
   test('and are deleted: every reader waits until they are made again', async () => {
     for (const recipe of recipes) await store.remove(renditionKey(upload.mediaKey, recipe));
@@ -234,15 +231,6 @@ test('while the store is down, what is remembered is served until its time is ov
   expect(await statuses()).toEqual([503, 503]);
   isDown = false;
   expect(await statuses()).toEqual([200, 200]);
-});
-
-test('a picture that was replaced is read again', async () => {
-  const { id, mediaKey } = await publish();
-  const read = async () => (await fetch(`${site}/${id}.jpg`)).text();
-  expect(await read()).toBe('full as jpg');
-  await store.put(renditionKey(mediaKey, fullRecipe('jpg')), Readable.from(['another']));
-  now += rememberedMs + 1;
-  expect(await read()).toBe('another');
 });
 
 test('a proxy may cache complete pages and small pictures, and nothing else', async () => {

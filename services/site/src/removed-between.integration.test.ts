@@ -65,23 +65,6 @@ test('a rendition that is replaced again and again is not ready', async () => {
   expect([response.status, response.headers.has('retry-after'), replaced]).toEqual([503, true, 2]);
 });
 
-const addresses: (readonly [string, (id: string) => string])[] = [
-  ['its picture', (id) => `/${id}/large.jpg`],
-  ['its direct address', (id) => `/${id}.mp4`],
-  ['its page', (id) => `/${id}`],
-  ['its player', (id) => `/${id}/player`],
-  ['oEmbed', (id) => `/oembed?url=https://pics.example/${id}`],
-];
-
-test.each(addresses)('an upload that is removed while a reader waits is gone: %s', async (_, address) => {
-  const id = await publishSample(store, Buffer.from('media'), { type: 'mp4' });
-  make = async () => {
-    await removeUpload(store, id);
-    throw new QueueUnavailable('the media was removed');
-  };
-  expect((await fetch(`${site}${address(id)}`)).status).toBe(410);
-});
-
 test('the page of a user omits an upload that is removed meanwhile', async () => {
   const owner = { provider: 'https://id.example/verify', subject: 'ada' };
   const kept = await publish(owner);

@@ -97,8 +97,8 @@ test('the pages of a video that is transcoded say how much is done, and reload',
     Promise.all(
       ['', '/player'].map(async (path) => {
         const response = await fetch(`${site}/${id}${path}`);
-        // Sample records are older than half an hour.
-        expect(response.headers.get('refresh')).toMatch(new RegExp(`^\\d+; url=/${id}${path}\\?since=\\d+$`));
+        // Sample records are old.
+        expect(response.headers.get('refresh')).toBe('30');
         return response.text();
       }),
     );
@@ -108,7 +108,8 @@ test('the pages of a video that is transcoded say how much is done, and reload',
   }
   progress = 0.427;
   for (const page of await pages()) {
-    expect(page).toContain('This video is still being processed: 42 % done.');
-    expect(page).toContain('<progress max="100" value="42"');
+    expect(page).toMatch(
+      /still being processed: 42 % done\. <progress max="100" value="42" .*It will appear here automatically\./,
+    );
   }
 });

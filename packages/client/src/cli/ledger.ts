@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaRecord } from '@echodrop/record';
 import { readRecord } from '../read-response.ts';
+import { replaceFile } from './profiles/replace-file.ts';
 import { stateFolder } from './profiles/user-folders.ts';
 import { recordToExactJson } from './show-record.ts';
 
@@ -45,13 +45,6 @@ export class Ledger {
 
   async #write(name: string, text: string): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const path = join(this.#folder, name);
-    const part = `${path}.${randomUUID()}`;
-    try {
-      await writeFile(part, text, { mode: 0o600 });
-      await rename(part, path);
-    } finally {
-      await rm(part, { force: true });
-    }
+    await replaceFile(join(this.#folder, name), text);
   }
 }

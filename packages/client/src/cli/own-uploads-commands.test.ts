@@ -1,5 +1,5 @@
 import { recordsToJson } from '@echodrop/record';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { respond, someRecord, startFakeService } from '../service.fixture.ts';
 import { run } from './run-cli.fixture.ts';
 
@@ -35,6 +35,13 @@ test('a caption in a list is quoted and cut, and no field has gaps', async () =>
 const rowsOf = (text: string) =>
   text.split('\n').flatMap((line) => line.replaceAll('漢', '漢\0').match(/.{1,80}/g) ?? ['']);
 
+/** Runs `list` on such a terminal, with a response that needs no server: the tests below read hundreds. */
+function listOnTerminal(status: number, body: string) {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(body, { status }));
+  const named = ['--url', 'https://upload.example', '--provider', 'https://social.example/verify'];
+  return run(['list', ...named], { isTTY: true, columns: 80, env: { ECHODROP_BEARER: 'token', NO_COLOR: '1' } });
+}
+
 const hostileMessages = [' ', '\u00a0', ' -', '漢'].flatMap((pad) =>
   Array.from(
     { length: 60 },
@@ -52,12 +59,8 @@ test.each([
   ['of one word', 'unknown', hostileWords],
   ['of one word', 'blocked', hostileWords],
 ])('a refusal %s begins no row of a terminal, with the reason %j', async (_, reason, messages) => {
-  await using service = await startFakeService();
-  const named = ['--url', service.address, '--provider', 'https://social.example/verify', '--allow-http'];
-  const options = { isTTY: true, columns: 80, env: { ECHODROP_BEARER: 'token', NO_COLOR: '1' } };
   for (const message of messages) {
-    service.responses = [respond(403, JSON.stringify({ errors: [{ code: 403, reason, message }] }))];
-    const { stderr } = await run(['list', ...named], options);
+    const { stderr } = await listOnTerminal(403, JSON.stringify({ errors: [{ code: 403, reason, message }] }));
     const [first, ...rows] = rowsOf(stderr.trimEnd());
     expect(first).toMatch(/^Refused:( |$)/);
     for (const row of rows) expect(row).toMatch(/^ {4}\S/);
@@ -66,13 +69,9 @@ test.each([
 });
 
 test('a listed record begins no row of a terminal', async () => {
-  await using service = await startFakeService();
-  const named = ['--url', service.address, '--provider', 'https://social.example/verify', '--allow-http'];
   for (let length = 0; length < 80; length += 1) {
-    const url = `${someRecord.url}${'a'.repeat(length)}`;
-    service.responses = [respond(200, recordsToJson({ records: [{ ...someRecord, url, text: 'Sign in? [y/N]' }] }))];
-    const options = { isTTY: true, columns: 80, env: { ECHODROP_BEARER: 'token' } };
-    const { stdout } = await run(['list', ...named], options);
+    const record = { ...someRecord, url: `${someRecord.url}${'a'.repeat(length)}`, text: 'Sign in? [y/N]' };
+    const { stdout } = await listOnTerminal(200, recordsToJson({ records: [record] }));
     for (const row of rowsOf(stdout.trimEnd()).slice(1)) expect(row).toMatch(/^ {4}\S/);
   }
 });

@@ -54,16 +54,6 @@ async function photo(name: string): Promise<string> {
   return name;
 }
 
-test('a retry after a lost response leaves one record', async () => {
-  const before = await records();
-  fates = ['lost'];
-  const { status, stdout } = await echodrop(['upload', await photo('a.jpg'), '--message', 'At the sea']);
-  expect(status).toBe(0);
-  expect(stdout.trim()).toMatch(new RegExp(`^${stack.site}/\\w{10}$`));
-  expect(proxy.seen).toHaveLength(2);
-  expect(await records()).toBe(before + 1);
-});
-
 /** Creates a photo of three megabytes, which goes as a form. */
 async function middlingPhoto(name: string): Promise<string> {
   await writeFile(

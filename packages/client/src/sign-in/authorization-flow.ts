@@ -42,7 +42,7 @@ interface Registration {
   readonly name: string;
   readonly redirectUri: string;
   readonly website?: string;
-  /** The scopes to request, in this order, until the instance has one. */
+  /** The scopes of which one is requested: the first that the instance names, or the last. */
   readonly scopes: readonly string[];
 }
 
@@ -105,16 +105,26 @@ export async function registerApplication(
   { name, redirectUri, website, scopes }: Registration,
   signal: AbortSignal,
 ): Promise<Application> {
-  let refused: number | undefined;
-  for (const scope of scopes) {
-    const fields = { client_name: name, redirect_uris: redirectUri, scopes: scope, ...(website && { website }) };
-    const body = new URLSearchParams(fields);
-    const response = await limitedFetch(`${issuer}/api/v1/apps`, { method: 'POST', body, signal });
-    if (response.ok) return applicationIn(await response.text(), scope);
-    refused = response.status;
-    if (![400, 422].includes(refused)) break;
+  const scope = await chooseScope(issuer, scopes, signal);
+  const fields = { client_name: name, redirect_uris: redirectUri, scopes: scope, ...(website && { website }) };
+  const body = new URLSearchParams(fields);
+  const response = await limitedFetch(`${issuer}/api/v1/apps`, { method: 'POST', body, signal });
+  if (!response.ok) throw new RegistrationFailed(response.status);
+  return applicationIn(await response.text(), scope);
+}
+
+/** The first scope that an instance names, or the last one. Some software registers any scope, and refuses it later. */
+async function chooseScope(issuer: string, scopes: readonly string[], signal: AbortSignal): Promise<string> {
+  const last = scopes.at(-1) ?? '';
+  if (scopes.length === 1) return last;
+  try {
+    const response = await limitedFetch(`${issuer}/.well-known/oauth-authorization-server`, { signal });
+    const { scopes_supported: named } = parseJson(await response.text()) ?? {};
+    return scopes.find((scope) => Array.isArray(named) && named.includes(scope)) ?? last;
+  } catch {
+    // Older releases have no such document. After a timeout, the registration fails with the same signal.
+    return last;
   }
-  throw new RegistrationFailed(refused);
 }
 
 function applicationIn(text: string, scope: string): Application {

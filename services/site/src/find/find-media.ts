@@ -71,17 +71,11 @@ export async function isMediaGone({ id, mediaKey }: PublishedMedia, sources: Med
   return true;
 }
 
-type MediaKeys = Pick<PublishedMedia, 'id' | 'mediaKey'>;
-
-/** Looks again for media whose renditions are missing. @returns undefined if it is still there */
-export async function whatBecameOf(media: MediaKeys, sources: MediaSources): Promise<NoMedia | undefined> {
-  forgetMedia(media, sources);
-  const found = await findMedia(sources, media.id);
-  return typeof found === 'string' ? found : undefined;
-}
-
 /** Forgets that a record and its media were found, since something that belongs to them is missing. */
-export function forgetMedia({ id, mediaKey }: MediaKeys, { memory }: Pick<MediaSources, 'memory'>): void {
+export function forgetMedia(
+  { id, mediaKey }: Pick<PublishedMedia, 'id' | 'mediaKey'>,
+  { memory }: Pick<MediaSources, 'memory'>,
+): void {
   memory.forget(recordMemoryKey(id), mediaObjectKey(mediaKey));
 }
 

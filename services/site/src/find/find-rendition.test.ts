@@ -36,7 +36,8 @@ const sources = (make: RenditionClient['make'] = queueIsDown) => ({
   events,
   signal,
   onWait() {},
-  renditions: { make, videoProgress: async () => undefined },
+  renditions: { make },
+  videoProgress: async () => undefined,
 });
 
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import { isPhoto } from '@echodrop/media/detect-media-type';
 import { fullRecipe, pictureRecipes, videoRecipe } from '@echodrop/media/rendition-recipes';
 import { renditionKey } from '@echodrop/object-store/object-keys';
 import type { StoredObject } from '@echodrop/object-store/object-store';
-import { findMedia, type MediaSources, type NoMedia, type PublishedMedia, whatBecameOf } from './find-media.ts';
+import { findMedia, type MediaSources, type NoMedia, type PublishedMedia } from './find-media.ts';
 import {
   findRendition,
   type NoRendition,
@@ -22,12 +22,10 @@ export interface MediaView {
   readonly progress?: number | undefined;
   /** Whether a photo moves, which only its whole rendition does. */
   readonly isAnimated?: boolean;
-  /** Whether the browser reloads the page until everything is ready. */
-  readonly isReloading?: boolean;
 }
 
 export interface ViewSources extends RenditionSources {
-  readonly renditions: Pick<RenditionClient, 'make' | 'videoProgress'>;
+  readonly videoProgress: RenditionClient['videoProgress'];
 }
 
 /** A record with its view after a wait of at most `waitMs` for renditions, a few seconds by default. @throws StoreUnavailable, UnreadableRecord, or the signal's reason */
@@ -38,17 +36,18 @@ export async function findView(
 ): Promise<{ readonly record: PublishedMedia; readonly view: MediaView } | NoMedia> {
   const record = await findMedia(sources, id);
   if (typeof record === 'string') return record;
-  const view = isPhoto(record.type)
-    ? await photoView(record, sources, waitMs)
-    : await videoView(record, sources, waitMs);
-  // The upload may have been removed during the wait.
-  const lost = isPending(view) ? await whatBecameOf(record, sources) : undefined;
-  return lost ?? { record, view };
+  const viewOf = isPhoto(record.type) ? photoView : videoView;
+  return { record, view: await viewOf(record, sources, waitMs) };
 }
 
 /** Whether a rendition of a view is not ready yet. */
 export function isPending({ picture, video }: MediaView): boolean {
   return picture === 'not_ready' || video === 'not_ready';
+}
+
+/** Whether the browser reloads the page of a view until everything is ready. A reload for a poster would stop a video that plays. */
+export function isReloaded(view: MediaView): boolean {
+  return view.video !== 'ready' && isPending(view);
 }
 
 /** Whether a photo is so tall that within 1200 pixels it could not be read. */
@@ -72,7 +71,7 @@ async function videoView(record: PublishedMedia, sources: ViewSources, waitMs?: 
   ]);
   const states = { picture: stateOf(picture), video: stateOf(video) };
   if (video !== 'not_ready') return states;
-  const progress = await sources.renditions.videoProgress(requestedMedia(record)).catch(() => undefined);
+  const progress = await sources.videoProgress(requestedMedia(record)).catch(() => undefined);
   return { ...states, progress };
 }
 

@@ -44,26 +44,23 @@ export class ReadMemory {
       const start = performance.now();
       const value = await read(cancelled);
       const bytes = bytesOf(value);
-      if (bytes !== undefined && this.#reads.isOpen(key, cancelled)) this.#remember(key, { value }, bytes, start);
+      if (bytes !== undefined) this.#remember(key, { value }, bytes, start);
       return value;
     });
   }
 
   /** What `make` made of `source`, which `find` returned. It is forgotten with its source. `T` must follow from `key`. */
-  derive<T>(key: string, source: object, make: () => T, bytesOf: (value: T) => number): T {
+  derive<T extends { readonly memoryBytes: number }>(key: string, source: object, make: () => T): T {
     const known = this.#entries.get(key);
     if (known?.source === source) return known.value as T;
     const value = make();
-    this.#remember(key, { value, source }, bytesOf(value));
+    this.#remember(key, { value, source }, value.memoryBytes);
     return value;
   }
 
-  /** Forgets values that are out of date. A read that has begun does not bring them back. */
+  /** Forgets values that are out of date. A read that has begun may bring one back, until its time is over. */
   forget(...keys: readonly string[]): void {
-    for (const key of keys) {
-      this.#entries.delete(key);
-      this.#reads.close(key);
-    }
+    for (const key of keys) this.#entries.delete(key);
   }
 
   /** Forgets `value` of `key`, unless another reader has, or has found a later one. @returns whether it was remembered */

@@ -20,10 +20,7 @@ function controlledClient() {
   };
   return {
     sent,
-    renditions: new SharedRenditions(
-      { make, videoProgress: async () => undefined },
-      { stat: () => expect.fail('a read') },
-    ),
+    renditions: new SharedRenditions({ make }, { stat: () => expect.fail('a read') }),
   };
 }
 

@@ -7,7 +7,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { SharedWork } from './shared-work.ts';
 
-type Client = Pick<RenditionClient, 'make' | 'videoProgress'>;
+type Client = Pick<RenditionClient, 'make'>;
 
 // A reply may be lost, so a request is repeated after this time, however many readers wait.
 const maxRequestMs = 60_000;
@@ -46,11 +46,6 @@ export class SharedRenditions implements Client {
       clearTimeout(timer);
       this.#waiting -= 1;
     }
-  }
-
-  /** Like `RenditionClient.videoProgress`. @throws Error if Redis is out of reach */
-  videoProgress(media: Omit<RenditionRequest, 'set'>): Promise<number | undefined> {
-    return this.#client.videoProgress(media);
   }
 
   /** Requests renditions, but no pictures that the job of their video makes. */

@@ -29,16 +29,6 @@ export class SharedWork {
     }
   }
 
-  /** Later readers start new work for `key`. */
-  close(key: string): void {
-    this.#running.delete(key);
-  }
-
-  /** Whether later readers join the work that has this signal. */
-  isOpen(key: string, cancelled: AbortSignal): boolean {
-    return this.#running.get(key)?.cancel.signal === cancelled;
-  }
-
   #start<T>(key: string, start: (cancelled: AbortSignal) => Promise<T>): Work<T> {
     const cancel = new AbortController();
     const work = { result: start(cancel.signal), cancel, waiting: 0 };

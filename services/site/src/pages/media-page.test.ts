@@ -68,15 +68,9 @@ test('shows an animation whole, except with reduced motion', () => {
   expect(body).toContain('type="image/webp" media="(prefers-reduced-motion: reduce)">');
 });
 
-test('a pending page reloads, or links to itself', () => {
-  expect(bodyOf(photo, { picture: 'not_ready', isReloading: true })).toContain('It will appear here automatically.');
-  expect(bodyOf(photo, { picture: 'not_ready' })).toContain('<a href="/Ab3dE6gH9j">Reload</a>');
-});
-
 test('keeps details open that a reload would close', () => {
-  const pending = { picture: 'ready', video: 'not_ready' } as const;
-  expect(bodyOf(video, { ...pending, isReloading: true })).toContain('<details open>');
-  expect(bodyOf(video, pending)).toContain('<details>');
+  expect(bodyOf(video, { picture: 'ready', video: 'not_ready' })).toContain('<details open>');
+  expect(bodyOf(video, { picture: 'not_ready', video: 'ready' })).toContain('<details>');
 });
 
 test('offers links, embed codes and a download', () => {
@@ -106,7 +100,9 @@ test('offers links, embed codes and a download', () => {
 });
 
 test('reports media that is not ready or unsupported', () => {
-  expect(bodyOf(photo, { picture: 'not_ready' })).toContain('This picture is still being processed.');
+  expect(bodyOf(photo, { picture: 'not_ready' })).toContain(
+    'This picture is still being processed. It will appear here automatically.',
+  );
   const broken = bodyOf(photo, { picture: 'unsupported' });
   expect(broken).toContain('This picture cannot be displayed.');
   expect(broken).not.toMatch(/embed codes|large\.jpg|download/);

@@ -5,7 +5,8 @@ import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import type { Size } from '@echodrop/media/size';
 import { directPath } from '../find/direct-address.ts';
 import type { PublishedMedia } from '../find/find-media.ts';
-import { isTall, type MediaView } from '../find/find-view.ts';
+import type { NoRendition } from '../find/find-rendition.ts';
+import { isReloaded, isTall, type MediaView } from '../find/find-view.ts';
 import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 import { linkedText } from './linked-text.ts';
@@ -23,7 +24,7 @@ const policy = pagePolicy({ frameAncestors: "'none'", scripts: {} });
 /** The page of a record: the picture or video, caption, user, time and share section. */
 export function mediaPage(record: PublishedMedia, view: MediaView, site: SiteInfo): Page {
   const { type, text, timestamp } = record;
-  const { isAnimated = false, isReloading = false } = view;
+  const { isAnimated = false } = view;
   const state = view.video ?? view.picture;
   return {
     title: titleOf(record),
@@ -39,13 +40,13 @@ ${isPhoto(type) ? photo(record, view) : video(record, view)}
 <h1>${isPhoto(type) ? 'Photo' : 'Video'} by <a href="/by/${ownerHash(record)}" rel="author"><bdi>${nameOf(record)}</bdi></a></h1>
 ${captionOf(record, maxAlt) ? html`<p class="caption" dir="auto">${linkedText(text.trim())}</p>\n` : undefined}<p class="when">${time(timestamp)}</p>
 </div>
-${share(record, { publicSite: site.publicSite, isAnimated, state, isReloading })}
+${share(record, { publicSite: site.publicSite, isAnimated, state, isReloaded: isReloaded(view) })}
 </div>`,
   };
 }
 
 function photo(record: PublishedMedia, view: MediaView): Html {
-  if (view.picture !== 'ready') return notice(view.picture, 'picture', record, view);
+  if (view.picture !== 'ready') return notice(view.picture, 'picture', view);
   return html`<a class="whole" href="${directPath(record)}">${picture(record, view)}</a>`;
 }
 
@@ -53,7 +54,7 @@ function video(record: PublishedMedia, view: MediaView): Html {
   const { video: state = 'not_ready' } = view;
   const isPosterReady = view.picture === 'ready';
   if (state !== 'ready') {
-    return html`${isPosterReady ? picture(record, view) : undefined}${notice(state, 'video', record, view)}`;
+    return html`${isPosterReady ? picture(record, view) : undefined}${notice(state, 'video', view)}`;
   }
   const { width, height } = videoSize(record);
   const poster = isPosterReady ? html` poster="/${record.id}/large.jpg"` : undefined;
@@ -96,16 +97,9 @@ function altOf(record: PublishedMedia): string {
   return alternativeTextOf(record) ?? captionOf(record, maxAlt) ?? bylineOf(record);
 }
 
-function notice(
-  state: 'not_ready' | 'unsupported',
-  what: 'picture' | 'video',
-  { id }: PublishedMedia,
-  { isReloading = false, progress }: MediaView,
-): Html {
+function notice(state: NoRendition, what: 'picture' | 'video', { progress }: MediaView): Html {
   if (state === 'unsupported') return html`<p class="notice">This ${what} cannot be displayed.</p>`;
-  return html`<p class="notice pending" role="status">${stillProcessing(what, progress)} ${
-    isReloading ? 'It will appear here automatically.' : html`<a href="/${id}">Reload</a> later.`
-  }</p>`;
+  return html`<p class="notice pending" role="status">${stillProcessing(what, progress)}</p>`;
 }
 
 const spelled = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });

@@ -42,9 +42,9 @@ function video(record: PublishedMedia, { picture }: MediaView): Html {
 </video>`;
 }
 
-function notice({ video, isReloading = false, progress }: MediaView): Html {
+function notice({ video, progress }: MediaView): Html {
   if (video === 'unsupported') return html`<p>This video cannot be displayed.</p>`;
-  return html`<p role="status">${stillProcessing('video', progress)} ${isReloading ? 'It will appear here automatically.' : 'Reload later.'}</p>`;
+  return html`<p role="status">${stillProcessing('video', progress)}</p>`;
 }
 
 /** The embed code of a video: its player page in a frame. */

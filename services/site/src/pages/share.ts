@@ -15,14 +15,14 @@ interface Options {
   /** Of the video, or of the picture. */
   readonly state: RenditionState;
   /** Whether the browser reloads the page, which would close details that the reader has opened. */
-  readonly isReloading: boolean;
+  readonly isReloaded: boolean;
 }
 
 /** For the head of a page with `share`: Copy buttons. */
 export const shareScripts: Html = html`<script src="/scripts/share-fields.js" type="module"></script>\n`;
 
 /** The share section of a page: links and embed codes to copy, and a download. */
-export function share(record: PublishedMedia, { publicSite, isAnimated, state, isReloading }: Options): Html {
+export function share(record: PublishedMedia, { publicSite, isAnimated, state, isReloaded }: Options): Html {
   const codes = shareCodes(record, publicSite, isAnimated);
   const [link, ...others] = codes.map(([name, value]) => {
     const id = `share-${name.toLowerCase().replace(' ', '-')}`;
@@ -33,7 +33,7 @@ export function share(record: PublishedMedia, { publicSite, isAnimated, state, i
 ${link}${state === 'ready' ? html`<p class="download"><a class="button" href="${directPath(record)}" download>Download</a></p>\n` : undefined}${
   state === 'unsupported'
     ? undefined
-    : html`<details${isReloading ? html` open` : undefined}>
+    : html`<details${isReloaded ? html` open` : undefined}>
 <summary>Direct link and embed codes</summary>
 ${others}</details>\n`
 }</section>`;

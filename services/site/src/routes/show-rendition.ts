@@ -2,14 +2,7 @@ import { contentTypeOf } from '@echodrop/media/detect-media-type';
 import { pictureRecipes, type Recipe } from '@echodrop/media/rendition-recipes';
 import type { RequestHandler, Response } from 'express';
 import { directPath, directRecipe, typeOfExtension } from '../find/direct-address.ts';
-import {
-  findPublished,
-  forgetMedia,
-  isMediaGone,
-  type NoMedia,
-  type PublishedMedia,
-  whatBecameOf,
-} from '../find/find-media.ts';
+import { findPublished, forgetMedia, isMediaGone, type NoMedia, type PublishedMedia } from '../find/find-media.ts';
 import { findRendition, makeRendition, type NoRendition, storedRendition } from '../find/find-rendition.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { redirect } from '../serve/redirect.ts';
@@ -100,11 +93,9 @@ async function findWanted(
   const made = stored ?? (await makeRendition(record, recipe, sources, isWhole ? wholeWaitMs : undefined));
   const isReplacement = isWhole && typeof made === 'string';
   const object = isReplacement ? await findRendition(record, large, sources, replacementWaitMs) : made;
-  const media = { id, mediaKey: record.mediaKey };
-  // The upload may have been removed during the wait.
-  if (object === 'not_ready') return (await whatBecameOf(media, sources)) ?? object;
   if (typeof object === 'string') return object;
   const { extension } = isReplacement ? large : recipe;
   const fileName = saveAs && `${saveAs}.${extension}`;
+  const media = { id, mediaKey: record.mediaKey };
   return { media, object, contentType: contentTypeOf(extension), fileName, isReplacement };
 }

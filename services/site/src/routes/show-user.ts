@@ -12,7 +12,7 @@ import { sendProblem } from '../pages/problem-page.ts';
 import { olderPath, type UserUpload, type UserUploads, userPage } from '../pages/user-page.ts';
 import type { RequestSources, Site } from '../site.ts';
 import { releaseRequestSlot, sourcesFor } from './limit-requests.ts';
-import { refreshingSince, refreshPage } from './refresh-page.ts';
+import { refreshPage } from './refresh-page.ts';
 
 const pageLength = 24;
 // Long enough to learn that a thumbnail is unsupported.
@@ -32,15 +32,11 @@ export function showUser(site: Site): RequestHandler<{ owner: string }> {
     const { owner } = request.params;
     const after = cursorIn(request);
     const path = after === undefined ? `/by/${owner}` : olderPath(owner, after);
-    const since = refreshingSince(request);
     const pending = found.uploads.find(({ thumb }) => thumb === 'not_ready');
-    if (since !== undefined && !pending) return response.redirect(302, path);
-    if (pending) refreshPage(response, { path, published: pending.record.timestamp, since });
+    if (pending) refreshPage(response, pending.record.timestamp);
     const build = () => new BuiltPage(userPage(owner, found, after === undefined, site), site);
     const shown = found.uploads.map(({ record, thumb }) => [record.id, thumb]);
-    site.memory
-      .derive(`page ${path} ${JSON.stringify(shown)}`, list, build, ({ memoryBytes }) => memoryBytes)
-      .send(response, 200);
+    site.memory.derive(`page ${path} ${JSON.stringify(shown)}`, list, build).send(response, 200);
   };
 }
 

@@ -52,9 +52,6 @@ export async function sendObject(
   const range = rangeOf(request, etag, object.size);
   const hasBody = request.method !== 'HEAD' && !isUnchanged && range !== 'unsatisfiable';
   const wanted = typeof range === 'string' ? { offset: 0, length: object.size } : range;
-  // A size that is remembered may be that of an earlier object.
-  const mustCheckSize = range === 'unsatisfiable' && !isUnchanged;
-  if (mustCheckSize && (await sources.store.stat(object.key))?.etag !== object.etag) return false;
   const sendBody = hasBody ? await openBody(response, object, sources, wanted) : () => void response.end();
   if (!sendBody) return false;
 

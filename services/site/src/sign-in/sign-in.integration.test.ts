@@ -1,5 +1,5 @@
+import { startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSite } from '../site.fixture.ts';
 
 const resources = new AsyncDisposableStack();
 const town = { name: 'Town', profile: 'mastodon', provider: 'https://town.example/api/v1/accounts/verify_credentials' };
@@ -8,8 +8,8 @@ let site: string;
 
 beforeAll(async () => {
   const settings = { WEB_UPLOAD: '1', WEB_UPLOAD_API_KEY: 'web-upload', WEB_SIGN_IN: JSON.stringify([town]) };
-  const { stack } = await startSite(resources, { ...settings, UPLOAD_URL: 'https://upload.example' });
-  site = stack.site;
+  const ofSite = { ...settings, UPLOAD_URL: 'https://upload.example' };
+  ({ site } = resources.use(await startStack({ services: ['site'], settings: ofSite })));
 });
 afterAll(() => resources.disposeAsync());
 

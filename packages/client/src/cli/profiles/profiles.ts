@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { UsageError } from '../command-context.ts';
 import { lockFile } from './lock-file.ts';
+import { replaceFile } from './replace-file.ts';
 import { configFolder } from './user-folders.ts';
 
 const profileShape = z.object({
@@ -75,14 +75,7 @@ export async function requirePrivate(env: NodeJS.ProcessEnv, name: string): Prom
 
 /** Replaces a profile by a file that only this user can read. The caller holds its lock. */
 export async function storeProfile(env: NodeJS.ProcessEnv, name: string, profile: Profile): Promise<void> {
-  const path = profilePath(env, name);
-  const draft = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(draft, `${JSON.stringify(profile, undefined, 2)}\n`, { flag: 'wx', mode: 0o600 });
-    await rename(draft, path);
-  } finally {
-    await rm(draft, { force: true });
-  }
+  await replaceFile(profilePath(env, name), `${JSON.stringify(profile, undefined, 2)}\n`);
 }
 
 /**

@@ -31,7 +31,7 @@ export function optionsFor(address: string, ms = requestMs) {
   return requestOptions(AbortSignal.timeout(ms), isPlainHttpLoopback(address));
 }
 
-/** The scopes to request, in this order, until the provider has one. @throws Error for a scope that is not necessary to identify the user */
+/** The scopes of which one is requested. @throws Error for a scope that is not necessary to identify the user */
 export function requestedScopes({ profile, name, scope }: SiteProvider): readonly string[] {
   if (scope === undefined) return defaultScopes[profile];
   const fault = scopeFault(profile, scope);

@@ -5,11 +5,12 @@ import { findProgram } from '@echodrop/testkit/find-program';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { respond, startFakeService } from '../../service.fixture.ts';
 import { readProfile } from '../profiles/profiles.ts';
 import { run } from '../run-cli.fixture.ts';
 import { type ProviderStandIn, startProvider } from './provider.fixture.ts';
+import { providersOf } from './provider-documents.fixture.ts';
 
 // The site is hostile: it names providers, clients and scopes as it likes.
 const cliMain = join(import.meta.dirname, '../main.ts');
@@ -125,7 +126,10 @@ test.each([
 ])('the site cannot request at %s the scope %j, even if the user agrees', async (name, scope) => {
   provider.behaviour.named = { scope };
   const { status, stderr } = await login(['--provider', name, '--yes']);
-  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`requests the scope "${scope}"`) });
+  const message = new RegExp(
+    `^The site requests the scope "${scope}" at ${name}, but it may contain only .*\\. Report this`,
+  );
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(message) });
   expect(paths()).toEqual(['GET /sign-in/providers.json']);
 });
 
@@ -165,8 +169,10 @@ test.each(forgeries)('%s in the %s begin no row of the terminal', async (_, fiel
     const filler = pad(length);
     const start = { name: 'Work', clientId: 'a', scope: 'openid', upload: 'https://upload.example/' }[field as 'name'];
     const text = `${start ?? `${provider.origin}/userinfo`}${filler}${forged}`.slice(0, 256);
-    provider.behaviour.named = field === 'upload' ? {} : { [field]: text };
-    provider.settings.upload = field === 'upload' ? text : 'https://upload.example';
+    const settings = { ...provider.settings, ...(field === 'upload' && { upload: text }) };
+    const named = field === 'upload' ? {} : { [field]: text };
+    const providers = providersOf(provider.origin).map((each) => ({ ...each, ...named }));
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json({ ...settings, providers }));
     const { stderr } = await login(
       length % 2 ? ['--provider', 'Work'] : [`--provider=${provider.origin}/userinfo`],
       '',

@@ -4,19 +4,12 @@ import { asciiWord } from '../../service-address.ts';
 import { visibleName } from '../../visible-text.ts';
 import { baseAddress, type CommandContext, printNote, printRow, printWhole, UsageError } from '../command-context.ts';
 import { profileName } from '../connection.ts';
-import {
-  lockProfile,
-  type Profile,
-  readProfile,
-  removeProfile,
-  storeProfile,
-  type Tokens,
-} from '../profiles/profiles.ts';
+import { lockProfile, type Profile, readProfile, removeProfile, storeProfile } from '../profiles/profiles.ts';
 import { authorizationAt, confirmSignIn } from './confirm-sign-in.ts';
 import { identifyUser, type User } from './identify-user.ts';
 import { revokeToken } from './renew-token.ts';
 import { requireSecure } from './secure-address.ts';
-import { signIn } from './sign-in.ts';
+import { type SignedIn, signIn } from './sign-in.ts';
 import { chooseProvider, fetchSiteSettings, type SiteProvider } from './site-settings.ts';
 
 const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
@@ -59,11 +52,11 @@ export async function login(context: CommandContext, address: string, options: L
   // A damaged profile is replaced.
   const replaced = await readProfile(env, name).catch(() => undefined);
   await confirmSignIn(context, request, { replaced, isConfirmed: options.yes });
-  const granted: Granted = options.tokenStdin
-    ? await readToken(context)
+  const granted = options.tokenStdin
+    ? { tokens: { token: await readToken(context) } }
     : await signIn(provider, (address) => showSignIn(context, provider, address, options.browser));
   try {
-    const user = await identifyGrant(provider, granted);
+    const user = await identifyGrant(provider, granted, options.tokenStdin ? givenTokenRefused : undefined);
     await replaceProfile(context, name, { ...request, apiKey, ...user, ...granted.tokens });
   } catch (error) {
     await revokeToken(granted.tokens);
@@ -91,15 +84,13 @@ function mayShareGrant(old: Profile, { provider, subject, client }: Profile): bo
   return old.provider === provider && old.subject === subject && (!client || client.id === old.client?.id);
 }
 
-interface Granted {
-  readonly tokens: Tokens;
-  /** The user in the ID token, if there is one. */
-  readonly subject?: string | undefined;
-  /** What a refusal of the token means; by default, the advice to log in again. */
-  readonly refusal?: string;
-}
+const givenTokenRefused = 'rejected this token. Check the token and try again.';
 
-async function identifyGrant({ provider, name }: SiteProvider, { tokens, subject, refusal }: Granted): Promise<User> {
+async function identifyGrant(
+  { provider, name }: SiteProvider,
+  { tokens, subject }: SignedIn,
+  refusal?: string,
+): Promise<User> {
   const user = await identifyUser({ provider, credentials: { bearer: tokens.token } }, refusal);
   // OpenID Connect Core 5.3.2: the token could be another user's.
   if (subject !== undefined && subject !== user.subject)
@@ -107,10 +98,10 @@ async function identifyGrant({ provider, name }: SiteProvider, { tokens, subject
   return user;
 }
 
-async function readToken({ stdin }: CommandContext): Promise<Granted> {
+async function readToken({ stdin }: CommandContext): Promise<string> {
   const token = (await text(stdin)).trim();
   if (!asciiWord.test(token)) throw new UsageError('Standard input has no token, or more than one.');
-  return { tokens: { token }, refusal: 'rejected this token. Check the token and try again.' };
+  return token;
 }
 
 function showSignIn(context: CommandContext, { name }: SiteProvider, address: string, opens: boolean): void {

@@ -152,6 +152,8 @@ export async function startProvider(): Promise<ProviderStandIn> {
         const providers = providersOf(origin()).map((each) => ({ ...each, ...behaviour.named }));
         return json(response, { ...settings, providers });
       },
+      'GET /.well-known/oauth-authorization-server': () =>
+        json(response, { scopes_supported: behaviour.refusesProfileScope ? ['read'] : ['read', 'profile'] }),
       'POST /api/v1/apps': () => {
         const scope = form.get('scopes') ?? '';
         if (scope === 'profile' && behaviour.refusesProfileScope) return json(response, { error: 'scopes' }, 422);

@@ -8,9 +8,9 @@ import { expiryOf } from './renew-token.ts';
 import type { SiteProvider } from './site-settings.ts';
 
 /** What a sign-in gives: tokens, and the user in the ID token, if there is one. */
-interface SignedIn {
+export interface SignedIn {
   readonly tokens: Tokens;
-  readonly subject: string | undefined;
+  readonly subject?: string | undefined;
 }
 
 const maxReason = 200;

@@ -24,21 +24,12 @@ const settingsShape = z.object({
 
 /** A provider at which users of the site sign in. */
 export type SiteProvider = z.infer<typeof providerShape>;
-export interface SiteSettings {
-  readonly site: string;
-  readonly upload: string;
-  readonly apiKey?: string | undefined;
-  readonly providers: readonly SiteProvider[];
-}
 
 /** Reads what the site with this page publishes for clients. @throws Error if it is no Echodrop site or has no sign-in */
-export async function fetchSiteSettings(page: string): Promise<SiteSettings> {
-  const { origin } = new URL(page);
-  for (const site of new Set([page, origin])) {
-    const fetched = site === origin ? fetchSettings(site) : fetchSettings(site).catch(() => undefined);
-    const { data } = settingsShape.safeParse(await fetched);
-    if (data) return { site, ...data, providers: data.providers.filter((each) => each !== null) };
-  }
+export async function fetchSiteSettings(page: string) {
+  const { origin: site } = new URL(page);
+  const { data } = settingsShape.safeParse(await fetchSettings(site));
+  if (data) return { site, ...data, providers: data.providers.filter((each) => each !== null) };
   throw new Error(
     `${page} offers no sign-in. Use the URL of the site (where the pages are), not of the upload service.`,
   );

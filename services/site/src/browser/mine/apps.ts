@@ -4,7 +4,7 @@ import { clientOf, isSignInExpired } from '/scripts/service-client.js';
 import { showSignInExpired } from '/scripts/sign-in-again.js';
 import type { Session } from '/sign-in/page-settings.js';
 import { pageSettings } from '/sign-in/page-settings.js';
-import { credentialHeaders, currentSession } from '/sign-in/session.js';
+import { currentSession } from '/sign-in/session.js';
 import type { Access } from './app-files.ts';
 import { curlCommand, shareXFile, windowsCurlCommand } from './app-files.ts';
 import { uploadScript } from './upload-script.ts';
@@ -14,13 +14,8 @@ const apps = element('apps', HTMLElement);
 const session = currentSession();
 if (session) {
   const { upload, apiKey = 'YOUR_API_KEY' } = pageSettings();
-  const headers = credentialHeaders(session);
-  showAll({
-    address: `${upload}/2/upload.json`,
-    provider: headers['X-Auth-Service-Provider'],
-    authorization: headers['X-Verify-Credentials-Authorization'],
-    key: apiKey,
-  });
+  const { provider, token } = session;
+  showAll({ address: `${upload}/2/upload.json`, provider, authorization: `Bearer ${token}`, key: apiKey });
   showExpiry(session);
   apps.hidden = false;
   void checkToken(session);

@@ -1,8 +1,6 @@
 /** The element with this id and type. */
 export function element<T extends Element>(id: string, kind: new () => T): T {
-  const found = document.getElementById(id);
-  if (!(found instanceof kind)) throw new Error(`missing element #${id}`);
-  return found;
+  return partOf(document, `#${id}`, kind);
 }
 
 /** The first element below `root` with this selector and type. */

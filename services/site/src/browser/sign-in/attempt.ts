@@ -1,12 +1,7 @@
+import type { Attempt as ProtocolAttempt } from '/scripts/sign-in-client.js';
+
 /** What must survive the redirect to the provider and back. It contains no token. */
-export type Attempt = {
-  provider: string;
-  verifier: string;
-  state: string;
-  nonce: string;
-  returnTo: string;
-  application?: unknown;
-};
+export type Attempt = ProtocolAttempt & { provider: string; returnTo: string; application?: unknown };
 
 const key = 'echodrop.sign-in';
 const returnPaths = ['/upload', '/mine', '/mine/apps'];

@@ -72,7 +72,8 @@ async function start(button: HTMLButtonElement) {
 function showState() {
   clearTimeout(leaving);
   const session = currentSession();
-  const [ways, signedIn] = ['sign-in-ways', 'signed-in'].map((id) => document.getElementById(id));
+  const ways = document.getElementById('sign-in-ways');
+  const signedIn = document.getElementById('signed-in');
   if (ways) ways.hidden = session !== undefined;
   if (signedIn) signedIn.hidden = session === undefined;
   showText('signed-in-name', session?.name);

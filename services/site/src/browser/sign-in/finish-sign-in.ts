@@ -1,17 +1,18 @@
+import { element, partOf } from '/scripts/elements.js';
 import { returnPath, takeAttempt } from './attempt.ts';
 import { faultMessage, SignInFault } from './fault.ts';
 import { pageSettings } from './page-settings.ts';
 import { keepSession } from './session.ts';
 import { completeSignIn } from './sign-in.ts';
 
-const progress = document.getElementById('sign-in-progress');
+const progress = element('sign-in-progress', HTMLElement);
 
 /** Completes the sign-in and returns to the page where it began, or shows why it failed. */
 export async function finishSignIn(response: URLSearchParams) {
   const attempt = takeAttempt();
   const provider = pageSettings().providers.find((each) => each.provider === attempt?.provider);
   const name = provider?.name ?? 'The provider';
-  if (progress) progress.textContent = `Signing in with ${name}.`;
+  progress.textContent = `Signing in with ${name}.`;
   const returnTo = returnPath(attempt?.returnTo ?? '');
   try {
     if (!attempt || !provider) throw new SignInFault('No sign-in is in progress in this tab.');
@@ -26,12 +27,11 @@ export async function finishSignIn(response: URLSearchParams) {
 }
 
 function showFault(sentence: string, returnTo: string) {
-  const [fault, again] = ['sign-in-fault', 'sign-in-again'].map((id) => document.getElementById(id));
-  if (progress) progress.textContent = '';
-  if (fault) fault.textContent = sentence;
-  if (again) again.hidden = false;
-  const back = again?.querySelector('a');
-  if (!back) return;
+  progress.textContent = '';
+  element('sign-in-fault', HTMLElement).textContent = sentence;
+  const again = element('sign-in-again', HTMLElement);
+  again.hidden = false;
+  const back = partOf(again, 'a', HTMLAnchorElement);
   back.href = returnTo;
   back.focus();
 }

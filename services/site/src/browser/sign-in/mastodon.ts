@@ -4,7 +4,6 @@ import {
   clientCredentialsGrantRequest,
   defaultScopes,
   isApplication,
-  limitedFetch,
   mastodonServer,
   parseJson,
   registerApplication,
@@ -25,14 +24,12 @@ export async function requireApplication(
   signal: AbortSignal,
 ): Promise<Application> {
   const { scope } = provider;
+  const scopes: readonly string[] = scope === undefined ? defaultScopes.mastodon : [scope];
   const server = mastodonServer(provider.provider);
   const key = `echodrop.application ${server.issuer} ${redirectUri}`;
   const kept = keptApplication(key);
   // An earlier setting may have registered more scopes.
-  const isFit =
-    kept && (scope === undefined ? (defaultScopes.mastodon as readonly string[]) : [scope]).includes(kept.scope);
-  if (isFit && (await isKnown(provider, kept, signal))) return kept;
-  const scopes = scope === undefined ? await scopesToTry(server.issuer, signal) : [scope];
+  if (kept && scopes.includes(kept.scope) && (await isKnown(provider, kept, signal))) return kept;
   const website = location.origin;
   const application = await registerApplication(server, { name: siteName(), redirectUri, website, scopes }, signal);
   keepApplication(key, application);
@@ -71,19 +68,6 @@ async function isKnown(
   if (response.ok) return true;
   if (unusable.includes(String(parseJson(await response.text())?.['error']))) return false;
   throw new ProviderFault(`cannot sign you in now (status ${response.status})`);
-}
-
-/** The default scopes that an instance may have. Some software registers any scope, and refuses it later. */
-async function scopesToTry(issuer: string, signal: AbortSignal): Promise<readonly string[]> {
-  const [narrow, wider] = defaultScopes.mastodon;
-  try {
-    const response = await limitedFetch(`${issuer}/.well-known/oauth-authorization-server`, { signal });
-    const { scopes_supported: scopes } = await response.json();
-    return Array.isArray(scopes) && scopes.includes(narrow) ? [narrow, wider] : [wider];
-  } catch {
-    // Older releases have no such document. After a timeout, the registration fails with the same signal.
-    return [wider];
-  }
 }
 
 function siteName() {

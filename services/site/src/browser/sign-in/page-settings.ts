@@ -1,21 +1,7 @@
 /** A provider at which people sign in; `provider` is its advertised address. It alone redirects to `redirectPath`. */
-export type MastodonProvider = {
-  profile: 'mastodon';
-  name: string;
-  provider: string;
-  redirectPath: string;
-  scope?: string;
-};
-export type OidcProvider = {
-  profile: 'oidc';
-  name: string;
-  provider: string;
-  redirectPath: string;
-  scope?: string;
-  issuer: string;
-  clientId: string;
-};
-export type Provider = MastodonProvider | OidcProvider;
+type AnyProvider = { name: string; provider: string; redirectPath: string; scope?: string };
+export type MastodonProvider = AnyProvider & { profile: 'mastodon' };
+export type Provider = MastodonProvider | (AnyProvider & { profile: 'oidc'; issuer: string; clientId: string });
 
 /** Who is signed in, in this tab only. `name` is for people, `subject` the id at the provider; `provider` is the advertised address; `application` revokes the token, which is valid until `expiresAt` (milliseconds) if the provider says so. */
 export type Session = {

@@ -43,8 +43,3 @@ export async function signOut(): Promise<boolean> {
     return false;
   }
 }
-
-/** The two headers of version 2 (docs/reference/interface.md section 4.1). */
-export function credentialHeaders({ provider, token }: Session) {
-  return { 'X-Auth-Service-Provider': provider, 'X-Verify-Credentials-Authorization': `Bearer ${token}` };
-}

@@ -1,7 +1,7 @@
 import type { AuthorizationClient } from '/scripts/sign-in-client.js';
 import { authorizationAddress, newAttempt, redeemCode, validateAuthResponse } from '/scripts/sign-in-client.js';
 import type { Attempt } from './attempt.ts';
-import { keepAttempt, returnPath } from './attempt.ts';
+import { keepAttempt } from './attempt.ts';
 import { ProviderFault, SignInFault } from './fault.ts';
 import { requireApplication } from './mastodon.ts';
 import type { Provider, Session } from './page-settings.ts';
@@ -25,7 +25,7 @@ export async function beginSignIn(provider: Provider, path: string) {
   const application =
     provider.profile === 'mastodon' ? await requireApplication(provider, redirectUri(provider), signal) : undefined;
   const client = await providerClient(provider, application, signal);
-  const attempt = { ...newAttempt(), provider: provider.provider, returnTo: returnPath(path), application };
+  const attempt = { ...newAttempt(), provider: provider.provider, returnTo: path, application };
   keepAttempt(attempt);
   location.assign(await authorizationAddress(client, pageAddress(client.server), redirectUri(provider), attempt));
 }

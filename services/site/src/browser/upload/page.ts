@@ -136,8 +136,8 @@ function endBatch() {
   const summary = known.map(([what, count]) => `${formatCount(count, 'file')} ${what}.`);
   say([...summary, ...listFaults(rest)].join(' '));
   if (isElsewhere) return;
-  const [target] = [refusal.querySelector('a'), rest[0], doneHeading].filter(Boolean);
-  target?.focus();
+  const target = refusal.querySelector('a') ?? rest[0] ?? doneHeading;
+  target.focus();
 }
 
 /** Continues after a sign-in by the user `name`, perhaps another one than before. */
