@@ -10,7 +10,7 @@ import { listObjects } from '../list-objects.ts';
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import { type ObjectStore, StagedWriteLost } from '../object-store.ts';
 import { partBytes } from '../part-size.ts';
-import { foundByEither, limitationsOf, type StoreCapabilities, usualCapabilities } from '../store-capabilities.ts';
+import { limitationsOf, type StoreCapabilities, usualCapabilities } from '../store-capabilities.ts';
 import { appendAll, readAll } from './append-and-read.fixture.ts';
 import { minioStore, patientDeadlines } from './minio-store.fixture.ts';
 
@@ -400,13 +400,6 @@ async function afterPause(call: () => Promise<void>): Promise<void> {
   vi.spyOn(performance, 'now').mockImplementation(() => later);
   await call().finally(() => vi.restoreAllMocks());
 }
-
-test('a capability counts that one of two probes has found', () => {
-  const lacking = { hasConditionalWrites: false, checksums: 'tag', hasRepeatedWrites: false } as const;
-  expect(foundByEither({ ...onMinio, ...lacking }, onMinio)).toEqual(onMinio);
-  expect(foundByEither(onMinio, { ...onMinio, ...lacking })).toEqual(onMinio);
-  expect(foundByEither({ ...onMinio, ...lacking }, { ...onMinio, ...lacking })).toMatchObject(lacking);
-});
 
 test('limitations are sentences for operators', () => {
   expect(limitationsOf(onMinio)).toEqual([]);
