@@ -124,8 +124,10 @@ export class S3Bucket implements AsyncDisposable {
       throw new StoreUnavailable('bucket is missing, and was not created', { cause });
   }
 
-  async remove(key: string): Promise<void> {
-    await this.#delete(key);
+  /** Removes an object, or what `query` names of it. */
+  async remove(key: string, query = {}): Promise<void> {
+    const { status, body } = await this.#send('DELETE', key, query);
+    if (status !== 204 && status !== 200 && status !== 404) throw responseError(status, body);
   }
 
   /**
@@ -145,7 +147,7 @@ export class S3Bucket implements AsyncDisposable {
   }
 
   async abortUpload(key: string, uploadId: string): Promise<void> {
-    await this.#delete(key, { uploadId });
+    await this.remove(key, { uploadId });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -161,11 +163,6 @@ export class S3Bucket implements AsyncDisposable {
     this.#rules.adopt(found);
     this.#onProbed(found);
     return found;
-  }
-
-  async #delete(key: string, query = {}): Promise<void> {
-    const { status, body } = await this.#send('DELETE', key, query);
-    if (status !== 204 && status !== 200 && status !== 404) throw responseError(status, body);
   }
 
   // The response to a HEAD has no body, and so no code that says why.
