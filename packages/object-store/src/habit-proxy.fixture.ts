@@ -3,7 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import { Secret } from '@echodrop/service/secret';
 import { listen } from '@echodrop/testkit/servers/listen';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
-import { type Answer, HabitState, type S3Request } from './habit-state.fixture.ts';
+import type { Answer, S3Request } from './habit-memory.fixture.ts';
+import { HabitState } from './habit-state.fixture.ts';
 import type { Fault, Habit } from './habits.fixture.ts';
 import { S3Signer } from './s3/sign-s3.ts';
 

@@ -44,27 +44,6 @@ export const usualCapabilities: StoreCapabilities = {
   notes: [],
 };
 
-const byStrength: readonly StoreCapabilities['checksums'][] = ['none', 'tag', 'md5', 'crc32'];
-
-/**
- * Capabilities that at least one of two probes has found: a lost response, or a refusal for another reason, looks like a missing one. MD5 tags must be
- * found by both. The notes are those of the first.
- */
-export function foundByEither(one: StoreCapabilities, other: StoreCapabilities): StoreCapabilities {
-  const checksums = byStrength[Math.max(byStrength.indexOf(one.checksums), byStrength.indexOf(other.checksums))];
-  return {
-    checksums: checksums ?? 'none',
-    hasConditionalWrites: one.hasConditionalWrites || other.hasConditionalWrites,
-    hasRepeatedWrites: one.hasRepeatedWrites || other.hasRepeatedWrites,
-    comparesParts: one.comparesParts || other.comparesParts,
-    hasFinalTags: one.hasFinalTags || other.hasFinalTags,
-    hasImmediateLists: one.hasImmediateLists || other.hasImmediateLists,
-    // A claim about every tag holds only if both have found it.
-    hasMd5Tags: one.hasMd5Tags && other.hasMd5Tags,
-    notes: one.notes,
-  };
-}
-
 const ofChecksums: Record<StoreCapabilities['checksums'], string | undefined> = {
   crc32: undefined,
   md5: 'The store refuses CRC-32 checksums, or does not verify them: writes carry an MD5, which it verifies.',

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { describeWithMinioProgram } from '@echodrop/testkit/servers/describe-with-minio';
 import { startMinioSet } from '@echodrop/testkit/servers/start-minio';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -8,6 +7,7 @@ import { expect, test } from 'vitest';
 import { listObjects } from '../list-objects.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { partBytes } from '../part-size.ts';
+import { bytesAt } from '../sources.fixture.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
 describeWithMinioProgram('a MinIO of four nodes', (program) => {
@@ -39,11 +39,6 @@ describeWithMinioProgram('a MinIO of four nodes', (program) => {
     expect(await keysIn(last)).toEqual(['media/before', 'media/meanwhile']);
   });
 });
-
-async function bytesAt(store: ObjectStore, key: string): Promise<Buffer | undefined> {
-  const reading = await store.read(key);
-  return reading && buffer(reading.body);
-}
 
 function keysIn(store: ObjectStore): Promise<string[]> {
   return Array.fromAsync(listObjects(store, 'media/'), ({ key }) => key);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Checksum } from '../checksum.ts';
-import type { StoreDeadlines } from './deadlines.ts';
+import type { Content, ObjectRequests } from './object-requests.ts';
 import { readCompletion, readUploadId } from './response-xml.ts';
 import type { SignedRequests } from './signed-requests.ts';
 import { isOtherTag, OtherPartsJoined, partCountOf, responseError } from './store-response.ts';
@@ -12,15 +12,15 @@ export interface WrittenPart {
   readonly crc32: string;
 }
 
-/** Begins and completes multipart uploads. `ObjectRequests.put` writes their parts. @throws StoreUnavailable */
+/** Multipart uploads. @throws StoreUnavailable */
 export class MultipartRequests {
   readonly #requests: SignedRequests;
-  readonly #deadlines: StoreDeadlines;
+  readonly #objects: ObjectRequests;
   readonly #rules: WriteRules;
 
-  constructor(requests: SignedRequests, deadlines: StoreDeadlines, rules: WriteRules) {
+  constructor(requests: SignedRequests, objects: ObjectRequests, rules: WriteRules) {
     this.#requests = requests;
-    this.#deadlines = deadlines;
+    this.#objects = objects;
     this.#rules = rules;
   }
 
@@ -34,12 +34,18 @@ export class MultipartRequests {
         ...(this.#rules.hasCrc32 && { signedHeaders: { 'x-amz-checksum-algorithm': 'CRC32' } }),
         body: '',
       };
-      return this.#requests.send('POST', key, request, this.#deadlines.writeMs);
+      return this.#requests.send('POST', key, request);
     };
     const response = await this.#rules.sendAccepted(send);
     const uploadId = readUploadId(response.body);
     if (response.status !== 200 || uploadId === undefined) throw responseError(response.status, response.body);
     return uploadId;
+  }
+
+  /** Writes the part with this number, from 1 on. */
+  async putPart(key: string, uploadId: string, number: number, content: Content): Promise<WrittenPart> {
+    const query = { uploadId, partNumber: `${number}` };
+    return { etag: await this.#objects.put(key, content, { query }), crc32: content.checksum.base64 };
   }
 
   /**
@@ -52,7 +58,7 @@ export class MultipartRequests {
     const send = () => {
       const body = completionXml(parts, this.#rules.hasCrc32);
       const request = { query: { uploadId }, headers: { 'content-type': 'application/xml' }, body };
-      return this.#requests.send('POST', key, request, this.#deadlines.joinMs);
+      return this.#requests.send('POST', key, request);
     };
     const response = await this.#rules.sendAccepted(send);
     const joined = readCompletion(response.body);

@@ -64,9 +64,8 @@ class S3Target {
 
   async sendPart(part: PartBuffer): Promise<void> {
     this.#uploadId ??= await this.#bucket.multipart.create(this.#key, this.#contentType);
-    const query = { uploadId: this.#uploadId, partNumber: `${this.#parts.length + 1}` };
-    const etag = await this.#bucket.objects.put(this.#key, part, { query });
-    this.#parts.push({ etag, crc32: part.checksum.base64 });
+    const number = this.#parts.length + 1;
+    this.#parts.push(await this.#bucket.multipart.putPart(this.#key, this.#uploadId, number, part));
     part.empty();
   }
 

@@ -35,9 +35,9 @@ export class ObjectLists {
     return pages.flatMap(({ objects }) => objects);
   }
 
-  /** Keys, and folders in place of the keys below them. After a folder comes what is not in it. */
-  async listFolders(range: ListRequest): Promise<string[]> {
-    const pages = await Array.fromAsync(this.#pages({ ...range, isOfFolders: true }));
+  /** With `isOfFolders`, folders in place of the keys below them. After a folder comes what is not in it. */
+  async listKeys(range: ListRequest, isOfFolders: boolean): Promise<string[]> {
+    const pages = await Array.fromAsync(this.#pages({ ...range, isOfFolders }));
     return pages.flatMap(keysOf);
   }
 

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Checksum } from '../checksum.ts';
 import type { ByteRange, ObjectReading } from '../object-store.ts';
 import { storeBody } from '../store-body.ts';
-import type { StoreDeadlines } from './deadlines.ts';
 import type { SignedRequests, StoreResponse } from './signed-requests.ts';
 import { readChecksumHex, readErrorBody, readRangeSize, readSize, readTag, responseError } from './store-response.ts';
 import { isRefusal, type WriteRules } from './write-rules.ts';
@@ -33,13 +32,11 @@ interface GetOptions {
 /** Requests for bytes or metadata of objects, each with a deadline. @throws StoreUnavailable */
 export class ObjectRequests {
   readonly #requests: SignedRequests;
-  readonly #deadlines: StoreDeadlines;
   readonly #rules: WriteRules;
   #readsChecksums = true;
 
-  constructor(requests: SignedRequests, deadlines: StoreDeadlines, rules: WriteRules) {
+  constructor(requests: SignedRequests, rules: WriteRules) {
     this.#requests = requests;
-    this.#deadlines = deadlines;
     this.#rules = rules;
   }
 
@@ -64,7 +61,7 @@ export class ObjectRequests {
         signedHeaders,
         body: content.size === 0 || body === undefined ? '' : body,
       };
-      return this.#requests.send('PUT', key, request, this.#deadlines.writeMs);
+      return this.#requests.send('PUT', key, request);
     };
     const response = await this.#rules.sendAccepted(send);
     if (response.status === 200) this.#rules.requireConfirmed(response.headers, bytes);
@@ -87,7 +84,7 @@ export class ObjectRequests {
 
   /** Size and tag of an object; undefined if it does not exist. */
   async head(key: string): Promise<Omit<OpenedObject, 'body'> | undefined> {
-    const { status, headers, body } = await this.#requests.send('HEAD', key, {}, this.#deadlines.callMs);
+    const { status, headers, body } = await this.#requests.send('HEAD', key, {});
     if (status === 404) return undefined;
     if (status !== 200) throw responseError(status, body);
     return { size: readSize(headers), etag: readTag(headers) };
@@ -95,7 +92,7 @@ export class ObjectRequests {
 
   /** The store's time, from the Date header of any response. */
   async clock(): Promise<Date> {
-    const { status, headers, body } = await this.#requests.send('GET', 'clock', {}, this.#deadlines.callMs);
+    const { status, headers, body } = await this.#requests.send('GET', 'clock', {});
     const now = new Date(String(headers['date']));
     if (Number.isNaN(now.getTime())) throw responseError(status, body);
     return now;

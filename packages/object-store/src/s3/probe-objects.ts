@@ -1,7 +1,6 @@
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import type { StoreUnavailable } from '../object-store.ts';
 import { ConditionalWrites, NotStored, type UnconfirmedObject } from './conditional-writes.ts';
-import type { StoreDeadlines } from './deadlines.ts';
 import { MultipartRequests, type WrittenPart } from './multipart-requests.ts';
 import { contentOf, ObjectRequests } from './object-requests.ts';
 import type { SignedRequests, StoreResponse } from './signed-requests.ts';
@@ -23,7 +22,6 @@ export class ProbeObjects implements AsyncDisposable {
   /** Whether the key may read media. */
   canRead = true;
   readonly #requests: SignedRequests;
-  readonly #deadlines: StoreDeadlines;
   readonly #objects: ObjectRequests;
   readonly #multipart: MultipartRequests;
   readonly #keys: string[] = [];
@@ -32,12 +30,11 @@ export class ProbeObjects implements AsyncDisposable {
   readonly #signal: AbortSignal | undefined;
 
   /** `signal` lets `newKey` throw its reason. */
-  constructor(requests: SignedRequests, deadlines: StoreDeadlines, signal?: AbortSignal) {
+  constructor(requests: SignedRequests, signal?: AbortSignal) {
     this.#signal = signal;
     this.#requests = requests;
-    this.#deadlines = deadlines;
-    this.#objects = new ObjectRequests(requests, deadlines, this.rules);
-    this.#multipart = new MultipartRequests(requests, deadlines, this.rules);
+    this.#objects = new ObjectRequests(requests, this.rules);
+    this.#multipart = new MultipartRequests(requests, this.#objects, this.rules);
   }
 
   newKey(): string {
@@ -70,13 +67,12 @@ export class ProbeObjects implements AsyncDisposable {
 
   /** Writes a new object, with nothing but these headers. */
   async putWith(headers: { headers?: Record<string, string>; signedHeaders?: Record<string, string> }) {
-    const request = { ...headers, body: probeBytes };
-    return this.#requests.send('PUT', this.newKey(), request, this.#deadlines.writeMs);
+    return this.#requests.send('PUT', this.newKey(), { ...headers, body: probeBytes });
   }
 
   /** A request for an object or, without a key, for the bucket. */
   async get(key: string, request: { query?: Record<string, string>; headers?: Record<string, string> } = {}) {
-    return this.#requests.send('GET', key, request, this.#deadlines.callMs);
+    return this.#requests.send('GET', key, request);
   }
 
   /** The tag of an object, undefined if it does not exist, `unknown` without permission to read. */
@@ -93,11 +89,7 @@ export class ProbeObjects implements AsyncDisposable {
     const key = this.newKey();
     const uploadId = await this.#multipart.create(key, 'application/octet-stream');
     this.#uploads.push([key, uploadId]);
-    const put = async (part: Buffer, number = 1): Promise<WrittenPart> => {
-      const content = contentOf(part);
-      const query = { uploadId, partNumber: `${number}` };
-      return { etag: await this.#objects.put(key, content, { query }), crc32: content.checksum.base64 };
-    };
+    const put = (part: Buffer, number = 1) => this.#multipart.putPart(key, uploadId, number, contentOf(part));
     const complete = (parts: readonly WrittenPart[], all: Buffer) =>
       this.#multipart.complete(key, uploadId, parts, contentOf(all).checksum.base64);
     /** Why the store does not complete the upload, or completes it otherwise; undefined if it does. */
@@ -114,7 +106,7 @@ export class ProbeObjects implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const remove = (key: string, query = {}) => this.#requests.send('DELETE', key, { query }, this.#deadlines.callMs);
+    const remove = (key: string, query = {}) => this.#requests.send('DELETE', key, { query });
     await Promise.allSettled(this.#uploads.map(([key, uploadId]) => remove(key, { uploadId })));
     await Promise.allSettled(this.#keys.map((key) => remove(key)));
   }

@@ -1,6 +1,5 @@
 import { StoreUnavailable } from '../object-store.ts';
 import { type ProbeOptions, type StoreCapabilities, usualCapabilities } from '../store-capabilities.ts';
-import type { StoreDeadlines } from './deadlines.ts';
 import { findChecksums } from './find-checksums.ts';
 import { isListed, probePages } from './probe-lists.ts';
 import { ProbeObjects, probeBytes } from './probe-objects.ts';
@@ -34,10 +33,9 @@ export interface ProbeResult {
  */
 export async function probeStore(
   requests: SignedRequests,
-  deadlines: StoreDeadlines,
   { isThorough = false, signal }: ProbeOptions = {},
 ): Promise<ProbeResult> {
-  await using probe = new ProbeObjects(requests, deadlines, signal);
+  await using probe = new ProbeObjects(requests, signal);
   if (isThorough) await inStep('a list of multipart uploads', probeEmptyUploads(probe));
   await inStep('a write', probeChecksums(probe));
   const { can, joined } = await joinParts(probe);

@@ -1,6 +1,6 @@
 import type { Secret } from '@echodrop/service/secret';
 import { StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
-import { foundByEither, limitationsOf, type ProbeOptions, type StoreCapabilities } from '../store-capabilities.ts';
+import { limitationsOf, type ProbeOptions, type StoreCapabilities } from '../store-capabilities.ts';
 import { ConditionalWrites } from './conditional-writes.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import { MultipartRequests } from './multipart-requests.ts';
@@ -43,7 +43,6 @@ export class S3Bucket implements AsyncDisposable {
   readonly multipart: MultipartRequests;
   readonly lists: ObjectLists;
   readonly #requests: SignedRequests;
-  readonly #deadlines: StoreDeadlines;
   readonly #region: string;
   /** Whether the endpoint begins with the name of the bucket, as consoles show it. */
   readonly #hasBucketInHost: boolean;
@@ -60,13 +59,12 @@ export class S3Bucket implements AsyncDisposable {
   ) {
     this.#region = region;
     this.#hasBucketInHost = new URL(endpoint).hostname.startsWith(`${bucket}.`);
-    this.#deadlines = deadlines;
     this.#requests = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
     this.#rules = new WriteRules(isStrict, isStrict ? () => this.#know() : undefined);
     this.#onProbed = onProbed;
-    this.objects = new ObjectRequests(this.#requests, deadlines, this.#rules);
+    this.objects = new ObjectRequests(this.#requests, this.#rules);
     this.conditional = new ConditionalWrites(this.objects, this.#rules);
-    this.multipart = new MultipartRequests(this.#requests, deadlines, this.#rules);
+    this.multipart = new MultipartRequests(this.#requests, this.objects, this.#rules);
     this.lists = new ObjectLists((query) => this.#list(query));
   }
 
@@ -119,15 +117,17 @@ export class S3Bucket implements AsyncDisposable {
       );
     if (this.#hasBucketInHost)
       throw new StoreUnavailable('bucket is missing: S3_ENDPOINT must not begin with it, or create it yourself');
-    const made = await this.#requests.send('PUT', '', { body: locationXml(this.#region) }, this.#deadlines.callMs);
+    const made = await this.#requests.send('PUT', '', { body: locationXml(this.#region) });
     if (made.status === 200) return;
     const cause = responseError(made.status, made.body);
     if (!/BucketAlready(OwnedByYou|Exists)/.test(cause.message))
       throw new StoreUnavailable('bucket is missing, and was not created', { cause });
   }
 
-  async remove(key: string): Promise<void> {
-    await this.#delete(key);
+  /** Removes an object, or what `query` names of it. */
+  async remove(key: string, query = {}): Promise<void> {
+    const { status, body } = await this.#send('DELETE', key, query);
+    if (status !== 204 && status !== 200 && status !== 404) throw responseError(status, body);
   }
 
   /**
@@ -147,7 +147,7 @@ export class S3Bucket implements AsyncDisposable {
   }
 
   async abortUpload(key: string, uploadId: string): Promise<void> {
-    await this.#delete(key, { uploadId });
+    await this.remove(key, { uploadId });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -155,7 +155,7 @@ export class S3Bucket implements AsyncDisposable {
   }
 
   async #probe(options: ProbeOptions): Promise<StoreCapabilities> {
-    const probe = () => probeStore(this.#requests, this.#deadlines, options);
+    const probe = () => probeStore(this.#requests, options);
     // A person reads the result of a thorough probe, and can repeat it.
     const { found, canRead } = await (options.isThorough ? probe() : repeatUnlessFull(probe));
     if (!canRead && !confirmsByWrite(found))
@@ -163,11 +163,6 @@ export class S3Bucket implements AsyncDisposable {
     this.#rules.adopt(found);
     this.#onProbed(found);
     return found;
-  }
-
-  async #delete(key: string, query = {}): Promise<void> {
-    const { status, body } = await this.#send('DELETE', key, query);
-    if (status !== 204 && status !== 200 && status !== 404) throw responseError(status, body);
   }
 
   // The response to a HEAD has no body, and so no code that says why.
@@ -193,23 +188,19 @@ export class S3Bucket implements AsyncDisposable {
   }
 
   #send(method: 'GET' | 'HEAD' | 'DELETE', key: string, query = {}): Promise<StoreResponse> {
-    return this.#requests.send(method, key, { query }, this.#deadlines.callMs);
+    return this.#requests.send(method, key, { query });
   }
 }
 
-/** Probes again if a probe fails or misses something, and returns what either has found. @throws StoreUnavailable if the second one fails */
+/**
+ * Probes again if a probe fails or misses something: a lost response, or one 429, looks like a missing capability. Then the second one decides.
+ * @throws StoreUnavailable if it fails
+ */
 async function repeatUnlessFull(probe: () => Promise<ProbeResult>): Promise<ProbeResult> {
   const first = await probe().catch(() => undefined);
   if (first && limitationsOf(first.found).length === 0) return first;
   const second = await probe();
-  if (!first) return second;
-  const found = foundByEither(first.found, second.found);
-  const hasTwoWinners = first.hasTwoWinners || second.hasTwoWinners;
-  return {
-    found: { ...found, hasConditionalWrites: found.hasConditionalWrites && !hasTwoWinners },
-    canRead: first.canRead || second.canRead,
-    hasTwoWinners,
-  };
+  return first?.hasTwoWinners ? { ...second, found: { ...second.found, hasConditionalWrites: false } } : second;
 }
 
 function locationXml(region: string): string {

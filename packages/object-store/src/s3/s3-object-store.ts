@@ -78,9 +78,7 @@ export function s3ObjectStore(
     },
     async listKeys(prefix, { after = '', limit, folders = false }) {
       assertPrefix(prefix);
-      if (limit < 1) return [];
-      const range = { prefix, after, limit: Math.min(limit, maxListLength) };
-      return folders ? lists.listFolders(range) : (await lists.list(range)).map(({ key }) => key);
+      return limit < 1 ? [] : lists.listKeys({ prefix, after, limit: Math.min(limit, maxListLength) }, folders);
     },
     remove: (key) => bucket.remove(key),
     append: (write, source, options) => appendToS3({ bucket, memory }, write, source, options),

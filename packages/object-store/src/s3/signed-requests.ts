@@ -60,8 +60,9 @@ export class SignedRequests implements AsyncDisposable {
     });
   }
 
-  /** Sends a request and reads the whole response, within `ms` over all tries. No response requests a repeat. */
-  async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<StoreResponse> {
+  /** Sends a request and reads the whole response, within the deadline over all tries. No response requests a repeat. */
+  async send(method: Method, key: string, request: SignedRequest): Promise<StoreResponse> {
+    const ms = this.#deadlineOf(method, key, request);
     const earlier: number[] = [];
     let tries = 0;
     try {
@@ -122,6 +123,13 @@ export class SignedRequests implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connections[Symbol.asyncDispose]();
+  }
+
+  #deadlineOf(method: Method, key: string, { query }: SignedRequest): number {
+    const { callMs, writeMs, joinMs } = this.#deadlines;
+    const isWrite = key !== '' && (method === 'PUT' || method === 'POST');
+    if (!isWrite) return callMs;
+    return method === 'POST' && query?.['uploadId'] !== undefined ? joinMs : writeMs;
   }
 
   /** Repeats `attempt`, which takes at most `tryMs`, if it throws and `ms` leave time for a pause. @throws the last error */

@@ -61,10 +61,8 @@ export async function appendToS3(
   const sendPart = async () => {
     await joinTails();
     const id = staged.id ?? (await bucket.multipart.create(write.key, write.contentType));
-    const query = { uploadId: id, partNumber: `${staged.parts.length + 1}` };
-    const etag = await toLost(bucket.objects.put(write.key, part, { query }));
+    const added = await toLost(bucket.multipart.putPart(write.key, id, staged.parts.length + 1, part));
     const { size } = part;
-    const added = { etag, crc32: part.checksum.base64 };
     part.empty();
     await advance({ id, parts: [...staged.parts, added] }, [], size);
   };
@@ -138,10 +136,7 @@ async function completeParts(
   last: PartBuffer,
 ): Promise<string> {
   const parts = [...earlier];
-  if (last.size > 0) {
-    const query = { uploadId, partNumber: `${parts.length + 1}` };
-    parts.push({ etag: await bucket.objects.put(key, last, { query }), crc32: last.checksum.base64 });
-  }
+  if (last.size > 0) parts.push(await bucket.multipart.putPart(key, uploadId, parts.length + 1, last));
   return bucket.multipart.complete(key, uploadId, parts, new Checksum(crc32).base64);
 }
 

@@ -1,6 +1,4 @@
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { expect } from 'vitest';
 import { mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { newStagedWrite, type StagedWrite } from '../staged-write.ts';
@@ -20,9 +18,4 @@ export async function appendAll(
   };
   for (const piece of pieces) await store.append(write, Readable.from([piece]), options);
   return write;
-}
-
-export async function readAll(store: ObjectStore, key: string): Promise<Buffer> {
-  const reading = await store.read(key);
-  return buffer(reading?.body ?? expect.fail('nothing stored'));
 }
