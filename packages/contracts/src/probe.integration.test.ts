@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
-import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { defaultLimits } from '@echodrop/queue/queue-connection';
 import { patienceMs, patientSignal } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
@@ -43,11 +42,6 @@ test.each(['jpg', 'flv'] as const)('a %s that killed two workers is too costly',
   const ended = failingWorker('job stalled more than allowable limit');
   expect(await probe('deadly', type)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
   await waitUntil('the end of the job', async () => ended.includes('deadly'));
-});
-
-test('a failed job is QueueUnavailable', async () => {
-  failingWorker('the store is down');
-  await expect(probe('unlucky', 'jpg')).rejects.toThrow(QueueUnavailable);
 });
 
 test("slow probes of one owner take half of a worker's slots, so that those of another complete at once", async () => {

@@ -27,11 +27,7 @@ const unlimited = Number.POSITIVE_INFINITY;
 export type ProbeKind = keyof typeof queues;
 type QueueName = (typeof queues)[ProbeKind];
 
-interface ProbeJob {
-  readonly mediaKey: string;
-  readonly size: number;
-  readonly head: string;
-}
+type ProbeJob = Omit<ProbeRequest, 'head'> & { readonly head: string };
 
 /** How long a probe may take, and whose media it is. */
 interface ProbeWait {

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { JobSeals } from '@echodrop/queue/job-seals';
 import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
 import { Deferred } from '@echodrop/queue/slow-lane';
 import { patienceMs } from '@echodrop/testkit/patience';
@@ -128,26 +126,6 @@ async function endedEarlier(mediaKey: string, seconds: number): Promise<void> {
   const ended = Number(await view.redis.hget(key, 'finishedOn'));
   await view.redis.hset(key, 'finishedOn', String(ended - seconds * 1000));
 }
-
-test('a job that began in time is not aborted at its deadline', async () => {
-  using view = new RedisView(redis.url);
-  await client.enqueue({ mediaKey: 'patient', type: 'jpg' });
-  const key = await jobOf(view, 'patient');
-  const data = JSON.parse((await view.redis.hget(key, 'data')) ?? '');
-  // The clock stands still until the job begins.
-  vi.useFakeTimers({ toFake: ['Date'] });
-  const remainingMs = 300;
-  const deadline = Date.now() + remainingMs;
-  const place = { queue: 'rendition-pictures', jobId: key.slice(view.key('rendition-pictures', '').length) };
-  const seal = new JobSeals(queueOptionsFor(redis.url)).sealJob(place, { ...data, deadline });
-  await view.redis.hset(key, 'data', JSON.stringify({ ...data, deadline, seal }));
-  worker((_, signal) => {
-    vi.setSystemTime(deadline + 1);
-    return sleep(remainingMs + 500, { outcome: 'made' }, { signal });
-  });
-  expect(await client.make(photo('patient'), waiting)).toEqual({ outcome: 'made' });
-  expect(Date.now()).toBeGreaterThan(deadline);
-});
 
 test('renditions that are requested after they were made are made again, because they must have been deleted', async () => {
   const requests = worker();

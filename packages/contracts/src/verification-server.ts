@@ -19,6 +19,9 @@ import {
   verifyPath,
 } from './verification.ts';
 
+// The longest arrival of a request.
+const requestTimeout = 10_000;
+
 interface VerificationServerOptions {
   /** One secret, or several during a rotation. The server accepts each. */
   readonly secret: RotatedSecret;
@@ -27,19 +30,10 @@ interface VerificationServerOptions {
   readonly verify: (request: VerificationRequest) => Promise<Verdict>;
   readonly forget: (user: ProviderUser) => Promise<void>;
   readonly log: Log;
-  /** Time limit for the arrival of a request. */
-  readonly requestTimeoutMs?: number;
 }
 
 /** The auth-verifier's HTTP server. Without a secret every request is 401, so that it reveals nothing. */
-export function verificationServer({
-  secret,
-  providers,
-  verify,
-  forget,
-  log,
-  requestTimeoutMs = 10_000,
-}: VerificationServerOptions): Server {
+export function verificationServer({ secret, providers, verify, forget, log }: VerificationServerOptions): Server {
   const accepted = secret.map((each) => digest(`Bearer ${each?.reveal()}`));
   const isAuthorized = ({ headers }: IncomingMessage) => {
     const given = digest(headers.authorization ?? '');
@@ -65,11 +59,7 @@ export function verificationServer({
   };
 
   return createServer(
-    {
-      requestTimeout: requestTimeoutMs,
-      headersTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: requestTimeoutMs / 10,
-    },
+    { requestTimeout, headersTimeout: requestTimeout, connectionsCheckingInterval: requestTimeout / 10 },
     (request, response) => {
       if (!isAuthorized(request)) return respond(response, 401);
       const name = `${request.method} ${verificationRoute(request.url) ?? 'none'}`;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { exchange } from '@echodrop/service/exchange';
 import { Agent, buildConnector, errors } from 'undici';
@@ -5,7 +6,8 @@ import type { Provider } from './provider.ts';
 
 const maxBodyBytes = 64 * 1024;
 const maxHeaderBytes = 16 * 1024;
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+// Drops a byte order mark.
+const utf8 = new TextDecoder();
 
 export interface ProviderResponse {
   readonly status: number;
@@ -31,7 +33,6 @@ export class ResponseTooLarge extends Error {
 export class ProviderConnections implements AsyncDisposable {
   readonly #timeoutMs: number;
   readonly #agent: Agent;
-  readonly #targets = new WeakMap<Provider, ReturnType<typeof targetOf>>();
 
   /** `timeoutMs` is for a whole exchange: connection, headers and body. */
   constructor(timeoutMs: number) {
@@ -55,8 +56,7 @@ export class ProviderConnections implements AsyncDisposable {
    * credentials in its message
    */
   async query(provider: Provider, authorization?: string): Promise<ProviderResponse> {
-    const target = this.#targets.get(provider) ?? targetOf(provider);
-    this.#targets.set(provider, target);
+    const target = targetOf(provider);
     const request = {
       ...target,
       headers: { ...target.headers, ...(authorization !== undefined && { authorization }) },
@@ -70,7 +70,7 @@ export class ProviderConnections implements AsyncDisposable {
       // The process was suspended: since then the provider may have revoked what it said.
       if (Date.now() - began > this.#timeoutMs)
         throw new DOMException('provider response read too late', 'TimeoutError');
-      return { status, headers, body: decode(body) };
+      return { status, headers, body: isUtf8(body) ? utf8.decode(body) : '' };
     } catch (error) {
       const isTooLarge =
         error instanceof errors.ResponseExceededMaxSizeError || error instanceof errors.HeadersOverflowError;
@@ -94,12 +94,4 @@ function targetOf({ advertised, upstream }: Provider) {
   const proxied = upstream === advertised ? {} : { host, 'x-forwarded-proto': protocol.slice(0, -1) };
   const headers = { ...proxied, accept: 'application/json', 'user-agent': 'Echodrop' };
   return { origin, path: pathname + search, method: 'GET' as const, headers };
-}
-
-function decode(bytes: Buffer): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return '';
-  }
 }

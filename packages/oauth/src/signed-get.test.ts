@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { signedGet } from './signed-get.ts';
 
-const credentials = { consumerKey: 'ck', consumerSecret: 'c s&', token: '12345-t', tokenSecret: 't+ü' };
+const credentials = { consumerKey: 'ck', consumerSecret: "c's(!*) &", token: '12345-t', tokenSecret: 't+ü' };
 
 test('the header has the documented form (interface, section 5.3)', () => {
   expect(signedGet('https://api.example.com/1/account/verify_credentials.json', credentials)).toMatch(
@@ -24,7 +24,7 @@ test.each([
     (name) => `oauth_${name}=${value(`oauth_${name}`)}`,
   );
   const signed = `GET&${encodeURIComponent(base)}&${encodeURIComponent([...query, ...parameters].join('&'))}`;
-  const signature = createHmac('sha1', 'c%20s%26&t%2B%C3%BC').update(signed).digest('base64');
+  const signature = createHmac('sha1', 'c%27s%28%21%2A%29%20%26&t%2B%C3%BC').update(signed).digest('base64');
   expect(decodeURIComponent(value('oauth_signature'))).toBe(signature);
 });
 

@@ -5,18 +5,20 @@ export const lockDuration = 6000;
 
 // An aborted handler has so long to end.
 const abortGraceMs = 1000;
+// Node ends a longer timer at once.
+const maxTimerMs = 2 ** 31 - 1;
 
 /**
- * A job while it is handled. One timer renews its lock and limits its time. BullMQ renews locks by the job's id: if this worker lost a job
- * and took it again, the end of the first run would end the renewals of the second.
+ * A job while it is handled: renews its lock and limits its time. BullMQ renews locks by the job's id: if this worker lost a job and took it
+ * again, the end of the first run would end the renewals of the second.
  */
 export class JobRun<R> {
   readonly #job: Pick<Job, 'extendLock'>;
   readonly #token: string;
-  readonly #deadline: number;
   readonly #abort = new AbortController();
+  readonly #renewals: NodeJS.Timeout;
+  readonly #limit: NodeJS.Timeout;
   #reject: (reason: unknown) => void = () => {};
-  #timer: NodeJS.Timeout | undefined;
   #abortTimer: NodeJS.Timeout | undefined;
   #isRenewing = false;
   #isReleased = false;
@@ -25,8 +27,9 @@ export class JobRun<R> {
   constructor(job: Pick<Job, 'extendLock'>, token: string, maxMs: number) {
     this.#job = job;
     this.#token = token;
-    this.#deadline = performance.now() + maxMs;
-    this.#schedule(maxMs);
+    this.#renewals = setInterval(() => this.#renew(), lockDuration / 3);
+    const endLate = () => this.#abortWith(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+    this.#limit = setTimeout(endLate, Math.min(maxMs, maxTimerMs));
   }
 
   /** Whether the job goes to another worker, which will report its end. */
@@ -42,7 +45,8 @@ export class JobRun<R> {
         handle(this.#abort.signal).then(resolve, reject);
       });
     } finally {
-      clearTimeout(this.#timer);
+      clearInterval(this.#renewals);
+      clearTimeout(this.#limit);
       clearTimeout(this.#abortTimer);
       this.#isOver = true;
     }
@@ -58,17 +62,6 @@ export class JobRun<R> {
     if (this.#abort.signal.aborted) return;
     this.#abortTimer = setTimeout(() => this.#reject(reason), abortGraceMs).unref();
     this.#abort.abort(reason);
-  }
-
-  #schedule(remainingMs: number): void {
-    this.#timer = setTimeout(() => this.#tick(), Math.min(lockDuration / 3, remainingMs));
-  }
-
-  #tick(): void {
-    const remainingMs = this.#deadline - performance.now();
-    if (remainingMs < 1) this.#abortWith(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-    this.#schedule(remainingMs < 1 ? lockDuration : remainingMs);
-    this.#renew();
   }
 
   async #renew(): Promise<void> {

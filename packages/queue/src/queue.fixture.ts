@@ -41,23 +41,7 @@ export function queueOptionsFor(
   } satisfies QueueOptions & { forged: SealedKind[] };
 }
 
-export interface TestQueue extends AsyncDisposable {
-  readonly name: string;
-  /** Forgeries that its clients and workers found. */
-  readonly forged: readonly SealedKind[];
-  /** A new client with its own connection. */
-  client(changes?: Partial<QueueLimits>): QueueClient<string, string>;
-  clientWithConnection(changes?: Partial<QueueLimits>): {
-    client: QueueClient<string, string>;
-    connection: ClientConnection;
-  };
-  /** A new worker; it replies in capitals by default. `ends` collects the ends of its jobs, `ended` the requests that come with them. */
-  worker(options?: Partial<WorkerOptions>): {
-    worker: QueueWorker<string, string>;
-    ends: JobEnd[];
-    ended: (string | undefined)[];
-  };
-}
+export type TestQueue = ReturnType<typeof testQueue>;
 
 interface Choices {
   readonly name?: string;
@@ -74,19 +58,22 @@ interface WorkerOptions {
 }
 
 /** A queue in the Redis at `url`. Disposing disposes of its clients and workers. */
-export function testQueue(url: string, { name = randomUUID(), secret, limits, prefix }: Choices = {}): TestQueue {
+export function testQueue(url: string, { name = randomUUID(), secret, limits, prefix }: Choices = {}) {
   const parts = new AsyncDisposableStack();
   const options = queueOptionsFor(url, secret, limits, prefix);
+  /** A new client with its own connection. */
   const clientWithConnection = (changes: Partial<QueueLimits> = {}) => {
     const connection = parts.use(new ClientConnection({ ...options, limits: { ...options.limits, ...changes } }));
     return { client: parts.use(new QueueClient<string, string>(name, connection)), connection };
   };
   return {
     name,
+    /** Forgeries that its clients and workers found. */
     forged: options.forged,
-    client: (changes) => clientWithConnection(changes).client,
+    client: (changes?: Partial<QueueLimits>) => clientWithConnection(changes).client,
     clientWithConnection,
-    worker(changes = {}) {
+    /** A new worker; it replies in capitals by default. `ends` collects the ends of its jobs, `ended` the requests that come with them. */
+    worker(changes: Partial<WorkerOptions> = {}) {
       const ends: JobEnd[] = [];
       const ended: (string | undefined)[] = [];
       const defaults = { concurrency: 1, graceSeconds: 0, handle: async (request: string) => request.toUpperCase() };

@@ -81,6 +81,14 @@ test('the handler is aborted at the deadline', async () => {
   });
 });
 
+test('with maxSeconds, a job that began in time is not aborted at its deadline', async () => {
+  await using queue = testQueue(redis.url);
+  vi.useFakeTimers({ toFake: ['Date'] });
+  queue.worker({ maxSeconds: 3600, handle: (_, signal) => sleep(1000, 'late', { signal }) });
+  const client = await readyClient(queue);
+  expect(await client.request('q', { deadlineMs: 300, waitMs: hourMs })).toBe('late');
+});
+
 describe.concurrent('a queue', () => {
   test('a request gets its reply, and the worker is notified of the end of the job', async () => {
     await using queue = testQueue(redis.url);

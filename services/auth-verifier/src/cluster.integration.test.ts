@@ -13,7 +13,7 @@ test('verifiers share verdicts and forgotten users on a cluster, even during a k
   await using standIn = await startStandIn();
   const settings = { redisUrl: set.url, providers: [standIn.provider] };
   await using one = new Replica({ ...settings, keySecret: [older] });
-  await using both = new Replica({ ...settings, keySecret: [newer, older] });
+  await using both = new Replica({ ...settings, keySecret: [older, newer] });
   for (const { redis } of [one, both])
     await waitUntil('the cache', async () => (await redis.get('{echodrop:3}:test').catch(() => '')) === null);
   const verify = async ({ verifier }: Replica, nonce: string) => {

@@ -11,9 +11,6 @@ export const cacheTimeoutMs = 500;
 const maxQueryMs = 7900;
 const maxProviderMs = 7000;
 
-/** How long a refused verdict is cached. VERDICT_TTL_SECONDS applies to verified verdicts only. */
-export const refusedSeconds = 10;
-
 /** How long a query may wait for its turn, if it may take `timeoutMs`. */
 export function queryWaitMs(timeoutMs: number): number {
   return Math.min(timeoutMs, maxQueryMs - timeoutMs);

@@ -3,7 +3,7 @@ import { verificationServer } from '@echodrop/contracts/verification-server';
 import { awaitFirstAttempt, cacheRedis, checkRedis, connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { Forgeries } from '@echodrop/service/seals/forgeries';
-import { cacheTimeoutMs, queryWaitMs, readConfig, refusedSeconds } from './config.ts';
+import { cacheTimeoutMs, queryWaitMs, readConfig } from './config.ts';
 import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/query-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -29,7 +29,6 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, hea
     keys,
     codec,
     verifiedSeconds: config.VERDICT_TTL_SECONDS,
-    refusedSeconds,
     leaseMs: waitMs + timeoutMs + leaseMarginMs,
   });
   const identityProviders = resources.use(new IdentityProviders({ timeoutMs, waitMs, userIdSecret, events }));

@@ -56,9 +56,7 @@ function unavailableFor(seconds: number) {
 test.each([
   ['60', 60],
   ['0', 1],
-  ['Sat, 21 Nov 2026 12:02:00 GMT', 120],
   ['100000', 3600],
-  ['soon', 10],
   [undefined, 10],
 ])('a 429 with Retry-After: %s blocks the token for that time', async (retryAfter, seconds) => {
   limited(retryAfter);
@@ -81,14 +79,6 @@ test('one rate-limited user does not block others', async () => {
   expect(standIn.requests).toHaveLength(1);
   standIn.behaviour = mia;
   expect(await verify('mia')).toMatchObject({ outcome: 'verified' });
-});
-
-test('blocks bearer tokens too', async () => {
-  limited('60');
-  await verdictOn('Bearer a');
-  standIn.behaviour = mia;
-  expect(await verdictOn('Bearer a')).toEqual(unavailableFor(60));
-  expect(await verdictOn('Bearer b')).toMatchObject({ outcome: 'verified' });
 });
 
 async function refuseTenUsers(retryAfter: string): Promise<void> {

@@ -14,7 +14,6 @@ import { patienceMs } from '@echodrop/testkit/patience';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { refusedSeconds } from './config.ts';
 import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/query-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -65,9 +64,8 @@ export class Replica implements AsyncDisposable {
       }),
     );
     identityProviders.registerCircuitMetrics(this.metrics, providers);
-    const times = { verifiedSeconds, refusedSeconds, leaseMs: timeoutMs + 500 };
     const redis = this.#observed(settings.slowMs);
-    const cache = new VerdictCache({ redis, keys, codec, ...times });
+    const cache = new VerdictCache({ redis, keys, codec, verifiedSeconds, leaseMs: timeoutMs + 500 });
     this.verifier = this.#resources.use(new Verifier({ providers, keys, cache, identityProviders, events }));
   }
 

@@ -32,8 +32,6 @@ import { Publisher } from './publish/publish.ts';
 import { WriterLeases } from './resumable/writer-leases.ts';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
-/** The lifetime of a resumable upload from its creation. */
-const resumableExpiryMs = 24 * 3_600_000;
 // How long a start waits for the store.
 const storeCheckMs = 2000;
 
@@ -62,7 +60,6 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
     onOrphan: events.mediaOrphaned,
     maxMediaBytes: config.MAX_MEDIA_BYTES,
     typesOff: config.MEDIA_TYPES_OFF,
-    minBytesPerSecond: 1024,
     maxUploadSeconds: config.MAX_UPLOAD_SECONDS,
     compatibility: config.CLIENT_COMPATIBILITY,
   };
@@ -108,7 +105,6 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
       store,
       events,
       records: publisher,
-      expiryMs: resumableExpiryMs,
       lastStates: new LRUCache({ max: 10_000 }),
       leases: new WriterLeases(claimsRedis, failoverMsOf(redis.url)),
       publicSite: config.PUBLIC_SITE_URL,

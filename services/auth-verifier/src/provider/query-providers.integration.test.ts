@@ -46,19 +46,6 @@ afterEach(async () => {
 const verify = async (clientAddress = '192.0.2.1') =>
   (await providers.query(standIn.provider, authorization, clientAddress)).verdict;
 
-test('200 with id and name is verified, the id exact', async () => {
-  expect(await verify()).toEqual({
-    outcome: 'verified',
-    caller: {
-      provider: standIn.provider.advertised,
-      subject: '1059182745930317825',
-      userId: 1059182745930317825n,
-      screenName: 'mia',
-    },
-  });
-  expect(failures).toEqual([]);
-});
-
 test.each([
   'OAuth realm="https://a/",oauth_token="b"',
   'OAuth   oauth_token = "b" ,oauth_nonce="c",',

@@ -9,20 +9,15 @@ import { proofOf } from '../proof.ts';
 // Format of the entries: releases with different formats do not share entries.
 const version = 3;
 
-/** The entries of one proof under one secret. */
-export interface EntryKeys {
+/** The entries of one proof, under the first secret. */
+export interface ProofKeys {
+  /** An unkeyed hash of the proof, which is never stored. It identifies the proof in this process, and encrypts its verdict. */
+  readonly proofHash: string;
   readonly verdict: string;
   /** Exists while a verifier queries the provider. */
   readonly lease: string;
   /** Exists while a query is running, and after one without an outcome. */
   readonly pending: string;
-}
-
-export interface ProofKeys {
-  /** An unkeyed hash of the proof, which is never stored. It identifies the proof in this process, and encrypts its verdict. */
-  readonly proofHash: string;
-  /** One for each secret, in the same order in all verifiers. */
-  readonly entries: readonly EntryKeys[];
 }
 
 /** Keys in the cache are HMACs, which reveal no credentials and cannot be guessed. */
@@ -36,18 +31,18 @@ export class CacheKeys {
     // A hash tag: the scripts use several keys, which Redis Cluster allows within one slot only (docs/decisions/verification.md).
     this.#prefix = names.versioned(version);
     this.forgets = `${this.#prefix}:forgets`;
-    const values = secret.flatMap((each) => (each ? [each.reveal()] : [])).sort();
-    this.#secrets = values.map((each) => new KeyedHash(each));
+    this.#secrets = secret.flatMap((each) => (each ? [new KeyedHash(each.reveal())] : []));
   }
 
   ofProof(credentials: Credentials, provider: Provider): ProofKeys {
     const proof = proofOf(credentials, provider);
-    const entries = this.#hashes('proof', proof).map((digest) => ({
+    const [digest] = this.#hashes('proof', proof);
+    return {
+      proofHash: hash('sha256', JSON.stringify(proof)),
       verdict: `${this.#prefix}:verdict:${digest}`,
       lease: `${this.#prefix}:lease:${digest}`,
       pending: `${this.#prefix}:pending:${digest}`,
-    }));
-    return { proofHash: hash('sha256', JSON.stringify(proof)), entries };
+    };
   }
 
   /** The keys that mark a user as forgotten, one for each secret. */

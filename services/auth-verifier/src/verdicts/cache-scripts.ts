@@ -1,13 +1,25 @@
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
-import type { EntryKeys } from './cache-keys.ts';
+import type { ProofKeys } from './cache-keys.ts';
+
+// Longer than providers accept a signed header.
+const pendingSeconds = 15 * 60;
+
+/** This verifier must query the provider. */
+export interface Leased {
+  readonly state: 'leased';
+  /** The count of forgotten users before the query. */
+  readonly since: number;
+  /** Whether an earlier query with this proof had no outcome. */
+  readonly isPending: boolean;
+}
 
 /**
- * What the cache has on a proof. `cached`: a verdict. `leased`: this verifier must query the provider. `leased_elsewhere`: another verifier
- * queries it. `unleased`: there is nothing, and the lease was not wanted. `forgets` counts the users forgotten so far.
+ * What the cache has on a proof. `cached`: a verdict, and the count of users forgotten so far. `leased_elsewhere`: another verifier queries the
+ * provider. `unleased`: there is nothing, and the lease was not wanted.
  */
 type LookUp =
-  | { readonly state: 'cached'; readonly verdict: string; readonly forgets: string }
-  | { readonly state: 'leased'; readonly forgets: string; readonly wasPending: boolean }
+  | { readonly state: 'cached'; readonly verdict: string; readonly since: number }
+  | Leased
   | { readonly state: 'leased_elsewhere' }
   | { readonly state: 'unleased' };
 
@@ -17,7 +29,6 @@ interface LookUpOptions {
   readonly mayLease: boolean;
   /** 0: the lease is taken at once by any number of verifiers. */
   readonly leaseMs: number;
-  readonly pendingSeconds: number;
 }
 
 interface Settlement {
@@ -49,13 +60,13 @@ local cached = redis.call('GET', verdict)
 if cached == invalid then
   redis.call('DEL', verdict)
 elseif cached then
-  return cjson.encode({ state = 'cached', verdict = cached, forgets = forgets(counter) })
+  return cjson.encode({ state = 'cached', verdict = cached, since = forgets(counter) })
 end
 if redis.call('EXISTS', lease) == 1 then return cjson.encode({ state = 'leased_elsewhere' }) end
 if mayLease == '0' then return cjson.encode({ state = 'unleased' }) end
 if leaseMs ~= '0' then redis.call('SET', lease, 1, 'PX', leaseMs) end
-local wasPending = not redis.call('SET', pending, 1, 'EX', pendingSeconds, 'NX')
-return cjson.encode({ state = 'leased', forgets = forgets(counter), wasPending = wasPending })
+local isPending = not redis.call('SET', pending, 1, 'EX', pendingSeconds, 'NX')
+return cjson.encode({ state = 'leased', since = forgets(counter), isPending = isPending })
 `,
   echodropSettle: `
 local verdict, lease, pending = unpack(KEYS)
@@ -90,14 +101,16 @@ export class CacheScripts {
   }
 
   /** Finds a verdict, or takes the lease. */
-  async lookUp(counter: string, { verdict, lease, pending }: EntryKeys, options: LookUpOptions): Promise<LookUp> {
-    const { invalid, mayLease, leaseMs, pendingSeconds } = options;
+  async lookUp(counter: string, { verdict, lease, pending }: ProofKeys, options: LookUpOptions): Promise<LookUp> {
+    const { invalid, mayLease, leaseMs } = options;
     const args = [invalid, Number(mayLease), leaseMs, pendingSeconds];
-    return JSON.parse(`${await this.#run('echodropLookUp', [counter, verdict, lease, pending], args)}`);
+    const found = await this.#run('echodropLookUp', [counter, verdict, lease, pending], args);
+    // A text, because Lua would round the number.
+    return JSON.parse(`${found}`, (name, value) => (name === 'since' ? Number(value) : value));
   }
 
   /** Ends the lease, and caches a verdict. */
-  async settle({ verdict, lease, pending }: EntryKeys, settlement: Settlement): Promise<void> {
+  async settle({ verdict, lease, pending }: ProofKeys, settlement: Settlement): Promise<void> {
     const { verdict: text, seconds, isRefusal, isPending } = settlement;
     await this.#run('echodropSettle', [verdict, lease, pending], [text, seconds, Number(isRefusal), Number(isPending)]);
   }

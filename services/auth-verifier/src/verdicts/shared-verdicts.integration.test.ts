@@ -84,15 +84,6 @@ test('a slow reader gets the verdict of another verifier without a query', async
   expect(await quick.redis.keys('{echodrop:3}:lease:*')).toEqual([]);
 });
 
-test('200 users at ten verifiers cause one query each', async () => {
-  onceOnly(50);
-  const ten = await replicas(10);
-  const proofs = Array.from({ length: 400 }, (_, index) => `OAuth oauth_token="${index >> 1}"`);
-  const verdicts = await Promise.all(proofs.map((each, index) => verify(ten[index % 10] as Replica, each)));
-  expect(outcomes(verdicts)).toEqual(['verified']);
-  expect(its.standIn.requests).toHaveLength(200);
-});
-
 test.each<[string, (bearer: StandInProvider['provider']) => Credentials]>([
   ['signed header', () => echo(its.standIn.provider, proof).credentials],
   ['bearer token', (bearer) => echo(bearer, 'Bearer token').credentials],
@@ -237,9 +228,7 @@ test('with a lifetime of 0, verifiers do not wait for each other', async () => {
 });
 
 test.each([
-  ['one has started the exchange', [older], [newer, older]],
   ['one accepts the new secret', [older], [older, newer]],
-  ['one is a step ahead', [older, newer], [newer, older]],
   ['one has completed it', [newer, older], [newer]],
 ] as const)('verifiers share verdicts during a key rotation: %s', async (_, first, second) => {
   onceOnly(100);
@@ -254,12 +243,6 @@ test.each([
   expect(its.standIn.requests).toHaveLength(3);
   await Promise.all(two.map(({ verifier }) => verifier[Symbol.asyncDispose]()));
   for (const kind of ['lease', 'pending']) expect(await two[0].redis.keys(`{echodrop:3}:${kind}:*`)).toEqual([]);
-});
-
-test('after a key rotation, the older key finds nothing', async () => {
-  await verify(await its.replica({ keySecret: [older] }));
-  await verify(await its.replica({ keySecret: [newer] }));
-  expect(its.standIn.requests).toHaveLength(2);
 });
 
 test.each(['', '{', '{}', '{"outcome":"verified"}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}}'])(
@@ -432,10 +415,10 @@ test('a verdict from before the cache returned can be forgotten', async () => {
 });
 
 test('forgetting a user during a key rotation applies to verifiers with either key', async () => {
-  const both = await its.replica({ keySecret: [newer, older] });
-  const ends = [await its.replica({ keySecret: [older] }), await its.replica({ keySecret: [newer] })];
+  const secrets = [[older], [newer], [older, newer], [newer, older]] as const;
+  const ends = await Promise.all(secrets.map((keySecret) => its.replica({ keySecret })));
   for (const each of ends) await verify(each);
-  await both.verifier.forget({ provider: its.standIn.provider.advertised, subject: '1059182745930317825' });
+  await ends.at(-1)?.verifier.forget({ provider: its.standIn.provider.advertised, subject: '1059182745930317825' });
   its.standIn.behaviour = respondWith(403);
   for (const each of ends) expect(await verify(each)).toEqual({ outcome: 'refused' });
 });

@@ -1,25 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProviderUser, Verdict } from '@echodrop/contracts/verification';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
-import type { CacheKeys, EntryKeys, ProofKeys } from './cache-keys.ts';
-import { CacheScripts } from './cache-scripts.ts';
+import type { CacheKeys, ProofKeys } from './cache-keys.ts';
+import { CacheScripts, type Leased } from './cache-scripts.ts';
 import type { CachedVerdict, Decision, VerdictCodec } from './verdict-codec.ts';
 
 const pollMs = 50;
+// VERDICT_TTL_SECONDS applies to verified verdicts only.
+const refusedSeconds = 10;
 // Tolerated difference of the verifiers' clocks.
 const clockDifferenceMs = 5000;
-// Longer than providers accept a signed header.
-const pendingSeconds = 15 * 60;
 // Longer than any earlier verdict lives: the longest VERDICT_TTL_SECONDS plus the time of a request.
 const forgottenSeconds = 3600 + 60;
-
-interface Leased {
-  readonly state: 'leased';
-  /** The count of forgotten users before the query. */
-  readonly since: number;
-  /** Whether an earlier query with this proof had no outcome. */
-  readonly isPending: boolean;
-}
 
 /**
  * `decided`: there is a verdict. `undecided`: another verifier's query had no outcome. `leased`: this verifier must query the provider, and
@@ -34,7 +26,6 @@ interface CacheOptions {
   readonly keys: CacheKeys;
   readonly codec: VerdictCodec;
   readonly verifiedSeconds: number;
-  readonly refusedSeconds: number;
   /** Lifetime of another verifier's lease; longer than a provider request. */
   readonly leaseMs: number;
 }
@@ -49,38 +40,47 @@ export class VerdictCache {
     this.#scripts = new CacheScripts(options.redis);
   }
 
-  /**
-   * Looks up a proof, under each secret. During a rotation of secrets, verifiers thus share entries with those that have only one of
-   * them. All verifiers take leases in the same order, so that none waits for another that waits for it.
-   */
-  async find({ proofHash, entries }: ProofKeys): Promise<Found> {
+  /** Looks up a proof. Waits while another verifier holds the lease: a provider that accepts a nonce once would refuse a second query. */
+  async find(proof: ProofKeys): Promise<Found> {
+    const { keys, verifiedSeconds } = this.#options;
     const deadline = performance.now() + this.#options.leaseMs;
-    const leases: { readonly entry: EntryKeys; readonly leased: Leased }[] = [];
-    for (const entry of entries) {
-      const found = await this.#findUnder(entry, proofHash, deadline);
-      if (found.state !== 'leased') {
-        const none = { verdict: '', seconds: 0, isRefusal: false };
-        await Promise.all(
-          leases.map((each) => this.#settle(each.entry, { ...none, isPending: each.leased.isPending })),
-        );
-        return found;
-      }
-      leases.push({ entry, leased: found });
+    // Verdicts that are not cached cannot be shared, so each verifier queries the provider.
+    const leaseMs = verifiedSeconds === 0 ? 0 : this.#options.leaseMs;
+    let hasWaited = false;
+    let invalid = '';
+    try {
+      do {
+        const options = { invalid, mayLease: !hasWaited, leaseMs };
+        const found = await this.#scripts.lookUp(keys.forgets, proof, options);
+        switch (found.state) {
+          case 'leased':
+            return found;
+          case 'unleased':
+            return { state: 'undecided' };
+          case 'leased_elsewhere':
+            hasWaited = true;
+            await sleep(pollMs);
+            break;
+          case 'cached': {
+            const decision = await this.#validDecision(proof.proofHash, found.verdict, found.since);
+            if (decision) return { state: 'decided', decision };
+            invalid = found.verdict;
+          }
+        }
+      } while (performance.now() < deadline);
+      return { state: 'undecided' };
+    } catch {
+      return hasWaited ? { state: 'undecided' } : leasedWithoutCache;
     }
-    const all = leases.map(({ leased }) => leased);
-    return {
-      state: 'leased',
-      since: Math.min(...all.map(({ since }) => since)),
-      isPending: all.some(({ isPending }) => isPending),
-    };
   }
 
   /** Ends the lease and caches a verdict. `isPending`: the provider may have received the proof, and its response is unknown. */
-  async settle({ proofHash, entries }: ProofKeys, decision: Decision, isPending: boolean): Promise<void> {
+  async settle(proof: ProofKeys, decision: Decision, isPending: boolean): Promise<void> {
     const seconds = this.#lifetime(decision.verdict);
-    const verdict = seconds > 0 ? this.#options.codec.encode(proofHash, decision) : '';
+    const verdict = seconds > 0 ? this.#options.codec.encode(proof.proofHash, decision) : '';
     const settlement = { verdict, seconds, isRefusal: decision.verdict.outcome === 'refused', isPending };
-    await Promise.all(entries.map((entry) => this.#settle(entry, settlement)));
+    // If this fails, the next request queries the provider.
+    await this.#scripts.settle(proof, settlement).catch(() => {});
   }
 
   /** Voids all earlier verdicts on a user. @throws what Redis throws */
@@ -97,44 +97,6 @@ export class VerdictCache {
     return counts.some((count) => Number(count) > since);
   }
 
-  /** Waits while another verifier holds the lease: a provider that accepts a nonce once would refuse a second query. */
-  async #findUnder(entry: EntryKeys, proofHash: string, deadline: number): Promise<Found> {
-    const { keys, verifiedSeconds } = this.#options;
-    // Verdicts that are not cached cannot be shared, so each verifier queries the provider.
-    const leaseMs = verifiedSeconds === 0 ? 0 : this.#options.leaseMs;
-    let hasWaited = false;
-    let invalid = '';
-    try {
-      do {
-        const options = { invalid, mayLease: !hasWaited, leaseMs, pendingSeconds };
-        const found = await this.#scripts.lookUp(keys.forgets, entry, options);
-        switch (found.state) {
-          case 'leased':
-            return { state: 'leased', since: Number(found.forgets), isPending: found.wasPending };
-          case 'unleased':
-            return { state: 'undecided' };
-          case 'leased_elsewhere':
-            hasWaited = true;
-            await sleep(pollMs);
-            break;
-          case 'cached': {
-            const decision = await this.#validDecision(proofHash, found.verdict, Number(found.forgets));
-            if (decision) return { state: 'decided', decision };
-            invalid = found.verdict;
-          }
-        }
-      } while (performance.now() < deadline);
-      return { state: 'undecided' };
-    } catch {
-      return hasWaited ? { state: 'undecided' } : leasedWithoutCache;
-    }
-  }
-
-  // If this fails, the next request queries the provider.
-  async #settle(...settlement: Parameters<CacheScripts['settle']>): Promise<void> {
-    await this.#scripts.settle(...settlement).catch(() => {});
-  }
-
   // The count shows quickly that no user was forgotten since the query.
   async #validDecision(proofHash: string, text: string, forgets: number): Promise<Decision | undefined> {
     const cached = this.#options.codec.decode(proofHash, text);
@@ -149,6 +111,6 @@ export class VerdictCache {
 
   #lifetime({ outcome }: Verdict): number {
     if (outcome === 'verified') return this.#options.verifiedSeconds;
-    return outcome === 'refused' ? this.#options.refusedSeconds : 0;
+    return outcome === 'refused' ? refusedSeconds : 0;
   }
 }

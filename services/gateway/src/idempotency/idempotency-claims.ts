@@ -60,23 +60,19 @@ interface ClaimsOptions {
  */
 export class IdempotencyClaims {
   readonly #redis: RedisConnection;
-  readonly #maxHoldMs: number;
-  readonly #failoverMs: number;
+  readonly #options: Omit<ClaimsOptions, 'secret'>;
   readonly #names: readonly KeyedHash[];
   readonly #sealer: Sealer;
   readonly #payloads: Sealer;
-  readonly #forgeries: Pick<Forgeries, 'report'>;
 
-  constructor(redis: RedisConnection, { maxHoldMs, failoverMs, secret, forgeries }: ClaimsOptions) {
+  constructor(redis: RedisConnection, { secret, ...options }: ClaimsOptions) {
     this.#redis = redis;
-    this.#maxHoldMs = maxHoldMs;
-    this.#failoverMs = failoverMs;
+    this.#options = options;
     // All gateways use one order.
     const sorted = secret.toSorted((one, other) => (one && other && one.reveal() < other.reveal() ? -1 : 1));
     this.#names = hashesFor(sorted, 'idempotency keys');
     this.#sealer = new Sealer(secret, 'idempotency claims');
     this.#payloads = new Sealer(secret, 'idempotency payloads');
-    this.#forgeries = forgeries;
   }
 
   /** Claims a free key for `mediaId`, or returns its claim. A forged claim is counted and replaced. */
@@ -105,7 +101,7 @@ export class IdempotencyClaims {
   async takeOver(scope: KeyScope, claim: Claim): Promise<Claim | undefined> {
     const { text, ...known } = claim;
     const taken = this.#seal(scope, { ...known, holder: randomUUID(), takenOver: true });
-    const maxMs = keptMs - this.#maxHoldMs;
+    const maxMs = keptMs - this.#options.maxHoldMs;
     const replaced = await Promise.all(this.#namesOf(scope).map((name) => this.#replace(name, text, taken, maxMs)));
     return replaced.includes(true) ? taken : undefined;
   }
@@ -113,14 +109,14 @@ export class IdempotencyClaims {
   /** Seconds until a repeat should try again: the age of the claim, but no longer than until it can be taken over. */
   async retryAfterSeconds(scope: KeyScope): Promise<number> {
     const ttls = await this.#repeat(() => Promise.all(this.#namesOf(scope).map((name) => this.#redis.pttl(name))));
-    const leftMs = Math.max(...ttls) - (keptMs - this.#maxHoldMs);
-    const ageMs = this.#maxHoldMs - leftMs;
+    const leftMs = Math.max(...ttls) - (keptMs - this.#options.maxHoldMs);
+    const ageMs = this.#options.maxHoldMs - leftMs;
     return Math.max(2, Math.ceil(Math.min(ageMs, leftMs) / 1000));
   }
 
   /** Ends an attempt. Frees the key, or, if the record may exist, lets the claim be taken over at once. */
   async release(scope: KeyScope, claim: Claim, mayExist: boolean): Promise<void> {
-    const ms = mayExist ? keptMs - this.#maxHoldMs : 0;
+    const ms = mayExist ? keptMs - this.#options.maxHoldMs : 0;
     await Promise.all(this.#namesOf(scope).map((name) => this.#redis.eval(expireScript, 1, name, claim.text, ms)));
   }
 
@@ -132,7 +128,7 @@ export class IdempotencyClaims {
     if (earlier === claim.text && (await this.#replace(name, earlier, claim, keptMs))) return undefined;
     const text = this.#sealer.unwrap(placeOf(scope), earlier);
     if (text !== undefined) return { ...claimShape.parse(JSON.parse(text)), text: earlier };
-    this.#forgeries.report('claim', { name });
+    this.#options.forgeries.report('claim', { name });
     const isReplaced = await this.#replace(name, earlier, claim, Number.MAX_SAFE_INTEGER);
     return isReplaced ? undefined : this.#claimName(name, scope, claim);
   }
@@ -144,7 +140,7 @@ export class IdempotencyClaims {
 
   // Each command may be repeated after it took effect.
   #repeat<T>(command: () => Promise<T>): Promise<T> {
-    return retryFor(this.#failoverMs, command, mayEndWithFailover).catch((cause: unknown) => {
+    return retryFor(this.#options.failoverMs, command, mayEndWithFailover).catch((cause: unknown) => {
       throw new Error('queue Redis unavailable', { cause });
     });
   }

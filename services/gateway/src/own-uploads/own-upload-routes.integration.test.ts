@@ -167,12 +167,3 @@ test('a page ends by texts that it does not show, too', async () => {
   for (let n = 0; n < 5; n += 1) await publishSample(store, { provider, application });
   expect(await (await list()).json()).toMatchObject({ media: [{}], next: expect.any(String) });
 });
-
-test('a record with a longer name is not listed', async () => {
-  await start();
-  const user = { id: 12345n, screenName: '&'.repeat(maxTextLengths.screenName + 1) };
-  await publishSample(store, { provider, user });
-  const { id } = await publishSample(store, { provider });
-  const { media } = (await (await list()).json()) as { media: { id: string }[] };
-  expect(media.map((each) => each.id)).toEqual([id]);
-});

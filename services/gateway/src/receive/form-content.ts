@@ -1,3 +1,4 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import { maxAltCharacters } from '@echodrop/record';
 import { Refusal } from '../response/refusal-error.ts';
 import { type FieldName, isFieldName, type PartKind, secretNames } from './part-headers.ts';
@@ -95,12 +96,10 @@ function isKeyOrSecret(name: string): boolean {
 }
 
 function decode(name: string, latin1: string, charset: 'utf-8' | 'ascii'): string {
-  try {
-    if (charset === 'ascii' && /[\x80-\xff]/.test(latin1)) throw new TypeError('not ASCII');
-    return utf8.decode(Buffer.from(latin1, 'latin1'));
-  } catch (cause) {
-    throw new Refusal('form_malformed', { message: 'encoding', values: { name }, cause });
-  }
+  const bytes = Buffer.from(latin1, 'latin1');
+  const isValid = charset === 'ascii' ? isAscii(bytes) : isUtf8(bytes);
+  if (!isValid) throw new Refusal('form_malformed', { message: 'encoding', values: { name } });
+  return bytes.toString();
 }
 
 /** @throws Refusal `form_malformed` for an alternative text that is too long */
@@ -122,5 +121,3 @@ function count(number: number): string {
 function tooLong(name: string, limit: string): Refusal {
   return new Refusal('form_malformed', { message: 'tooLong', values: { name, limit } });
 }
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -8,7 +8,6 @@ const KiB = 1024;
 const limits = {
   tooLarge: () => mediaTooLarge(0),
   maxBytes: 10 * KiB * KiB,
-  minBytesPerSecond: KiB,
   maxUploadSeconds: 3600,
 };
 

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { ClientGone, Refusal } from '../response/refusal-error.ts';
 
 const paceSeconds = 30;
+const minBytesPerSecond = 1024;
 const maxUnverifiedBytes = 256 * 1024;
 // Together, requests without a verdict must not fill the memory of the process: of the others, only what Node reads at once, up to 64 KiB, is taken.
 const maxReadingAhead = 128;
@@ -12,7 +13,6 @@ interface BodyLimits {
   readonly maxBytes: number;
   /** The refusal of a longer body. */
   readonly tooLarge: () => Refusal;
-  readonly minBytesPerSecond: number;
   readonly maxUploadSeconds: number;
 }
 
@@ -108,7 +108,7 @@ export function readBody(
 }
 
 /** Decides once a second whether the sender is too slow, by the bytes so far. Paused seconds count only against `maxUploadSeconds`. */
-function slownessOf({ minBytesPerSecond, maxUploadSeconds }: BodyLimits) {
+function slownessOf({ maxUploadSeconds }: BodyLimits) {
   const tooLong = { message: 'total', values: { seconds: maxUploadSeconds } } as const;
   const tooSlow = { message: 'pace', values: { rate: minBytesPerSecond } } as const;
   let seconds = 0;

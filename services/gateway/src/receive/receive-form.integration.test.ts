@@ -20,7 +20,6 @@ import { type FormOptions, type FormSettings, receiveForm } from './receive-form
 const limits = {
   maxMediaBytes: 100_000,
   typesOff: new Set<never>(),
-  minBytesPerSecond: 1024,
   maxUploadSeconds: 60,
   compatibility: 'strict',
 } as const;

@@ -20,7 +20,6 @@ export interface FormSettings {
   readonly maxMediaBytes: number;
   /** Types that are refused. */
   readonly typesOff: ReadonlySet<MediaType>;
-  readonly minBytesPerSecond: number;
   readonly maxUploadSeconds: number;
   /** `historic` forgives a form what old clients leave out. */
   readonly compatibility: 'strict' | 'historic';

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { ClientGone, mediaTooLarge } from '../response/refusal-error.ts';
 import { readIncomingBytes } from './append-bytes.ts';
 
-const limits = { maxBytes: 1000, tooLarge: () => mediaTooLarge(1000), minBytesPerSecond: 1, maxUploadSeconds: 60 };
+const limits = { maxBytes: 1000, tooLarge: () => mediaTooLarge(1000), maxUploadSeconds: 60 };
 
 test('a client that disconnects before its bytes are read ends their reading, not the process', async () => {
   const request = new PassThrough();

@@ -25,14 +25,15 @@ import type { UploadContext } from '../upload-context.ts';
 import { fieldsOf, keptMetadata, type TusHeaders } from './tus-headers.ts';
 import type { WriterLease } from './writer-leases.ts';
 
+// How long an upload may take, from its creation.
+const expiryMs = 24 * 3_600_000;
+
 export interface StateDeps {
   readonly store: ObjectStore;
   readonly forms: FormSettings;
   readonly apiKeys: ApiKeys;
   /** The number of the last state of an upload that this process has seen, by id. */
   readonly lastStates: LRUCache<string, number>;
-  /** How long an upload may take, from its creation. */
-  readonly expiryMs: number;
 }
 
 /** A request that was admitted, and holds the lease of its upload. Disposing releases slot and lease. */
@@ -87,7 +88,7 @@ export class OpenUpload {
    */
   async savePublished({ id: mediaId }: StoredRecord): Promise<void> {
     const { write } = this.state;
-    const expires = new Date(Date.now() + this.#deps.expiryMs);
+    const expires = new Date(Date.now() + expiryMs);
     const texts = { message: '', alt: undefined, metadata: '', idempotencyKey: undefined };
     const bytes = { head: '', write: { ...write, tails: [] } };
     await this.save({ mediaId, isPublished: true, expires, ...texts, ...bytes });
@@ -144,7 +145,7 @@ export async function startUpload(
   await request.admitted.admitApplication(application);
   const mediaKey = newMediaKey();
   const created = await createResumable(deps.store, id, {
-    expires: new Date(Date.now() + deps.expiryMs),
+    expires: new Date(Date.now() + expiryMs),
     provider: request.caller.provider,
     subject: request.caller.subject,
     application,

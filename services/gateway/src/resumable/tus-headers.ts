@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { mediaTypeOf } from '../receive/header-parameters.ts';
@@ -27,7 +28,6 @@ export const checksumAlgorithms = ['sha1', 'sha256', 'md5'] as const;
 const bytesType = 'application/offset+octet-stream';
 const base64 = /^[A-Za-z\d+/]*={0,2}$/;
 const unkept: readonly string[] = ['key', ...secretNames];
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** @throws Refusal `tus_malformed` */
 export function tusHeadersOf(headers: IncomingHttpHeaders): TusHeaders {
@@ -83,11 +83,11 @@ export function parseMetadata(header: string): Metadata {
 /** The parameters in `Upload-Metadata`. Other names are ignored. @throws Refusal `tus_malformed` */
 export function fieldsOf(metadata: Metadata): Map<FieldName, string> {
   const parameters = new Map<FieldName, string>();
-  try {
-    for (const [name, value] of metadata)
-      if (isFieldName(name)) parameters.set(name, utf8.decode(Buffer.from(value, 'base64')));
-  } catch (cause) {
-    throw new Refusal('tus_malformed', { message: 'metadata', cause });
+  for (const [name, value] of metadata) {
+    if (!isFieldName(name)) continue;
+    const bytes = Buffer.from(value, 'base64');
+    if (!isUtf8(bytes)) throw new Refusal('tus_malformed', { message: 'metadata' });
+    parameters.set(name, bytes.toString());
   }
   return parameters;
 }
@@ -128,9 +128,6 @@ function padBase64(text: string): string {
  * @param header the value of `Prefer`, joined by commas if it was repeated
  */
 export function prefersRepresentation(header = ''): boolean {
-  // A quoted string may contain separators. Without the second `?`, a quote that nothing closes would cost quadratic time.
-  const unquoted = header.replaceAll(/"((?:[^"\\]|\\.)*)"?/g, (_, text) => (/^[\w-]*$/.test(text) ? text : 'quoted'));
-  const preferences = unquoted.split(',').map((preference) => preference.split(';', 1)[0]?.trim() ?? '');
-  const [, value] = preferences.map((each) => /^return\s*=\s*([\w-]*)$/i.exec(each)).find(Boolean) ?? [];
+  const [, , value] = /(?:^|,)\s*return\s*=\s*("?)([\w-]*)\1\s*(?=[;,]|$)/i.exec(header) ?? [];
   return value?.toLowerCase() === 'representation';
 }
