@@ -6,14 +6,16 @@ import { testTimeouts } from './packages/testkit/src/patience.ts';
 import { testReporters } from './packages/testkit/src/reporters/test-reporters.ts';
 import { testCache } from './packages/testkit/src/test-cache.ts';
 
-// Each of these needs its own process. It sets how media tools run, starts hundreds of programs, or leaves a gigabyte of bundler memory.
+// Each of these needs its own process. It replaces modules, sets how media tools run, or leaves a gigabyte of bundler memory.
 const isolatedTests = [
   'packages/{build/src/build,client/src/package}.integration.test.ts',
-  'packages/media/src/**/*.integration.test.ts',
+  'packages/media/src/{sandbox/{prepare-tools,run-tool,sandbox},video-layout/ffprobe}.integration.test.ts',
   'packages/object-store/src/filesystem/no-{directory-sync,hard-links}.integration.test.ts',
   'services/rendition-worker/src/{lanes,refused-output}.integration.test.ts',
 ];
-const shared = {
+// These start hundreds of programs, which takes longer from a process with the memory of other tests.
+const mediaTests = ['packages/media/src/**/*.integration.test.ts'];
+const base = {
   ...testTimeouts,
   setupFiles: ['packages/testkit/src/restore-process.ts'],
   restoreMocks: true,
@@ -51,11 +53,20 @@ export default defineConfig({
       'packages/testkit/src/samples/samples-global-setup.ts',
     ],
     projects: [
-      { plugins: [buildPictureProgram], test: { ...shared, name: 'isolated', include: isolatedTests } },
-      // These replace no modules, so their files share processes. This saves the start of one per file.
+      { plugins: [buildPictureProgram], test: { ...base, name: 'isolated', include: isolatedTests } },
+      // The other files replace no modules, so they share processes. This saves the start of one per file.
       {
         plugins: [buildPictureProgram],
-        test: { ...shared, name: 'shared', exclude: ['**/node_modules/**', ...isolatedTests], isolate: false },
+        test: { ...base, name: 'media', include: mediaTests, exclude: isolatedTests, isolate: false },
+      },
+      {
+        plugins: [buildPictureProgram],
+        test: {
+          ...base,
+          name: 'shared',
+          exclude: ['**/node_modules/**', ...isolatedTests, ...mediaTests],
+          isolate: false,
+        },
       },
     ],
   },

@@ -198,12 +198,12 @@ test('lists and deletions work while uploads use all upload slots', async () => 
   expect((await fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers })).status).toBe(204);
 });
 
-describe('version 1, separate store', () => {
+describe('version 1', () => {
   // Unique secrets, so that no verdict is cached.
   const wrong = (secret: string) => [...secretParts.slice(0, 3), { name: 'oauth_secret', content: secret }];
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway'] });
+    stack = await gatewayWith({});
   });
   afterAll(() => stack?.[Symbol.asyncDispose]());
 
@@ -220,11 +220,14 @@ describe('version 1, separate store', () => {
   });
 
   test('nothing reaches the store while the verdict on secrets before the media is pending', async () => {
-    await stack.services['sandbox-provider'].freeze();
+    await system.services['sandbox-provider'].freeze();
     const maxGained = await watchStore(stack, async () => {
-      const { text } = await upload(stack, { version: 1, media: Buffer.alloc(8 * MiB) });
+      // Of no cached verdict.
+      const parts = [key, ...wrong('three'), message, file(Buffer.alloc(8 * MiB))];
+      const { text } = await upload(stack, { version: 1, parts });
       expect(JSON.parse(text).errors[0].reason).toBe('provider_unavailable');
     });
+    await system.services['sandbox-provider'].thaw();
     expect(maxGained).toBe(0);
   });
 });

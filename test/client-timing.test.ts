@@ -120,7 +120,8 @@ describeWithMinio('500 dribbling clients', {}, (startMinio) => {
     const minio = parts.use(await startMinio());
     const busy = parts.use(
       await startStack({
-        services: ['sandbox-provider', 'auth-verifier', 'gateway'],
+        beside: stack,
+        services: ['gateway'],
         settings: { ...minio.settings, MAX_CONCURRENT_UPLOADS_PER_USER: '1000' },
       }),
     );

@@ -64,7 +64,8 @@ describeWithMinio('100 aborted uploads', {}, (startMinio) => {
     await using minio = await startMinio();
     await using proxy = await startCountingProxy(minio.endpoint);
     await using system = await startStack({
-      services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
+      beside: stack,
+      services: ['gateway'],
       settings: { ...minio.settings, S3_ENDPOINT: proxy.endpoint },
     });
     // Those of the gateway's probe of the store.

@@ -77,17 +77,18 @@ describe('a component', () => {
     await stack.services['sandbox-provider'].restart();
     await expectWorking(stack);
   });
-});
 
-test('an upload succeeds even if its probe-worker is killed during the job', async () => {
-  await using ffprobe = await sleepyFfprobe();
-  // The full sandbox forbids a shell script to start programs.
-  const env = { PATH: ffprobe.path, MEDIA_SANDBOX: 'limits-only' };
-  await using stack = await startStack({ services: uploadServices, of: { 'probe-worker': env } });
-  const response = upload(stack, { media: await sampleVideo('mp4', { width: 64, height: 48 }) });
-  await ffprobe.called();
-  await stack.services['probe-worker'].restart();
-  expect(await response).toMatchObject({ status: 200, text: expect.stringContaining('"type":"mp4"') });
+  test('an upload succeeds even if its probe-worker is killed during the job', async () => {
+    await stack.services['probe-worker'].kill();
+    await using ffprobe = await sleepyFfprobe();
+    // The full sandbox forbids a shell script to start programs.
+    const settings = { PATH: ffprobe.path, MEDIA_SANDBOX: 'limits-only' };
+    await using sleepy = await startStack({ beside: stack, services: ['probe-worker'], settings });
+    const response = upload(stack, { media: await sampleVideo('mp4', { width: 64, height: 48 }) });
+    await ffprobe.called();
+    await sleepy.services['probe-worker'].restart();
+    expect(await response).toMatchObject({ status: 200, text: expect.stringContaining('"type":"mp4"') });
+  });
 });
 
 describeWithMinio('MinIO', { stoppable: true }, (startMinio) => {

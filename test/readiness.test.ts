@@ -1,8 +1,8 @@
 import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { patienceMs } from '@echodrop/testkit/patience';
+import { listen } from '@echodrop/testkit/servers/listen';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { expect, test } from 'vitest';
 
@@ -88,11 +88,9 @@ test('every service says in /readyz and once in its log which component is down 
 test('a site or worker with a wrong S3 key says so', async () => {
   let isRefused = false;
   const server = createServer((_, response) => response.writeHead(isRefused ? 403 : 200, { date: 'x' }).end());
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  await using _server = { [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() };
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await using listening = await listen(server);
   const services = ['site', 'probe-worker', 'rendition-worker'] as const;
-  const store = { OBJECT_STORE: 's3', S3_ENDPOINT: address, S3_BUCKET: 'bucket', S3_ACCESS_KEY: 'key' };
+  const store = { OBJECT_STORE: 's3', S3_ENDPOINT: listening.origin, S3_BUCKET: 'bucket', S3_ACCESS_KEY: 'key' };
   await using stack = await startStack({ services, settings: { ...store, S3_SECRET_KEY: secretKey } });
   isRefused = true;
   for (const service of services) {

@@ -32,7 +32,11 @@ beforeAll(async () => {
     services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
     settings: { MAX_MEDIA_BYTES: String(16 * MiB) },
   });
-  other = await startStack({ beside: stack, services: ['gateway'], settings: { MAX_MEDIA_BYTES: String(16 * MiB) } });
+  other = await startStack({
+    beside: stack,
+    services: ['gateway'],
+    settings: { MAX_MEDIA_BYTES: String(16 * MiB), PUBLIC_UPLOAD_URL: 'https://up.example/api' },
+  });
 });
 afterAll(async () => {
   await other?.[Symbol.asyncDispose]();
@@ -331,9 +335,7 @@ describe('what clients write differently, and HTTP allows, is understood', () =>
 });
 
 test('a gateway that knows its public address has it in Location', async () => {
-  const PUBLIC_UPLOAD_URL = 'https://up.example/api';
-  await using known = await startStack({ beside: stack, services: ['gateway'], settings: { PUBLIC_UPLOAD_URL } });
-  const target = { gateway: known.gateway, provider: stack.provider };
+  const target = { gateway: other.gateway, provider: stack.provider };
   const address = (await createTus(target, photo.length)).headers.get('location') ?? '';
   expect(address).toMatch(/^https:\/\/up\.example\/api\/files\/[0-9a-f]{32}$/);
   const media = await samplePhoto('jpg', { width: 8, height: 8 });

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { listen } from '@echodrop/testkit/servers/listen';
 import { type CollectedSpan, type Collector, startCollector } from '@echodrop/testkit/servers/start-collector';
 import { signEcho } from '@echodrop/testkit/sign-echo';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
@@ -43,10 +42,7 @@ beforeAll(async () => {
     response.statusCode = request.url === '/refusing' ? 401 : request.url === '/broken' ? 500 : 200;
     response.end(JSON.stringify(user));
   });
-  parts.defer(() => void outside.close());
-  outside.listen(0, '127.0.0.1');
-  await once(outside, 'listening');
-  const at = `http://127.0.0.1:${(outside.address() as AddressInfo).port}`;
+  const { origin: at } = parts.use(await listen(outside));
   provider = `${at}/verify`;
   settings = {
     LOG_LEVEL: 'debug',

@@ -14,6 +14,26 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
+// First: they count all renditions.
+test('pictures and video are made after the upload, before the first view', async () => {
+  await uploaded(await samplePhoto('jpg', { width: 320, height: 240 }));
+  await uploaded(await sampleVideo('avi', { width: 320, height: 240 }));
+  await expect.poll(countRenditions).toBe(3);
+  expect(await stack.stored('renditions')).toHaveLength(2);
+});
+
+test('a clip that is copied is fetched once, although its page, its poster and oEmbed are requested at once', async () => {
+  const before = await costs();
+  const id = await uploaded(await sampleVideo('mp4', { width: 320, height: 240 }));
+  const oembed = `/oembed?url=${encodeURIComponent(`${stack.site}/${id}`)}`;
+  const paths = [`/${id}?wait=0`, `/${id}`, oembed, `/${id}/large.jpg`, `/${id}.jpg`, `/${id}/thumb.jpg`, `/${id}.mp4`];
+  const status = async (path: string) => (await fetch(`${stack.site}${path}`)).status;
+  await Promise.all(paths.map((path) => expect.poll(() => status(path), { interval: 500 }).toBe(200)));
+  const after = await costs();
+  expect(after.reads - before.reads).toBe(1);
+  expect(after.made - before.made).toBe(2);
+});
+
 describe.each([
   [1, 'xml'],
   [1, 'json'],
@@ -68,6 +88,25 @@ test('media in several parts is stored completely', async () => {
   expect(record).toMatchObject({ size: `${media.length}`, type: 'jpg' });
   await expectPublished(record);
 });
+
+async function uploaded(media: Buffer): Promise<string> {
+  const { status, text } = await upload(stack, { media });
+  expect(status).toBe(200);
+  return JSON.parse(text).id;
+}
+
+const countRenditions = () => sumOfWorker(/^echodrop_renditions_total{.*outcome="created".*} (\d+)$/gm);
+
+/** What the rendition-worker did: objects that it read, and sets that it made. */
+async function costs(): Promise<{ reads: number; made: number }> {
+  const reads = await sumOfWorker(/^echodrop_store_call_seconds_count{.*operation="read_body".*} (\d+)$/gm);
+  return { reads, made: await countRenditions() };
+}
+
+async function sumOfWorker(series: RegExp): Promise<number> {
+  const metrics = await stack.metrics('rendition-worker');
+  return metrics.matchAll(series).reduce((sum, [, count]) => sum + Number(count), 0);
+}
 
 async function expectPublished(record: Record<string, string | undefined>): Promise<void> {
   expect(record).toMatchObject({

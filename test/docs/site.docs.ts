@@ -8,9 +8,7 @@ import config from '../../docs/.vitepress/config.ts';
 const root = join(import.meta.dirname, '../..');
 const site = join(root, 'dist/docs');
 
-beforeAll(() =>
-  execa('vitepress', ['build', 'docs'], { cwd: root, preferLocal: true, env: { DOCS_SOURCE: 'https://git.example' } }),
-);
+beforeAll(() => execa('npm', ['run', 'docs'], { cwd: root, env: { DOCS_SOURCE: 'https://git.example' } }));
 
 test('every link of the built site leads to a page, and to a heading of it', async () => {
   const pages = new Map<string, string>();

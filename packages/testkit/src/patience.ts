@@ -8,7 +8,7 @@ export const patienceMs = 90_000;
 export const testTimeouts = {
   testTimeout: 3 * patienceMs,
   hookTimeout: 3 * patienceMs,
-  expect: { poll: { timeout: patienceMs } },
+  expect: { poll: { timeout: patienceMs, interval: 100 } },
 };
 
 /** A signal for work that a healthy system completes. */

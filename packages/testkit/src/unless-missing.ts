@@ -10,7 +10,7 @@ declare module 'vitest' {
 /** What tests need beyond the packages: how to get it, and the variable that makes a missing tool a failure. */
 const tools = {
   MinIO: { from: 'set MINIO_BIN to a MinIO program, or start Docker', required: 'REQUIRE_MINIO' },
-  'a MinIO that tests can stop': { from: 'set MINIO_BIN to a MinIO program and unset S3_ENDPOINT' },
+  'a MinIO program': { from: 'set MINIO_BIN to a MinIO program' },
   mc: { from: 'set MC_BIN to a MinIO client' },
   Chromium: { from: 'apt-get install chromium', required: 'REQUIRE_BROWSER' },
   'a C compiler': { from: 'apt-get install gcc libc6-dev', required: 'REQUIRE_COMPILER' },

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { useFolderStore } from '@echodrop/archive/folder-store.fixture';
+import { builtService } from '@echodrop/testkit/built-service';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { execa } from 'execa';
 import { runAdmin } from './run-admin.ts';
@@ -17,8 +18,8 @@ const isolated = { DATA_DIR: '/nonexistent' };
 
 /** Runs a command in its own process, without this one's settings. */
 export async function runCommandProcess(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
-  const { exitCode, stdout, stderr } = await execa(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-    env: { ...isolated, ...env },
+  const { exitCode, stdout, stderr } = await execa(process.execPath, [await builtService('admin'), ...args], {
+    env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...isolated, ...env },
     extendEnv: false,
     reject: false,
     timeout: patienceMs,

@@ -5,6 +5,7 @@ import { generatedSecretFile } from '@echodrop/client/local-system';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { respondWith, type StandInProvider, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
+import { builtService } from '@echodrop/testkit/built-service';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { patienceMs, patientSettings, patientSignal } from '@echodrop/testkit/patience';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
@@ -44,7 +45,7 @@ beforeAll(async () => {
   };
   const environments = localEnvironments(env, dataDir);
   await generateSecrets(dataDir, environments.values());
-  const main = join(import.meta.dirname, '../../auth-verifier/src/main.ts');
+  const main = await builtService('auth-verifier');
   resources.use(
     await ServerProcess.start({
       command: [process.execPath, main],

@@ -6,6 +6,7 @@ import { readSweepReport } from '@echodrop/archive/sweep-report';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey, recordKey, sweepReportKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
+import { builtService } from '@echodrop/testkit/built-service';
 import { patienceMs } from '@echodrop/testkit/patience';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
@@ -176,10 +177,10 @@ test('MAX_UPLOAD_SECONDS allows sweeping younger orphans', async () => {
 
 test('--every repeats, also after a failed sweep, until SIGTERM', async () => {
   const { record } = await plant();
-  const program = join(import.meta.dirname, 'main.ts');
+  const program = await builtService('admin');
   const sweeper = (env: Record<string, string>) =>
     execa(process.execPath, [program, 'sweep', '--yes', '--every', '1'], {
-      env: { OBJECT_STORE: 'filesystem', ...env },
+      env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], OBJECT_STORE: 'filesystem', ...env },
       extendEnv: false,
       reject: false,
       timeout: patienceMs,

@@ -18,7 +18,8 @@ const ntscRed = [195, 66, 39];
 /** The luma of BT.601: 0.299 * 200 + 0.587 * 60 + 0.114 * 40. */
 const grey = [100, 100, 100];
 
-const hd = '1280x720';
+// Lines decide about untagged colours, and a narrow picture takes less time.
+const hd = '320x720';
 const sd = '320x240';
 const bt709 = { matrix: 'bt709', primaries: 'bt709', transfer: 'bt709', range: 'tv' };
 const bt601 = { ...bt709, matrix: 'smpte170m' };

@@ -5,7 +5,7 @@ import { type RunningMinio, shareMinio, startMinio } from './start-minio.ts';
 
 /**
  * A `describe` for tests that need a MinIO. Without one they are skipped, or fail if REQUIRE_MINIO=1. If `stoppable`,
- * each start is a MinIO of its own, and they are also skipped if tests cannot stop it.
+ * each start is a MinIO of its own.
  */
 export function describeWithMinio(
   name: string,
@@ -13,17 +13,13 @@ export function describeWithMinio(
   tests: (start: () => Promise<RunningMinio>) => void,
 ): void {
   const source = inject('minioSource');
-  const isFixed = stoppable && source?.kind === 'given';
-  const options = isFixed
-    ? unlessMissing({ 'a MinIO that tests can stop': false })
-    : unlessMissing({ MinIO: source !== null });
   const start = stoppable ? startMinio : shareMinio;
-  describe(name, options, () => tests(() => start(source ?? undefined)));
+  describe(name, unlessMissing({ MinIO: source !== null }), () => tests(() => start(source ?? undefined)));
 }
 
-/** As `describeWithMinio`, for tests that start MinIO themselves: skipped without a MinIO program on this machine. */
+/** As `describeWithMinio`, for tests that start the program themselves: skipped without one on this machine. */
 export function describeWithMinioProgram(name: string, tests: (path: string) => void): void {
   const source = inject('minioSource');
   const path = source?.kind === 'program' ? source.path : undefined;
-  describe(name, unlessMissing({ 'a MinIO that tests can stop': path !== undefined }), () => tests(path ?? ''));
+  describe(name, unlessMissing({ 'a MinIO program': path !== undefined }), () => tests(path ?? ''));
 }

@@ -1,22 +1,18 @@
 import { execa } from 'execa';
 import { patienceMs } from '../patience.ts';
 
-export type MinioSource =
-  | { readonly kind: 'given'; readonly endpoint: string; readonly accessKey: string; readonly secretKey: string }
-  | { readonly kind: 'container' }
-  | { readonly kind: 'program'; readonly path: string };
+export type MinioSource = { readonly kind: 'container' } | { readonly kind: 'program'; readonly path: string };
 
 /**
- * Finds a MinIO, in this order: S3_ENDPOINT (with S3_ACCESS_KEY and S3_SECRET_KEY), the program MINIO_BIN, `minio` in PATH,
- * a Docker engine; undefined if there is none. With REQUIRE_CONTAINERS=1, only a Docker engine.
+ * Finds a MinIO, in this order: the program MINIO_BIN, `minio` in PATH, a Docker engine; undefined if there is none. With
+ * REQUIRE_CONTAINERS=1, only a Docker engine.
  * @throws Error if MINIO_BIN does not run
  */
 export async function findMinio(
   env: Record<string, string | undefined> = process.env,
 ): Promise<MinioSource | undefined> {
   if (env.REQUIRE_CONTAINERS === '1') return { kind: 'container' };
-  const { S3_ENDPOINT: endpoint, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, MINIO_BIN: named } = env;
-  if (endpoint && accessKey && secretKey) return { kind: 'given', endpoint, accessKey, secretKey };
+  const { MINIO_BIN: named } = env;
   const path = named || 'minio';
   const { failed, shortMessage } = await execa(path, ['--version'], { reject: false });
   if (!failed) return { kind: 'program', path };

@@ -16,7 +16,7 @@ export interface RunningMinio extends AsyncDisposable {
   readonly bucket: string;
   readonly accessKey: string;
   readonly secretKey: string;
-  /** To freeze and kill it; undefined if tests cannot (S3_ENDPOINT is set). */
+  /** To freeze and kill it; undefined if several tests share it. */
   readonly server: StoppableServer | undefined;
   /** The settings of services for this MinIO. */
   readonly settings: Record<string, string>;
@@ -29,28 +29,25 @@ const login = { accessKey: 'echodrop-test', secretKey: 'echodrop-test-secret' };
 const rootSettings: Record<string, string> = { MINIO_ROOT_USER: login.accessKey, MINIO_ROOT_PASSWORD: login.secretKey };
 
 /**
- * Starts a MinIO, or uses that of S3_ENDPOINT. Disposing ends what was started.
+ * Starts a MinIO, which ends when it is disposed of.
  * @throws Error if there is none
  */
 export async function startMinio(source?: MinioSource): Promise<RunningMinio> {
   const found = source ?? (await findMinio());
   switch (found?.kind) {
-    case 'given':
-      return described(found, undefined);
     case 'container': {
       const { startContainer } = await import('./stoppable-container.ts');
       const isReady = (host: string, port: number) => serves(`http://${host}:${port}`);
       const command = ['server', '/data'];
       const server = await startContainer({ image, command, env: rootSettings, port: 9000, isReady });
-      const { host, port, [Symbol.asyncDispose]: dispose } = server;
-      return { ...described({ endpoint: `http://${host}:${port}`, ...login }, server), [Symbol.asyncDispose]: dispose };
+      return described(`http://${server.host}:${server.port}`, server, server);
     }
     case 'program': {
-      const { endpoint, server, [Symbol.asyncDispose]: dispose } = await startAlone(found.path, rootSettings);
-      return { ...described({ endpoint, ...login }, server), [Symbol.asyncDispose]: dispose };
+      const started = await startAlone(found.path, rootSettings);
+      return described(started.endpoint, started.server, started);
     }
     default:
-      throw new Error('this test needs MinIO: set S3_ENDPOINT or MINIO_BIN, or provide Docker or minio in PATH');
+      throw new Error('this test needs MinIO: set MINIO_BIN, or provide Docker or minio in PATH');
   }
 }
 
@@ -66,15 +63,15 @@ export async function shareMinio(source?: MinioSource): Promise<RunningMinio> {
     shared = undefined;
     throw error;
   });
-  return described({ endpoint: (await shared).endpoint, ...login }, undefined);
+  return described((await shared).endpoint);
 }
 
 /** Starts a MinIO program that encrypts what it stores: its tags look like MD5s, and are none. */
 export async function startEncryptedMinio(path: string): Promise<RunningMinio> {
   const key = `test:${randomBytes(32).toString('base64')}`;
   const settings = { ...rootSettings, MINIO_KMS_SECRET_KEY: key, MINIO_KMS_AUTO_ENCRYPTION: 'on' };
-  const { endpoint, server, [Symbol.asyncDispose]: dispose } = await startAlone(path, settings);
-  return { ...described({ endpoint, ...login }, server), [Symbol.asyncDispose]: dispose };
+  const started = await startAlone(path, settings);
+  return described(started.endpoint, started.server, started);
 }
 
 /** Files with a user name and a password. */
@@ -126,7 +123,7 @@ export async function startMinioSet(path: string, disk = tmpdir()): Promise<Mini
   const bucket = newBucket();
   const held = parts.move();
   const nodes = started.map(({ endpoint, server }) => ({
-    ...described({ endpoint, ...login }, server, bucket),
+    ...described(endpoint, server, undefined, bucket),
     server,
   }));
   return { nodes, [Symbol.asyncDispose]: () => held.disposeAsync() };
@@ -168,25 +165,27 @@ function newBucket(): string {
 }
 
 function described(
-  { endpoint, accessKey, secretKey }: Pick<RunningMinio, 'endpoint' | 'accessKey' | 'secretKey'>,
-  server: StoppableServer | undefined,
+  endpoint: string,
+  server?: StoppableServer,
+  owned?: AsyncDisposable,
   bucket = newBucket(),
 ): RunningMinio {
   return {
     endpoint,
     region,
     bucket,
-    accessKey,
-    secretKey,
+    ...login,
     server,
     settings: {
       OBJECT_STORE: 's3',
       S3_ENDPOINT: endpoint,
       S3_REGION: region,
       S3_BUCKET: bucket,
-      S3_ACCESS_KEY: accessKey,
-      S3_SECRET_KEY: secretKey,
+      S3_ACCESS_KEY: login.accessKey,
+      S3_SECRET_KEY: login.secretKey,
     },
-    async [Symbol.asyncDispose]() {},
+    async [Symbol.asyncDispose]() {
+      await owned?.[Symbol.asyncDispose]();
+    },
   };
 }
