@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { useFolderStore } from '@echodrop/archive/folder-store.fixture';
 import { builtService } from '@echodrop/testkit/built-service';
 import { patienceMs } from '@echodrop/testkit/patience';
