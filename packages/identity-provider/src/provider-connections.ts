@@ -29,7 +29,10 @@ export class ResponseTooLarge extends Error {
   override readonly name = 'ResponseTooLarge';
 }
 
-/** Sends requests to identity providers. Nothing else sends requests to other operators' servers. */
+/**
+ * Sends requests to identity providers. Nothing else sends requests to other operators' servers. In Kubernetes, the policy `verifier-to-providers`
+ * (deploy/kubernetes/base/network.yaml) says which networks they may be in.
+ */
 export class ProviderConnections implements AsyncDisposable {
   readonly #timeoutMs: number;
   readonly #agent: Agent;

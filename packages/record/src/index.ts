@@ -3,7 +3,6 @@ export {
   isMediaId,
   isTombstone,
   type MediaRecord,
-  maxAltCharacters,
   mediaIdShape,
   newMediaId,
   publicRecord,
@@ -13,13 +12,12 @@ export {
   type Tombstone,
 } from './media-record.ts';
 export { recordsToJson, recordsToXml, recordToJson, recordToXml } from './record-as-xml-and-json.ts';
+export { maxAltCharacters, maxRecordBytes, maxTextLengths } from './record-limits.ts';
 export {
   decodeStoredRecord,
   encodeStoredRecord,
   encodeTombstone,
-  maxRecordBytes,
   maxRecordTime,
-  maxTextLengths,
   UnreadableRecord,
   UnsupportedVersion,
 } from './stored-record.ts';

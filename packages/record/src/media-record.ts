@@ -29,9 +29,6 @@ export interface RecordPage<R = MediaRecord> {
   readonly next?: string | undefined;
 }
 
-/** The longest alternative text, in Unicode characters: that of Mastodon. */
-export const maxAltCharacters = 1500;
-
 /** The record as the store keeps it. It has no `url`, which depends on the site's address. */
 export interface StoredRecord extends Omit<MediaRecord, 'url'> {
   /** Alternative text: what the media shows, for people who cannot see it. Clients do not get it. */

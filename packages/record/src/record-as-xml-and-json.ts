@@ -1,6 +1,6 @@
 import { exactNumber } from './exact-json.ts';
 import type { MediaRecord, RecordPage } from './media-record.ts';
-import { recordFields } from './record-fields.ts';
+import { recordFields } from './response-fields.ts';
 import { xmlDocument } from './xml-document.ts';
 
 /** The record as compact JSON, with its fields in the order of docs/reference/interface.md section 2. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { uploadTimestamp } from './record-fields.ts';
+import { uploadTimestamp } from './response-fields.ts';
 
 test('has the format of the interface, to the second', () => {
   expect(uploadTimestamp(new Date('2026-01-04T23:59:59.999Z'))).toBe('Sun, 04 Jan 2026 23:59:59 +0000');

@@ -4,15 +4,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyText, anyUserId } from './any-text.fixture.ts';
 import { isTombstone, publicRecord, type StoredRecord } from './media-record.ts';
+import { maxRecordBytes, maxTextLengths } from './record-limits.ts';
 import { sampleRecord as stored } from './sample-record.fixture.ts';
-import {
-  decodeStoredRecord,
-  encodeStoredRecord,
-  encodeTombstone,
-  maxRecordBytes,
-  maxTextLengths,
-  UnreadableRecord,
-} from './stored-record.ts';
+import { decodeStoredRecord, encodeStoredRecord, encodeTombstone, UnreadableRecord } from './stored-record.ts';
 
 const decode = (bytes: Buffer) => decodeStoredRecord(bytes, stored.id);
 

@@ -5,6 +5,7 @@ import { addBlockCommands } from './block.ts';
 import type { Audit } from './command-context.ts';
 import { addProviderCommands } from './provider-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
+import { addSweepCommand } from './sweep-command.ts';
 import { addUploadCommands } from './upload-commands.ts';
 
 const help = `
@@ -71,6 +72,7 @@ export function adminProgram(
   addBlockCommands(admin, context);
   addProviderCommands(admin, context);
   addStoreCommands(admin, context);
+  addSweepCommand(admin, context);
   return admin;
 }
 

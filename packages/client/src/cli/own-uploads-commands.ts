@@ -1,4 +1,4 @@
-import { recordFields } from '@echodrop/record/record-fields';
+import { recordFields } from '@echodrop/record/response-fields';
 import type { Command } from 'commander';
 import { toExactJson } from '../exact-json.ts';
 import { shellWord } from '../shell-word.ts';

@@ -1,5 +1,5 @@
 import type { MediaRecord } from '@echodrop/record';
-import { recordFields } from '@echodrop/record/record-fields';
+import { recordFields } from '@echodrop/record/response-fields';
 import { escapeMarkdown as escapeMarkup } from '../escape-markdown.ts';
 import { toExactJson } from '../exact-json.ts';
 import { escapeHidden, singleLine, visible } from '../visible-text.ts';

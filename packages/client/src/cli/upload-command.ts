@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { recordFields } from '@echodrop/record/record-fields';
+import { recordFields } from '@echodrop/record/response-fields';
 import { type Command, Option } from 'commander';
 import { toExactJson } from '../exact-json.ts';
 import { visible } from '../visible-text.ts';
