@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const conflict = 75;
+// Any status that flock does not use itself.
+const conflictStatus = 75;
 
 /**
  * Locks `dir` until disposed or this process ends: two systems would damage each other's Redis. Processes of other containers see the lock, too.
@@ -11,14 +12,14 @@ const conflict = 75;
  */
 export async function holdFolder(dir: string, describeHolder: (pid: string) => string): Promise<AsyncDisposable> {
   const file = join(dir, 'lock');
-  // Any process that can open it can lock it.
+  // Any process that can open the file can lock it, so only the owner can open it.
   await writeFile(file, '', { flag: 'a', mode: 0o600 });
-  // The lock ends with `cat`, which ends with this process, and not at a Ctrl-C in the terminal.
-  const command = ['--nonblock', '--conflict-exit-code', `${conflict}`, file, 'sh', '-c', 'echo; exec cat'];
+  // `echo` reports that the lock is held. `cat` holds it until its input closes, so until this process ends. `detached` keeps Ctrl-C from `cat`.
+  const command = ['--nonblock', '--conflict-exit-code', `${conflictStatus}`, file, 'sh', '-c', 'echo; exec cat'];
   const holder = spawn('flock', command, { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
   const ended = once(holder, 'exit');
   const [status] = await Promise.race([once(holder.stdout, 'data').then(() => []), ended]);
-  if (status === conflict) throw new Error(describeHolder(await readFile(file, 'utf8')));
+  if (status === conflictStatus) throw new Error(describeHolder(await readFile(file, 'utf8')));
   if (status !== undefined) throw new Error(`Cannot lock ${file}: flock exited with status ${status}`);
   await writeFile(file, `${process.pid}`);
   return {

@@ -7,7 +7,7 @@ import type { SystemPlan } from './plan-system.ts';
 import { frontServices, type ServiceConfig, type ServiceName } from './services.ts';
 import { redisServer } from './system-tools.ts';
 
-// A service ends itself this long after its grace period if a part of it hangs.
+// If a part of a service hangs, the service ends itself 5 s after its grace period (runService), and is killed 3 s later.
 const stuckMs = 8000;
 
 /** What `npm start` and the image `all` do differently. */
@@ -15,7 +15,7 @@ interface SystemParts {
   /** The built program of each service. */
   readonly built: ReadonlyMap<ServiceName, string>;
   readonly output: Output;
-  /** Programs before the front services, such as a proxy. They stop with them. */
+  /** Programs in front of the front services, such as a proxy. They start and stop with these services. */
   readonly before?: readonly Program[];
   /** Programs that stop with the other services. */
   readonly beside?: readonly Program[];
@@ -55,7 +55,7 @@ export async function startSystem(
   return { failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-/** The longest time, in seconds, that the services may take to stop: first the front services, then the others. */
+/** The grace periods, in seconds: that of the front services, which stop first, and that of the others. A service that hangs takes longer. */
 export function stopWithinSeconds(configs: SystemPlan['configs']): number {
   const longest = (isFront: boolean) =>
     Math.max(

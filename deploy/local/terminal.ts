@@ -10,7 +10,7 @@ export function say(name: string, text: string): void {
   process.stdout.write(`${name.padEnd(16)}  ${escapeLine(text)}\n`);
 }
 
-/** The terminal shows warnings and errors of programs, and the last lines of one that ends; the files `<logDir>/<name>.log` have everything. */
+/** The terminal shows warnings and errors of programs, and the last lines of one that failed; the files `<logDir>/<name>.log` have everything. */
 export function terminalOutput(logDir: string): Output {
   return { say, openLog: (name, isVerbose) => openLog(join(logDir, `${name}.log`), name, isVerbose) };
 }

@@ -14,8 +14,9 @@ import { proxyServers } from './proxy-servers.ts';
 
 const { say } = jsonOutput;
 
-// /etc/nginx/nginx.conf includes this file (deploy/Dockerfile).
+// Where the proxy says that it is ready.
 const proxyOps = { HOST: '127.0.0.1', OPS_PORT: 9086 };
+// /etc/nginx/nginx.conf includes this file (deploy/Dockerfile).
 const serversFile = '/tmp/servers.conf';
 
 const stopping = stopSignal();
@@ -39,9 +40,11 @@ async function runSystem(given: NodeJS.ProcessEnv, stopping: AbortSignal): Promi
 
 /** Says when the proxy and all services are ready, or every minute why not, and waits for `stopping`. */
 async function serve(plan: SystemPlan, { origin }: ContainerSettings, stopping: AbortSignal): Promise<void> {
-  while (!(await areReady(plan, stopping)));
-  const isUploadPage = plan.environments.get('site')?.['WEB_UPLOAD'] === '1';
-  say('echodrop', `ready: ${origin}${isUploadPage ? '/upload' : ''}`);
+  while (!(await areReady(plan, stopping))) {
+    // Each attempt lasts up to a minute.
+  }
+  const hasUploadPage = plan.environments.get('site')?.['WEB_UPLOAD'] === '1';
+  say('echodrop', `ready: ${origin}${hasUploadPage ? '/upload' : ''}`);
   if (!stopping.aborted) await once(stopping, 'abort');
 }
 
@@ -65,6 +68,7 @@ function builtProgram(name: string): string {
 }
 
 function upstreamsOf({ configs }: SystemPlan) {
+  // The proxy sends nothing to a service that does not run.
   const at = (port = 0) => `http://127.0.0.1:${port}`;
   return {
     gateway: at(configs.get('gateway')?.PORT),
@@ -73,7 +77,7 @@ function upstreamsOf({ configs }: SystemPlan) {
   };
 }
 
-/** nginx, which lets running requests finish on SIGQUIT. The gateway and the site end them within their grace period. */
+/** nginx, which lets running requests finish on SIGQUIT. Within their grace periods, the gateway and the site end these requests. */
 function proxy({ configs }: SystemPlan, { trustedProxies }: ContainerSettings): Program {
   const env = { PATH: process.env['PATH'], TRUSTED_PROXIES: trustedProxies.join() };
   const stopWithinMs = stopWithinSeconds(configs) * 1000;

@@ -76,8 +76,8 @@ const mistakes: Record<string, readonly Mistake[]> = {
     ['cannot start gateway', 'Deployment/gateway', `${container}.resources.requests.memory`, '3100Mi'],
   ],
   times: [
-    ['gateway is killed before it may have stopped', 'ConfigMap/gateway', 'data.SHUTDOWN_GRACE_SECONDS', '1900'],
-    ['site is killed before it may have stopped', 'Deployment/site', `${pod}.terminationGracePeriodSeconds`, undefined],
+    ['gateway may be killed before it has stopped', 'ConfigMap/gateway', 'data.SHUTDOWN_GRACE_SECONDS', '1900'],
+    ['site may be killed before it has stopped', 'Deployment/site', `${pod}.terminationGracePeriodSeconds`, undefined],
     ['site closes connections that a proxy may still use', 'ConfigMap/site', 'data.SHUTDOWN_DELAY_SECONDS', '5'],
     ['probe-worker aborts its longest request or job', 'ConfigMap/probe-worker', 'data.SHUTDOWN_GRACE_SECONDS', '20'],
     ['store is killed while it writes', 'StatefulSet/store', `${pod}.terminationGracePeriodSeconds`, 20],

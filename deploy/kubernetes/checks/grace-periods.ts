@@ -1,15 +1,16 @@
 import { faultsIf, type Manifest, type PodSpec, type Workload, workloadsOf } from './manifests.ts';
 import { serviceOf, settingsOf } from './settings.ts';
 
-// runService adds so many seconds for parts that hang, and a slow node needs as many.
+// After its grace period, runService waits this long for parts that hang.
 const stuckSeconds = 5;
+// A reserve for a slow node.
 const spareSeconds = 5;
-// How long a cluster takes to remove an endpoint from all proxies. Until then they send to the pod, on kept connections too.
+// How long a cluster takes to remove an endpoint from all proxies. Until then they send to the pod, also on keep-alive connections.
 const endpointRemovalSeconds = 5;
-// Redis and the store need so many seconds to write after the last upload.
+// Redis and the store need up to this long to write after the last upload.
 const flushSeconds = 30;
-// The longest request or job, so that a rolling restart aborts none.
-const longestSeconds: Record<string, number> = { 'auth-verifier': 10, 'probe-worker': 25, gateway: 60 };
+// The least grace period, in seconds, of services whose usual requests or jobs are as long. Longer uploads and videos may be aborted.
+const leastGraceSeconds: Record<string, number> = { 'auth-verifier': 10, 'probe-worker': 25, gateway: 60 };
 
 /** Finds grace periods that do not nest (docs/host/restarts.md). */
 export function checkGracePeriods(manifests: readonly Manifest[]): string[] {
@@ -18,11 +19,11 @@ export function checkGracePeriods(manifests: readonly Manifest[]): string[] {
   return [
     ...services.flatMap(({ name, config, killSeconds, stopSeconds }) =>
       faultsIf({
-        [`${name} is killed before it may have stopped`]: killSeconds < stopSeconds + spareSeconds,
+        [`${name} may be killed before it has stopped`]: killSeconds < stopSeconds + spareSeconds,
         [`${name} closes connections that a proxy may still use`]:
           'PORT' in config && Number(config.SHUTDOWN_DELAY_SECONDS) <= endpointRemovalSeconds,
         [`${name} aborts its longest request or job`]:
-          Number(config.SHUTDOWN_GRACE_SECONDS) < (longestSeconds[name] ?? 0),
+          Number(config.SHUTDOWN_GRACE_SECONDS) < (leastGraceSeconds[name] ?? 0),
       }),
     ),
     ...workloads.filter(({ kind }) => kind === 'StatefulSet').flatMap(dataFaults),

@@ -208,7 +208,7 @@ await describeWithOpsCheckers('an overlay made from settings', ['kustomize', 'ku
     ['ECHODROP_REGISTRY must be a registry', { ECHODROP_REGISTRY: 'registry.example' }],
     ['ECHODROP_REGISTRY must be a registry', { ECHODROP_REGISTRY: 'https://Registry.example/' }],
     ['auth-verifier/auth-verifier: IDENTITY_PROVIDERS', { IDENTITY_PROVIDERS: 'mastodon social.example' }],
-    ['gateway is killed before it may have stopped', { SHUTDOWN_GRACE_SECONDS: '3000' }],
+    ['gateway may be killed before it has stopped', { SHUTDOWN_GRACE_SECONDS: '3000' }],
   ] as const)('refused: %s', async ([fault, settings]) => {
     await using overlay = await newOverlay(settings);
     const error = await makeOverlay(overlay.path).catch((reason) => reason);

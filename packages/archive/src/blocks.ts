@@ -14,7 +14,7 @@ const user = z.object({
 });
 const application = z.object({ kind: z.literal('application'), name: z.string().max(maxTextLengths.application) });
 const blockShape = z.union([user.extend({ since: storedTime }), application.extend({ since: storedTime })]);
-// Names come from settings and providers, and JSON may spell a character in six bytes.
+// Above the largest block: names may be long, and JSON may spell a character in six bytes.
 const maxBlockBytes = 2 ** 20;
 
 /** A user, or an application by the name of its API key. */
@@ -22,7 +22,7 @@ export type Blockable = z.infer<typeof user> | z.infer<typeof application>;
 
 type Block = z.infer<typeof blockShape>;
 
-/** An object is not the block that its key names. The user or application is blocked all the same, because the key decides. */
+/** The object at a block's key is not a valid block. The user or application is blocked all the same: only the key counts. */
 export class UnreadableBlock extends Error {
   override readonly name = 'UnreadableBlock';
 }
@@ -30,7 +30,7 @@ export class UnreadableBlock extends Error {
 /** Blocks uploads of `who`; an earlier block keeps its time. @throws StoreUnavailable */
 export async function block(store: ObjectStore, who: Blockable, at: Date): Promise<void> {
   const key = blockKey(who);
-  // A process that does not probe the store would replace an earlier block if the store ignores conditions.
+  // On a store that ignores conditions, `putIfAbsent` would replace an earlier block unless this process has probed the store.
   if (await store.exists(key)) return;
   await store.putIfAbsent(key, Buffer.from(JSON.stringify({ ...who, since: at.toISOString() })));
   if (!(await store.exists(key))) throw new StoreUnavailable('block missing after a confirmed write');

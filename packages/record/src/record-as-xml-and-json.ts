@@ -18,7 +18,7 @@ export function recordToXml(record: MediaRecord): string {
   return xmlDocument({ image: xmlFields(record) });
 }
 
-/** A page of records, an `image` each, below the root `media`, and its cursor as `next`. */
+/** A page of records: the root `media` has an `image` for each record, and `next` with the cursor. */
 export function recordsToXml({ records, next }: RecordPage): string {
   return xmlDocument({ media: { image: records.map(xmlFields), ...(next !== undefined && { next }) } });
 }

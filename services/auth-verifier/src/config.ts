@@ -5,15 +5,16 @@ import { port, readSettings, rotatedSecret, secret, wholeNumber } from '@echodro
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis/redis';
 
-/** The longest time of a command to the cache. Waiting longer for the cache would cost more than a query. */
+/** How long a command to the cache may take. After that, a query to the provider is usually faster. */
 export const cacheTimeoutMs = 500;
-// 7.9 s, plus four commands to a hanging cache (0.5 s each), are below the ten seconds that the gateway waits.
-const maxQueryMs = 7900;
+// Wait and query (7.9 s), and four commands to a hanging cache (0.5 s each), stay below the 10 s that the gateway waits.
+const maxWaitAndQueryMs = 7900;
+// Leaves 0.9 s to wait for a turn.
 const maxProviderMs = 7000;
 
-/** How long a query may wait for its turn, if it may take `timeoutMs`. */
+/** How long a query waits for its turn, if the query itself may take `timeoutMs`. */
 export function queryWaitMs(timeoutMs: number): number {
-  return Math.min(timeoutMs, maxQueryMs - timeoutMs);
+  return Math.min(timeoutMs, maxWaitAndQueryMs - timeoutMs);
 }
 
 export const settings = {

@@ -27,14 +27,14 @@ export interface BucketOptions {
   readonly onProbed: (found: StoreCapabilities) => void;
 }
 
-// The pause between two checks of a component that is down is longer (packages/service/src/health.ts).
+// Shorter than the 5 s between two health checks (packages/service/src/health.ts), so that the next check probes again.
 const firstPauseMs = 2500;
 const lastPauseMs = 15_000;
 
 /** The region that AWS does not accept as a location of a new bucket: it is the default. */
 const defaultRegion = 'us-east-1';
 
-/** S3 calls on one bucket. Each request has a deadline; lists may need several. @throws StoreUnavailable */
+/** S3 calls on one bucket. Each request has a deadline. A list may take several requests. @throws StoreUnavailable */
 export class S3Bucket implements AsyncDisposable {
   // A node of MinIO that has just come back was seen to miss writes for a second or two.
   readonly rereadMs = 2500;
@@ -51,7 +51,7 @@ export class S3Bucket implements AsyncDisposable {
   #wasThere = false;
   #running: Promise<StoreCapabilities> | undefined;
   /** Why the last probe failed, and until when no other begins. */
-  #refusal: { readonly error: unknown; readonly until: number; readonly pauseMs: number } | undefined;
+  #failedProbe: { readonly error: unknown; readonly until: number; readonly pauseMs: number } | undefined;
 
   constructor(
     { endpoint, region, bucket, accessKey, secretKey }: S3Address,
@@ -60,7 +60,7 @@ export class S3Bucket implements AsyncDisposable {
     this.#region = region;
     this.#hasBucketInHost = new URL(endpoint).hostname.startsWith(`${bucket}.`);
     this.#requests = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
-    this.#rules = new WriteRules(isStrict, isStrict ? () => this.#know() : undefined);
+    this.#rules = new WriteRules(isStrict, isStrict ? () => this.#probeUnlessPaused() : undefined);
     this.#onProbed = onProbed;
     this.objects = new ObjectRequests(this.#requests, this.#rules);
     this.conditional = new ConditionalWrites(this.objects, this.#rules);
@@ -76,25 +76,25 @@ export class S3Bucket implements AsyncDisposable {
       if (isOutage(error)) this.#rules.doubt();
       throw error;
     }
-    // A store that was usable before stays ready while it is probed again.
+    // A store that was usable before stays ready while it is probed again, unless its last probe failed.
     if (!this.#running) await this.#rules.ensureProbed();
-    else if (!this.#rules.hasAdopted || this.#refusal) throw new StoreUnavailable('object store is being probed');
+    else if (!this.#rules.hasAdopted || this.#failedProbe) throw new StoreUnavailable('object store is being probed');
   }
 
-  /** Probes a store that is not known. One that cannot be used is probed again after 2.5 s, 5, and so on up to 15 s. @throws StoreUnavailable */
-  async #know(): Promise<void> {
-    const { error, until = 0, pauseMs = firstPauseMs } = this.#refusal ?? {};
+  /** Probes the store. After a failed probe, throws its error until a pause is over: 2.5 s, then 5, up to 15. @throws StoreUnavailable */
+  async #probeUnlessPaused(): Promise<void> {
+    const { error, until = 0, pauseMs = firstPauseMs } = this.#failedProbe ?? {};
     if (performance.now() < until) throw error;
     try {
       await this.probe();
-      this.#refusal = undefined;
+      this.#failedProbe = undefined;
     } catch (error) {
-      this.#refusal = { error, until: performance.now() + pauseMs, pauseMs: Math.min(2 * pauseMs, lastPauseMs) };
+      this.#failedProbe = { error, until: performance.now() + pauseMs, pauseMs: Math.min(2 * pauseMs, lastPauseMs) };
       throw error;
     }
   }
 
-  /** Implements `ObjectStore.probe`. Calls at the same time share one probe. */
+  /** Implements `ObjectStore.probe`. Calls at the same time share one probe, with the options of the first. */
   async probe(options: ProbeOptions = {}): Promise<StoreCapabilities> {
     this.#running ??= this.#probe(options).finally(() => {
       this.#running = undefined;
@@ -110,13 +110,15 @@ export class S3Bucket implements AsyncDisposable {
   }
 
   async #create(found: StoreResponse): Promise<void> {
-    if (found.status !== 404) throw await this.#refusalOf(found);
+    if (found.status !== 404) throw await this.#errorOf(found);
     if (this.#wasThere)
       throw new StoreUnavailable(
-        'bucket is missing, which was there before: give the store its disk back, or restart the services for a new bucket',
+        'bucket is missing, although it was there before: give the store its disk back, or restart the services for a new bucket',
       );
     if (this.#hasBucketInHost)
-      throw new StoreUnavailable('bucket is missing: S3_ENDPOINT must not begin with it, or create it yourself');
+      throw new StoreUnavailable(
+        'bucket is missing: remove its name from the host of S3_ENDPOINT, or create the bucket yourself',
+      );
     const made = await this.#requests.send('PUT', '', { body: locationXml(this.#region) });
     if (made.status === 200) return;
     const cause = responseError(made.status, made.body);
@@ -131,8 +133,8 @@ export class S3Bucket implements AsyncDisposable {
   }
 
   /**
-   * Lists without a prefix: MinIO then reports the uploads that this server began since its start. With a folder as prefix it reports none,
-   * and only with an exact key all (measured with its last release). Other S3 stores report all.
+   * Lists without a prefix: only then does MinIO report the uploads that this server has begun since its start. With a folder as prefix MinIO
+   * reports none; with a whole key, all of that key (measured with its last release). Other S3 stores report all.
    */
   async *unfinishedUploads(): AsyncGenerator<UnfinishedWrite> {
     for (let marker: Record<string, string> = {}; ; ) {
@@ -156,8 +158,8 @@ export class S3Bucket implements AsyncDisposable {
 
   async #probe(options: ProbeOptions): Promise<StoreCapabilities> {
     const probe = () => probeStore(this.#requests, options);
-    // A person reads the result of a thorough probe, and can repeat it.
-    const { found, canRead } = await (options.isThorough ? probe() : repeatUnlessFull(probe));
+    // A thorough probe is not repeated: a person reads its result and can run it again.
+    const { found, canRead } = await (options.isThorough ? probe() : probeAgainUnlessComplete(probe));
     if (!canRead && !confirmsByWrite(found))
       throw new StoreUnavailable('object store confirms no writes, so its key needs permission to read media');
     this.#rules.adopt(found);
@@ -165,8 +167,8 @@ export class S3Bucket implements AsyncDisposable {
     return found;
   }
 
-  // The response to a HEAD has no body, and so no code that says why.
-  async #refusalOf({ status }: StoreResponse): Promise<Error> {
+  // The response to a HEAD has no body, and so no code that says why. A GET of any key gets the same error with a body.
+  async #errorOf({ status }: StoreResponse): Promise<Error> {
     const { status: again, body } = await this.#send('GET', 'clock');
     return responseError(status, again === status ? body : Buffer.alloc(0));
   }
@@ -181,7 +183,7 @@ export class S3Bucket implements AsyncDisposable {
     try {
       return await this.#list({ uploads: '', ...marker });
     } catch (error) {
-      // gofakes3, and so `rclone serve s3`, responds with this code if there are no uploads.
+      // gofakes3, and so `rclone serve s3`, responds with NoSuchUpload if there are no uploads.
       if (error instanceof PartsLost) return undefined;
       throw error;
     }
@@ -193,10 +195,11 @@ export class S3Bucket implements AsyncDisposable {
 }
 
 /**
- * Probes again if a probe fails or misses something: a lost response, or one 429, looks like a missing capability. Then the second one decides.
- * @throws StoreUnavailable if it fails
+ * Probes again if a probe fails or misses something: a lost response, or one 429, looks like a missing capability. Then
+ * the second result holds, except that two winners seen in the first still count.
+ * @throws StoreUnavailable if the second probe fails
  */
-async function repeatUnlessFull(probe: () => Promise<ProbeResult>): Promise<ProbeResult> {
+async function probeAgainUnlessComplete(probe: () => Promise<ProbeResult>): Promise<ProbeResult> {
   const first = await probe().catch(() => undefined);
   if (first && limitationsOf(first.found).length === 0) return first;
   const second = await probe();

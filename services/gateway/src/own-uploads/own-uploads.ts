@@ -21,7 +21,7 @@ import { Refusal } from '../response/refusal-error.ts';
 import type { RequestContext } from '../upload-context.ts';
 import type { OwnUploadEvents } from './own-upload-events.ts';
 
-/** A request of a user about own uploads, which holds its slot until its response is complete. */
+/** A user's request about their own uploads. It holds its slot until the response is complete. */
 export interface OwnRequest extends RequestContext {
   readonly slot: Pick<Slot, 'excuse' | 'moveToUser'>;
 }
@@ -72,7 +72,7 @@ export function removeOwn(own: OwnRequest, id: string, deps: OwnUploadDeps): Pro
   });
 }
 
-/** Calls `use` with an upload of the caller, or with what remains of a removed one. */
+/** Calls `use` with an upload of the caller, or with its tombstone. */
 async function withOwn<T>(
   own: OwnRequest,
   id: string,
@@ -86,7 +86,7 @@ async function withOwn<T>(
   if (!found) throw new Refusal('not_found', { message: 'upload' });
   if (found instanceof UnreadableRecord) {
     events.recordUnreadable(requestId, id, found);
-    // 503 would promise that a repeat helps. The message of this one sends the user to the operator.
+    // 503 would promise that a retry helps. The message of `internal_error` sends the user to the operator.
     throw new Refusal('internal_error', { cause: found });
   }
   const isOwn = owner === (isTombstone(found) ? found.owner : ownerHash(found));
@@ -96,7 +96,7 @@ async function withOwn<T>(
 
 /**
  * Looks for a record that the store did not find. A node of MinIO that has just come back misses recent writes for a moment, although it
- * lists them: a 404 would mislead the owner. @throws StoreUnavailable if it stays listed and missing
+ * lists them (`exists` does): a 404 would mislead the owner. @throws StoreUnavailable if it stays listed and missing
  */
 async function findListed(store: ObjectStore, id: string, signal: AbortSignal) {
   if (!isMediaId(id) || !(await store.exists(recordKey(id)))) return undefined;

@@ -12,7 +12,7 @@ export interface AuthorizationRequest {
   readonly scope: string;
   readonly state: string | undefined;
   readonly nonce: string | undefined;
-  /** Of PKCE, with S256. */
+  /** The PKCE code challenge; the method is S256. */
   readonly challenge: string;
 }
 
@@ -20,7 +20,7 @@ export interface Grant extends AuthorizationRequest {
   readonly user: SandboxUser;
 }
 
-/** What a sign-in keeps from step to step, by random ids. Beyond `max` the oldest are forgotten. */
+/** Sign-ins in progress and their tokens, each under a random id. If one of the maps is full, its least recently used entry goes. */
 export class Grants {
   /** Requests that wait for the user's decision. Only the consent page knows the id of one. */
   readonly requests = new LRUCache<string, AuthorizationRequest>({ max: 1000, ttl: 10 * minuteMs });
@@ -35,7 +35,7 @@ export function keep<T extends object>(values: LRUCache<string, T>, value: T): s
   return id;
 }
 
-/** Removes a value: it can be taken once. */
+/** Returns a value and forgets it, so that it can be used once. */
 export function take<T extends object>(values: LRUCache<string, T>, id: string): T | undefined {
   const value = values.get(id);
   values.delete(id);

@@ -12,13 +12,13 @@ import { playerFrame } from './player-page.ts';
 interface Options {
   readonly publicSite: string;
   readonly isAnimated: boolean;
-  /** Of the video, or of the picture. */
+  /** The state of what Download gives: the video, or the picture. */
   readonly state: RenditionState;
   /** Whether the browser reloads the page, which would close details that the reader has opened. */
   readonly isReloaded: boolean;
 }
 
-/** For the head of a page with `share`: Copy buttons. */
+/** The script of the Copy buttons, for the head of a page with `share`. */
 export const shareScripts: Html = html`<script src="/scripts/share-fields.js" type="module"></script>\n`;
 
 /** The share section of a page: links and embed codes to copy, and a download. */
