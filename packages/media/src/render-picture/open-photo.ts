@@ -42,9 +42,11 @@ export async function openPhoto(source: PictureSource, maxPixels: number): Promi
 async function openHeif(path: string, type: HeifType, maxPixels: number): Promise<OpenedPhoto | UnsupportedReason> {
   const displayed = await inspectFile(path, (reader) => readHeif(reader, type));
   if (typeof displayed === 'string') return displayed;
-  const { isPremultiplied, orientation } = displayed;
+  const { isPremultiplied, orientation, obstacle } = displayed;
   const profile = profileOf(displayed);
   if (type === 'heic') {
+    // An earlier release accepted such photos.
+    if (obstacle) return obstacle;
     const input = await decodeHeic(path, { profile, isPremultiplied, orientation }, maxPixels);
     return typeof input === 'string' ? input : { input };
   }
