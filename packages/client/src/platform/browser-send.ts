@@ -1,4 +1,5 @@
 import { UnreadableResponse } from '../client-errors.ts';
+import { cookieMode } from '../credentials.ts';
 import { maxBodyBytes, tooLarge } from '../read-body.ts';
 import {
   filenameOf,
@@ -17,6 +18,7 @@ interface Xhr {
   response: ArrayBuffer;
   responseType: string;
   responseURL: string;
+  withCredentials: boolean;
   readonly upload: { onprogress: ((event: { loaded: number; total: number }) => void) | null };
   onprogress: ((event: { loaded: number }) => void) | null;
   onload: (() => void) | null;
@@ -67,7 +69,14 @@ export async function sendMedia(address: string, request: MediaRequest): Promise
   // Service workers have no XMLHttpRequest.
   const hasXhr = Reflect.has(globalThis, 'XMLHttpRequest');
   if (!own && hasXhr) return sendMeasured(address, { ...request, body, size: content.size });
-  const response = await (own ?? fetch)(address, { method, headers, body, redirect: 'error', signal });
+  const response = await (own ?? fetch)(address, {
+    method,
+    headers,
+    body,
+    signal,
+    credentials: cookieMode(headers),
+    redirect: 'error',
+  });
   onProgress?.(content.size, content.size);
   return response;
 }
@@ -102,6 +111,7 @@ function sendMeasured(
     signal.addEventListener('abort', abort);
     xhr.open(method, address);
     xhr.responseType = 'arraybuffer';
+    xhr.withCredentials = cookieMode(headers) === 'include';
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
     // The form's other parts come first, and are not counted.
     xhr.upload.onprogress = ({ loaded, total }) => {

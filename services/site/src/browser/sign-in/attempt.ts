@@ -1,7 +1,15 @@
 import type { Attempt as ProtocolAttempt } from '/scripts/sign-in-client.js';
 
 /** What must survive the redirect to the provider and back. It contains no token. */
-export type Attempt = ProtocolAttempt & { provider: string; returnTo: string; application?: unknown };
+export type Attempt = ProtocolAttempt & {
+  provider: string;
+  returnTo: string;
+  /** `files`: the token is for files with which other programs upload, and begins no session. */
+  purpose: 'session' | 'files';
+  /** The length of the tab's history at the redirect, without the pages of the provider. */
+  entries: number;
+  application?: unknown;
+};
 
 const key = 'echodrop.sign-in';
 const returnPaths = ['/upload', '/mine', '/mine/apps'];
@@ -15,7 +23,8 @@ export function takeAttempt(): Attempt | undefined {
   try {
     const attempt = JSON.parse(sessionStorage.getItem(key) ?? 'null');
     sessionStorage.removeItem(key);
-    const fields = [attempt?.provider, attempt?.verifier, attempt?.state, attempt?.nonce, attempt?.returnTo];
+    const { provider, verifier, state, nonce, returnTo, purpose } = attempt ?? {};
+    const fields = [provider, verifier, state, nonce, returnTo, purpose];
     return fields.every((field) => typeof field === 'string') ? attempt : undefined;
   } catch {
     return undefined;

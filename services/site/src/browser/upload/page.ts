@@ -1,14 +1,16 @@
 import { announce, element, fromTemplate, partOf } from '/scripts/elements.js';
 import { formatCount, shortenCaption } from '/scripts/format.js';
+import type { Session } from '/sign-in/page-settings.js';
+import { currentSession } from '/sign-in/session.js';
 import { faultOf } from './check-file.ts';
 import { onFiles } from './choose-files.ts';
-import { canUpload, enableCredentials } from './credentials.ts';
+import { canUpload, enableCredentials, isSignInRequired } from './credentials.ts';
 import { FileRow } from './file-row.ts';
 import { listFaults } from './list-faults.ts';
 import { clearPreview, showPublishedPreview } from './preview.ts';
 import { enqueue } from './queue.ts';
 import { addCopyButtons } from './share-codes.ts';
-import { isSignInPending, showSignInElsewhere, signInForOtherTab } from './sign-in-elsewhere.ts';
+import { endSignInElsewhere, isSignInPending, showSignInElsewhere, signInForOtherTab } from './sign-in-elsewhere.ts';
 import { notUploaded, uploadFile } from './upload-file.ts';
 
 const form = element('upload', HTMLFormElement);
@@ -33,9 +35,11 @@ const rows: Set<FileRow> = new Set();
 /** The uploads since the last pause, whose progress the bar shows. */
 const batch: Set<FileRow> = new Set();
 let quarterSaid = 0;
+/** Who has chosen the files. */
+let sessionOfFiles = currentSession();
 
 enableCredentials();
-signInForOtherTab(say, losesWork);
+signInForOtherTab(say);
 onFiles(addFiles);
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -55,6 +59,15 @@ window.addEventListener('sign-out', (event) => {
   batch.clear();
   guardLeaving();
   element('fields', HTMLFieldSetElement).disabled = true;
+});
+
+// Another tab has signed in or out. Without files, the page is reloaded.
+window.addEventListener('session-change', (event) => {
+  if (!losesWork() || !isSignInRequired()) return;
+  event.preventDefault();
+  const session = currentSession();
+  if (session) continueSignedIn(session);
+  else stopSignedOut('You signed out in another tab.');
 });
 
 function addFiles(files: readonly File[]) {
@@ -105,8 +118,7 @@ async function runUpload(row: FileRow, signal: AbortSignal) {
   const onWait = (sentence: string) => say(`${row.file.name}: ${sentence}`);
   const outcome = await uploadFile(row, { signal, onProgress: showProgress, onWait });
   if (outcome === 'sign-in expired') {
-    for (const other of batch) other.cancel(notUploaded);
-    showSignInElsewhere(refusal, continueSignedIn);
+    stopSignedOut('Your sign-in has expired.');
   } else if (typeof outcome === 'object') {
     const hadFocus = row.root.contains(document.activeElement);
     rows.delete(row);
@@ -140,10 +152,17 @@ function endBatch() {
   target.focus();
 }
 
-/** Continues after a sign-in by the user `name`, perhaps another one than before. */
-function continueSignedIn(name: string, isSameUser: boolean) {
+function stopSignedOut(why: string) {
+  for (const row of batch) row.cancel(notUploaded);
+  showSignInElsewhere(refusal, why, sessionOfFiles);
+}
+
+/** Continues after a sign-in in another tab, perhaps by another user than before. */
+function continueSignedIn(session: Session) {
+  const isSameUser = endSignInElsewhere(refusal, session);
   for (const row of isSameUser ? [] : rows) if (row.mayBePublished) row.keepForOtherUser();
-  say(`Signed in as ${name}. Press Upload to continue.`);
+  sessionOfFiles = session;
+  say(`Signed in as ${session.name}. Press Upload to continue.`);
   element('submit', HTMLButtonElement).focus();
 }
 
