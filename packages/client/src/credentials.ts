@@ -3,37 +3,18 @@ import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 /** OAuth 1.0a credentials, or a bearer token, which version 1 does not support. */
 export type UserCredentials = OAuthCredentials | { readonly bearer: string };
 
-/** The session that this browser has with the service, for pages of the service's own site: the user has signed in there. */
-export interface BrowserSession {
-  readonly session: true;
-}
-
-/** The proof of each request. */
-export interface RequestProof {
-  readonly provider: string;
-  readonly credentials: UserCredentials | BrowserSession;
-}
-
-const sessionHeader = 'X-Echodrop-Session';
-
 export interface Proof {
   /** The provider's address as the service lists it. */
   readonly provider: string;
   readonly credentials: UserCredentials;
 }
 
-/** The headers of version 2. An OAuth 1.0a signature in them is valid once. With a session, the browser adds the proof. */
-export async function echoHeaders({ provider, credentials }: RequestProof): Promise<Record<string, string>> {
-  if ('session' in credentials) return { [sessionHeader]: '1' };
+/** The headers of version 2. An OAuth 1.0a signature in them is valid once. */
+export async function echoHeaders({ provider, credentials }: Proof): Promise<Record<string, string>> {
   return {
     'X-Auth-Service-Provider': provider,
     'X-Verify-Credentials-Authorization': await authorizationOf(provider, credentials),
   };
-}
-
-/** Whether a request with these headers needs the cookies of the service. No other request sends cookies. */
-export function cookieMode(headers: Readonly<Record<string, string>>): 'include' | 'omit' {
-  return sessionHeader in headers ? 'include' : 'omit';
 }
 
 /** The Authorization value for `provider`. */
@@ -44,9 +25,8 @@ export async function authorizationOf(provider: string, credentials: UserCredent
   return signedGet(provider, credentials);
 }
 
-/** The four secrets of version 1, as form fields. @throws TypeError for a bearer token or a session */
-export function secretFields(credentials: RequestProof['credentials']): Record<string, string> {
-  if ('session' in credentials) throw new TypeError('API version 1 does not support sessions. Use version 2.');
+/** The four secrets of version 1, as form fields. @throws TypeError for a bearer token */
+export function secretFields(credentials: UserCredentials): Record<string, string> {
   if ('bearer' in credentials) throw new TypeError('API version 1 does not support bearer tokens. Use version 2.');
   const { consumerKey, consumerSecret, token, tokenSecret } = credentials;
   return {

@@ -31,14 +31,10 @@ export const optionShapes = withoutJit(() => {
     apiKey: text,
     credentials: z.union(
       [
-        z.object({ session: z.literal(true) }),
         z.object({ bearer: z.string().check(z.regex(asciiWord, { abort: true })) }),
         z.object({ consumerKey: given, consumerSecret: given, token: given, tokenSecret: given }),
       ],
-      {
-        error:
-          'must be { bearer } without whitespace, { consumerKey, consumerSecret, token, tokenSecret }, or { session: true }',
-      },
+      { error: 'must be { bearer } without whitespace or { consumerKey, consumerSecret, token, tokenSecret }' },
     ),
     fetch: callback,
     retries: count,

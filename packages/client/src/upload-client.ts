@@ -1,6 +1,6 @@
 import type { MediaRecord, RecordPage } from '@echodrop/record';
 import { RequestRefused } from './client-errors.ts';
-import { cookieMode, echoHeaders, type RequestProof, secretFields } from './credentials.ts';
+import { echoHeaders, type Proof, secretFields } from './credentials.ts';
 import { exchange } from './exchange.ts';
 import type { Platform, Progress } from './platform/platform.ts';
 import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
@@ -10,7 +10,7 @@ import { serviceAddress } from './service-address.ts';
 import { newIdempotencyKey } from './upload/idempotency-key.ts';
 import { uploadMedia } from './upload/upload-media.ts';
 
-export interface ClientOptions extends RequestProof {
+export interface ClientOptions extends Proof {
   /** The address of the upload service, such as https://upload.example. The path of an endpoint at its end, such as `/2/upload.json`, is ignored. */
   readonly service: string | URL;
   /** The API key, which names the application. Uploads need it. */
@@ -159,11 +159,9 @@ export class UploadClient<Source> {
   ): Promise<T> {
     const { fetch: send = fetch, retries = defaultRetries } = this.#options;
     const request = async (method: string, path: string) => {
-      const { response, body } = await exchange(signal, maxPageBytes, async () => {
-        const headers = await echoHeaders(this.#options);
-        const credentials = cookieMode(headers);
-        return send(this.#service + path, { method, headers, credentials, redirect: 'error', signal });
-      });
+      const { response, body } = await exchange(signal, maxPageBytes, async () =>
+        send(this.#service + path, { method, headers: await echoHeaders(this.#options), redirect: 'error', signal }),
+      );
       if (!response.ok) throw await readRefusal('json', body, response);
       return body;
     };

@@ -163,7 +163,6 @@ export const refusals = {
     {
       headers: 'The headers of the request exceed 16 KiB.',
       chunkExtensions: 'The chunk extensions of the body are too long.',
-      session: 'The token of the identity provider is too long for a session: it has more than about 7,000 characters.',
     },
   ],
   checksum_mismatch: [460, 'The bytes differ from Upload-Checksum.'],

@@ -9,9 +9,6 @@ import {
   type ProviderUser,
   providersPath,
   providersShape,
-  revokedShape,
-  revokePath,
-  type TokenRevocation,
   type Verdict,
   type VerificationRequest,
   verdictShape,
@@ -88,12 +85,6 @@ export class VerificationClient implements AsyncDisposable {
   /** Discards the cached verdicts of a user, for every verifier. @throws VerifierUnavailable */
   async forget(user: ProviderUser): Promise<void> {
     await this.#exchange('POST', forgetPath, z.object({}), { body: user });
-  }
-
-  /** Asks the provider to revoke a token. @returns whether the provider confirmed it @throws VerifierUnavailable */
-  async revoke(revocation: TokenRevocation): Promise<boolean> {
-    const { isRevoked } = await this.#exchange('POST', revokePath, revokedShape, { body: revocation });
-    return isRevoked;
   }
 
   /** The advertised addresses of the configured providers, in order; at most 10 s old while the verifier responds. @throws VerifierUnavailable */

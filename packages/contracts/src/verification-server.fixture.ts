@@ -10,6 +10,5 @@ verificationServer({
   providers: ['https://identity.example/verify.json'],
   verify: async () => ({ outcome: 'refused' }),
   forget: async () => {},
-  revoke: async () => false,
   log: createLog('auth-verifier', 'silent'),
 }).listen(Number(port), '127.0.0.1');

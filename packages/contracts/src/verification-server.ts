@@ -11,9 +11,6 @@ import {
   type ProviderUser,
   providersPath,
   providerUserShape,
-  revokePath,
-  type TokenRevocation,
-  tokenRevocationShape,
   type Verdict,
   type VerificationRequest,
   verdictShape,
@@ -32,20 +29,11 @@ interface VerificationServerOptions {
   /** Verifies a proof. A failing provider is a verdict, and does not reject. */
   readonly verify: (request: VerificationRequest) => Promise<Verdict>;
   readonly forget: (user: ProviderUser) => Promise<void>;
-  /** Whether the provider confirmed the revocation. */
-  readonly revoke: (revocation: TokenRevocation) => Promise<boolean>;
   readonly log: Log;
 }
 
 /** The auth-verifier's HTTP server. Without a secret every request is 401, so that it reveals nothing. */
-export function verificationServer({
-  secret,
-  providers,
-  verify,
-  forget,
-  revoke,
-  log,
-}: VerificationServerOptions): Server {
+export function verificationServer({ secret, providers, verify, forget, log }: VerificationServerOptions): Server {
   const accepted = secret.map((each) => digest(`Bearer ${each?.reveal()}`));
   const isAuthorized = ({ headers }: IncomingMessage) => {
     const given = digest(headers.authorization ?? '');
@@ -64,10 +52,6 @@ export function verificationServer({
         const user = await read(request, providerUserShape);
         if (user) await forget(user);
         return respond(response, user ? 200 : 400);
-      }
-      case `POST ${revokePath}`: {
-        const body = await read(request, tokenRevocationShape);
-        return body ? respond(response, 200, { isRevoked: await revoke(body) }) : respond(response, 400);
       }
       default:
         return respond(response, 404);

@@ -60,7 +60,6 @@ function serverThatAccepts(secret: RotatedSecret): Server {
       if (verdict instanceof Error) throw verdict;
       forgotten.push(user);
     },
-    revoke: async ({ token }) => token === 'known',
     log: createLog('auth-verifier', 'silent'),
   });
 }
@@ -280,12 +279,6 @@ test('forgets a user, and reports a failure', async () => {
   expect(forgotten).toEqual([{ provider, subject: 'mía' }]);
   verdict = new Error('no cache');
   await expect(client().forget({ provider, subject: 'mía' })).rejects.toThrow(VerifierUnavailable);
-});
-
-test('asks to revoke a token, and gets to know whether the provider did', async () => {
-  const application = { provider, endpoint: 'https://identity.example/revoke', clientId: 'an-id' };
-  expect(await client().revoke({ ...application, token: 'known' })).toBe(true);
-  expect(await client().revoke({ ...application, token: 'unknown', clientSecret: 'a-secret' })).toBe(false);
 });
 
 test('during a rotation both secrets are accepted, and a client sends the first', async () => {

@@ -29,19 +29,6 @@ export type ProviderUser = z.infer<typeof providerUserShape>;
 
 export const providerUserShape = z.object({ provider: z.string(), subject: z.string() });
 
-export type TokenRevocation = z.infer<typeof tokenRevocationShape>;
-
-/** A token to revoke at its provider (RFC 7009), with the endpoint and the application that the client named. */
-export const tokenRevocationShape = z.object({
-  provider: z.string(),
-  token: z.string(),
-  endpoint: z.string(),
-  clientId: z.string(),
-  clientSecret: z.string().optional(),
-});
-
-export const revokedShape = z.object({ isRevoked: z.boolean() });
-
 /** The verified user, identified by provider and subject; `userId` is for display. */
 export type Caller = z.infer<typeof callerShape>;
 
@@ -80,11 +67,10 @@ export const providersShape = z.array(z.string());
 export const verifyPath = '/verify';
 export const providersPath = '/providers';
 export const forgetPath = '/forget';
-export const revokePath = '/revoke';
 /** Four secrets of 64 KiB each, which JSON may make six times as long. */
 export const maxRequestBytes = 2 * 1024 * 1024;
 
 /** The path for traces; undefined for any other `url`. */
 export function verificationRoute(url: string | undefined): string | undefined {
-  return [verifyPath, providersPath, forgetPath, revokePath].find((path) => path === url);
+  return [verifyPath, providersPath, forgetPath].find((path) => path === url);
 }

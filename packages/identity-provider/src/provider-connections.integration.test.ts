@@ -10,7 +10,7 @@ import { unlessMissing } from '@echodrop/testkit/unless-missing';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ProviderConnections } from './provider-connections.ts';
-import { type Behaviour, respondWith, startStandIn } from './stand-in-provider.fixture.ts';
+import { type Behaviour, startStandIn } from './stand-in-provider.fixture.ts';
 
 const advertised = 'https://id.example/verify.json';
 // A separate process, because Node reads trusted certificate authorities only at its start.
@@ -132,36 +132,3 @@ test('a response that is not UTF-8 has no text: two names could become one', asy
     socket.write(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"a":"\xff"}', 'latin1'));
   expect(await connections.query(standIn.provider)).toMatchObject({ status: 200, body: '' });
 });
-
-const revocation = { token: 'a token+', clientId: 'an-id', clientSecret: 'a-secret' };
-
-test('a token is revoked by way of the upstream address, with the name of the advertised one (RFC 7009)', async () => {
-  await using standIn = await startStandIn(advertised);
-  await using connections = new ProviderConnections(patienceMs);
-  standIn.behaviour = respondWith(200);
-  const revoke = (endpoint: string, origins: readonly string[] = []) =>
-    connections.revoke(standIn.provider, { ...revocation, endpoint }, origins);
-  expect(await revoke('https://id.example/revoke?x=1')).toBe(true);
-  standIn.behaviour = respondWith(503);
-  expect(await revoke('https://id.example/revoke')).toBe(false);
-  standIn.behaviour = respondWith(200);
-  const { origin } = new URL(standIn.provider.upstream);
-  expect(await revoke(`${origin}/elsewhere`, [origin])).toBe(true);
-  expect(standIn.requests.at(-1)).toMatch(/^POST \/elsewhere HTTP/);
-  const [first = ''] = standIn.requests;
-  expect(first).toMatch(/^POST \/revoke\?x=1 HTTP/);
-  expect(first).toMatch(/\r\nhost: id\.example\r\n/i);
-  expect(first).toMatch(/\r\ncontent-type: application\/x-www-form-urlencoded\r\n/i);
-});
-
-test.each(['https://evil.example/revoke', 'http://id.example/revoke', 'https://id.example:8443/revoke', 'no address'])(
-  'no token is sent to %s, which is not on the server of the provider',
-  async (endpoint) => {
-    await using standIn = await startStandIn(advertised);
-    await using connections = new ProviderConnections(patienceMs);
-    expect(await connections.revoke(standIn.provider, { ...revocation, endpoint }, ['https://other.example'])).toBe(
-      false,
-    );
-    expect(standIn.requests).toEqual([]);
-  },
-);

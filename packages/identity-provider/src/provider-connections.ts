@@ -1,21 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { exchange } from '@echodrop/service/exchange';
-import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
+import { Agent, buildConnector, errors } from 'undici';
 import type { Provider } from './provider.ts';
 
 const maxBodyBytes = 64 * 1024;
 const maxHeaderBytes = 16 * 1024;
 // Drops a byte order mark.
 const utf8 = new TextDecoder();
-
-/** A request to revoke a token (RFC 7009): the provider's endpoint, and the application that got the token. */
-export interface TokenRevocation {
-  readonly endpoint: string;
-  readonly clientId: string;
-  readonly clientSecret?: string | undefined;
-  readonly token: string;
-}
 
 export interface ProviderResponse {
   readonly status: number;
@@ -68,36 +60,10 @@ export class ProviderConnections implements AsyncDisposable {
    */
   async query(provider: Provider, authorization?: string): Promise<ProviderResponse> {
     const target = targetOf(provider);
-    return this.#exchange({
+    const request = {
       ...target,
       headers: { ...target.headers, ...(authorization !== undefined && { authorization }) },
-    });
-  }
-
-  /**
-   * Asks the provider to revoke a token, once. The endpoint comes from a client, so it must be at the origin of the advertised address, which
-   * is reached by way of the upstream address, or at one of `origins`.
-   * @returns whether the provider confirmed it @throws as `query`
-   */
-  async revoke(provider: Provider, revocation: TokenRevocation, origins: readonly string[]): Promise<boolean> {
-    const { endpoint, clientId, clientSecret, token } = revocation;
-    const address = URL.parse(endpoint);
-    const isOwn = address?.origin === new URL(provider.advertised).origin;
-    if (!address || !(isOwn || origins.includes(address.origin))) return false;
-    const { origin, headers } = targetOf(isOwn ? provider : { advertised: address.href, upstream: address.href });
-    const form = new URLSearchParams({ token, client_id: clientId });
-    if (clientSecret !== undefined) form.set('client_secret', clientSecret);
-    const { status } = await this.#exchange({
-      origin,
-      path: address.pathname + address.search,
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
-      body: form.toString(),
-    });
-    return status === 200;
-  }
-
-  async #exchange(request: Dispatcher.DispatchOptions): Promise<ProviderResponse> {
+    };
     const began = Date.now();
     try {
       const { status, headers, body } = await exchange(this.#agent, request, {
@@ -125,7 +91,7 @@ export class ProviderConnections implements AsyncDisposable {
 }
 
 // Providers verify signatures over the advertised address; those behind a proxy get its scheme from the second header.
-function targetOf({ advertised, upstream }: Pick<Provider, 'advertised' | 'upstream'>) {
+function targetOf({ advertised, upstream }: Provider) {
   const { origin, pathname, search } = new URL(upstream);
   const { host, protocol } = new URL(advertised);
   const proxied = upstream === advertised ? {} : { host, 'x-forwarded-proto': protocol.slice(0, -1) };

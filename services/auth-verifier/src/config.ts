@@ -1,5 +1,4 @@
 import { verifierSecret } from '@echodrop/contracts/secret-settings';
-import { signInProviders } from '@echodrop/contracts/sign-in-providers';
 import { identityProviders } from '@echodrop/identity-provider/provider';
 import { defaultOpsPorts, defaultPorts } from '@echodrop/service/default-ports';
 import { port, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
@@ -28,7 +27,6 @@ export const settings = {
     .describe(
       'comma-separated [entries](identity-providers.md#identity_providers) `[profile ]advertised[=upstream]` (`npm start`: the sandbox)',
     ),
-  WEB_SIGN_IN: signInProviders.describe("the same as the site's: at these servers, signing out revokes tokens"),
   VERDICT_TTL_SECONDS: wholeNumber({ default: 60, max: 3600 }).describe('how long a verified caller is cached'),
   PROVIDER_TIMEOUT_MS: wholeNumber({ default: 5000, min: 1, max: maxProviderMs }).describe(
     'limit of one request to a provider',

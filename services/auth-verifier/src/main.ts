@@ -33,15 +33,12 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, hea
   });
   const identityProviders = resources.use(new IdentityProviders({ timeoutMs, waitMs, userIdSecret, events }));
   identityProviders.registerCircuitMetrics(metrics, providers);
-  const verifier = resources.use(
-    new Verifier({ providers, signIn: config.WEB_SIGN_IN, keys, cache, identityProviders, events }),
-  );
+  const verifier = resources.use(new Verifier({ providers, keys, cache, identityProviders, events }));
   const server = verificationServer({
     secret: config.VERIFIER_SECRET,
     providers: providers.map(({ advertised }) => advertised),
     verify: (request) => verifier.verify(request),
     forget: (user) => verifier.forget(user),
-    revoke: (revocation) => verifier.revoke(revocation),
     log,
   });
   // Without the cache, this verifier would repeat the queries of other verifiers.

@@ -66,9 +66,7 @@ export class Replica implements AsyncDisposable {
     identityProviders.registerCircuitMetrics(this.metrics, providers);
     const redis = this.#observed(settings.slowMs);
     const cache = new VerdictCache({ redis, keys, codec, verifiedSeconds, leaseMs: timeoutMs + 500 });
-    this.verifier = this.#resources.use(
-      new Verifier({ providers, signIn: [], keys, cache, identityProviders, events }),
-    );
+    this.verifier = this.#resources.use(new Verifier({ providers, keys, cache, identityProviders, events }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,11 +1,4 @@
-import { furtherOrigins, type SignInProvider } from '@echodrop/contracts/sign-in-providers';
-import type {
-  Credentials,
-  ProviderUser,
-  TokenRevocation,
-  Verdict,
-  VerificationRequest,
-} from '@echodrop/contracts/verification';
+import type { Credentials, ProviderUser, Verdict, VerificationRequest } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
@@ -17,8 +10,6 @@ import type { Decision } from './verdicts/verdict-codec.ts';
 
 interface VerifierDeps {
   readonly providers: readonly Provider[];
-  /** The providers at which people sign in on the site. */
-  readonly signIn: readonly SignInProvider[];
   readonly keys: CacheKeys;
   readonly cache: VerdictCache;
   readonly identityProviders: IdentityProviders;
@@ -66,14 +57,6 @@ export class Verifier implements AsyncDisposable {
   async forget(user: ProviderUser): Promise<void> {
     await this.#deps.cache.forget(user);
     this.#deps.events.userForgotten(user);
-  }
-
-  /** Asks the provider to revoke a token. @returns whether the provider confirmed it */
-  async revoke(revocation: TokenRevocation): Promise<boolean> {
-    const { providers, signIn, identityProviders } = this.#deps;
-    const provider = providers.find(({ advertised }) => advertised === revocation.provider);
-    const origins = signIn.filter((each) => each.provider === revocation.provider).flatMap(furtherOrigins);
-    return provider !== undefined && (await identityProviders.revoke(provider, revocation, origins));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Secret } from '@echodrop/service/secret';
 import { afterEach, expect, test, vi } from 'vitest';
 import { gatewayApp } from './app.ts';
-import { BrowserSessions } from './session/browser-sessions.ts';
 
 const defect = new Error('a defect');
 const events = {
@@ -29,7 +27,6 @@ async function send(method: string, path: string) {
     uploads,
     ownUploads: {},
     resumable: { ...uploads, events },
-    session: { sessions: new BrowserSessions([new Secret('a secret of this test')], 'https://photos.example') },
     basePaths: ['/'],
     corsOrigins: [],
   };

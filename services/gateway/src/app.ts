@@ -15,15 +15,12 @@ import { type Format, requestedFormat } from './response/format.ts';
 import { asRefusal, ClientGone, Refusal } from './response/refusal-error.ts';
 import { methodNotAllowed, sendRecord, sendRefusal } from './response/send-response.ts';
 import { type TusDeps, tusRoutes } from './resumable/tus-routes.ts';
-import { useSession } from './session/browser-sessions.ts';
-import { type SessionDeps, sessionRoutes } from './session/session-routes.ts';
 import { createUploadContext } from './upload-context.ts';
 
 interface Gateway {
   readonly uploads: UploadDeps;
   readonly ownUploads: Parameters<typeof ownUploadRoutes>[1];
   readonly resumable: TusDeps;
-  readonly session: SessionDeps;
   readonly events: Pick<GatewayEvents, 'requestFailed' | 'uploadStarted' | 'uploadEnded'>;
   readonly basePaths: readonly string[];
   /** The site's address, without a final slash. */
@@ -49,8 +46,7 @@ export function gatewayApp(gateway: Gateway): RequestListener {
     request.url = request.url.replace(/^\/[^?]*/, (path) => path.replace(/\/{2,}/g, '/'));
     next();
   });
-  if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins, publicSite));
-  app.use(useSession(gateway.session.sessions));
+  if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use((request, response, next) => {
     const fault = faultOf(request);
     if (fault) sendRefusal(request, response, requestedFormat(request.url), fault);
@@ -79,7 +75,6 @@ export function gatewayApp(gateway: Gateway): RequestListener {
           .all(methodNotAllowed('POST', format));
       }
     }
-    app.use(sessionRoutes(root, gateway.session));
     app.use(ownUploadRoutes(root, gateway.ownUploads, publicSite));
     app.use(tusRoutes(root, gateway.resumable));
     get(`${root}/openapi.json`, serveOpenApi(root, gateway.uploads.forms.maxMediaBytes));
@@ -94,8 +89,8 @@ export function gatewayApp(gateway: Gateway): RequestListener {
 // Chromium caches a preflight for no longer time.
 const preflightSeconds = 7200;
 
-/** Lets scripts of these origins send requests, with any headers, and read responses (CORS of the Fetch standard). Only pages of the site send cookies. */
-function allowOrigins(origins: readonly string[], site: string): RequestHandler {
+/** Lets scripts of these origins send requests, with any headers, and read responses (CORS of the Fetch standard). */
+function allowOrigins(origins: readonly string[]): RequestHandler {
   const options = {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
@@ -106,16 +101,11 @@ function allowOrigins(origins: readonly string[], site: string): RequestHandler 
     ],
     maxAge: preflightSeconds,
   };
-  const handlers = (credentials: boolean) => ({
-    preflight: cors({ ...options, credentials }),
-    // The middleware takes each OPTIONS for a preflight, also that of a script that asks what tus offers.
-    request: cors({ ...options, credentials, preflightContinue: true }),
-  });
-  const ofSite = handlers(true);
-  const ofOthers = handlers(false);
+  const preflight = cors(options);
+  // The middleware takes each OPTIONS for a preflight, also that of a script that asks what tus offers.
+  const request = cors({ ...options, preflightContinue: true });
   return (incoming, response, next) => {
     const { origin = '', 'access-control-request-method': requested } = incoming.headers;
-    const { preflight, request } = origin === site ? ofSite : ofOthers;
     if (origins.includes(origin)) return (requested === undefined ? request : preflight)(incoming, response, next);
     response.vary('Origin');
     next();

@@ -30,8 +30,6 @@ import { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
 import { createOwnUploadEvents } from './own-uploads/own-upload-events.ts';
 import { Publisher } from './publish/publish.ts';
 import { WriterLeases } from './resumable/writer-leases.ts';
-import { BrowserSessions } from './session/browser-sessions.ts';
-import { createSessionEvents } from './session/session-events.ts';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
 // How long a start waits for the store.
@@ -118,12 +116,6 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
       store,
       compatibility: config.CLIENT_COMPATIBILITY,
       events: createOwnUploadEvents(log, metrics),
-    },
-    session: {
-      sessions: new BrowserSessions(config.VERIFIER_SECRET, config.PUBLIC_SITE_URL),
-      slots: new Slots(limits, events.admissionRefused),
-      verifier,
-      events: createSessionEvents(log, metrics),
     },
     events,
     basePaths: config.BASE_PATHS,

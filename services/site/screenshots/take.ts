@@ -70,11 +70,11 @@ if (!record || isTombstone(record)) throw new Error('the photo has no record');
 
 await shown(`${video}.mp4`);
 const session = {
-  id: 'of-the-pictures',
   provider: 'https://id.example/api/v1/accounts/verify_credentials',
   providerName: 'Hills',
+  token: 'a token',
   name: 'Mira',
-  publicName: 'mira',
+  tab: 'signed-in',
 };
 const own = {
   media: [
@@ -88,7 +88,6 @@ const own = {
   ].map((each) => ({ ...each, url: `https://pictures.example/${each.id}` })),
   next: 'older',
 };
-const corsHeaders = { 'Access-Control-Allow-Origin': stack.site, 'Access-Control-Allow-Credentials': 'true' };
 const pages = { photo, video, user: `by/${ownerHash(record)}`, 404: 'nothing', upload: 'upload', mine: 'mine' };
 for (const [name, path] of Object.entries(pages)) await take(name, `${stack.site}/${path}`);
 
@@ -97,8 +96,12 @@ async function take(page: string, address: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await using context = await browser.newContext({ ...window, colorScheme });
       const tab = await context.newPage();
-      await tab.addInitScript(`localStorage.setItem('echodrop.session', '${JSON.stringify(session)}')`);
-      await tab.route('**/2/media.json', (route) => route.fulfill({ headers: corsHeaders, json: own }));
+      await tab.addInitScript(
+        `window.name = 'signed-in'; sessionStorage.setItem('echodrop.session', '${JSON.stringify(session)}')`,
+      );
+      await tab.route('**/2/media.json', (route) =>
+        route.fulfill({ headers: { 'Access-Control-Allow-Origin': '*' }, json: own }),
+      );
       await tab.goto(address, { waitUntil: 'networkidle' });
       if (page === 'upload') await fillIn(tab);
       await tab.evaluate(seekVideos);

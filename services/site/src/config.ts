@@ -1,6 +1,5 @@
 import { uploadSettings } from '@echodrop/contracts/media-settings';
 import { renditionQueueSecret } from '@echodrop/contracts/secret-settings';
-import { signInProviders } from '@echodrop/contracts/sign-in-providers';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { defaultOpsPorts, defaultPorts } from '@echodrop/service/default-ports';
 import { choice, httpOrigin, port, readSettings, requiredWhen, type Settings, text } from '@echodrop/service/env';
@@ -9,6 +8,7 @@ import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
 import { securitySettings } from '@echodrop/service/security-txt';
 import { apiKey, contactAddress, uploadAddress } from '@echodrop/service/shared-settings';
+import { signInProviders } from './sign-in/sign-in-providers.ts';
 
 export const settings = {
   ...processSettings(defaultOpsPorts.site),

@@ -53,7 +53,6 @@ function webUpload(config: SiteConfig): WebUpload | undefined {
   const { WEB_UPLOAD, UPLOAD_URL, WEB_UPLOAD_API_KEY, WEB_SIGN_IN, MAX_MEDIA_BYTES } = config;
   if (WEB_UPLOAD !== '1' || UPLOAD_URL === undefined) return undefined;
   return {
-    site: config.PUBLIC_SITE_URL,
     address: UPLOAD_URL,
     maxBytes: MAX_MEDIA_BYTES,
     apiKey: WEB_UPLOAD_API_KEY,

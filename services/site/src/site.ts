@@ -1,5 +1,5 @@
-import type { SignInProvider } from '@echodrop/contracts/sign-in-providers';
 import type { ViewSources } from './find/find-view.ts';
+import type { SignInProvider } from './sign-in/sign-in-providers.ts';
 
 /** What pages and routes depend on. */
 export interface Site extends Omit<ViewSources, 'signal' | 'onWait'> {
@@ -22,8 +22,6 @@ export interface Site extends Omit<ViewSources, 'signal' | 'onWait'> {
 export type RequestSources = Site & ViewSources;
 
 export interface WebUpload {
-  /** The public origin of the site: the gateway gives sessions to its pages only. */
-  readonly site: string;
   /** The gateway as browsers reach it: with its base path, without a trailing slash. */
   readonly address: string;
   /** The gateway's limit for a file. */

@@ -1,5 +1,4 @@
 import { UnreadableResponse } from '../client-errors.ts';
-import { cookieMode } from '../credentials.ts';
 import { maxBodyBytes, tooLarge } from '../read-body.ts';
 import {
   filenameOf,
@@ -18,7 +17,6 @@ interface Xhr {
   response: ArrayBuffer;
   responseType: string;
   responseURL: string;
-  withCredentials: boolean;
   readonly upload: { onprogress: ((event: { loaded: number; total: number }) => void) | null };
   onprogress: ((event: { loaded: number }) => void) | null;
   onload: (() => void) | null;
@@ -69,14 +67,7 @@ export async function sendMedia(address: string, request: MediaRequest): Promise
   // Service workers have no XMLHttpRequest.
   const hasXhr = Reflect.has(globalThis, 'XMLHttpRequest');
   if (!own && hasXhr) return sendMeasured(address, { ...request, body, size: content.size });
-  const response = await (own ?? fetch)(address, {
-    method,
-    headers,
-    body,
-    signal,
-    credentials: cookieMode(headers),
-    redirect: 'error',
-  });
+  const response = await (own ?? fetch)(address, { method, headers, body, redirect: 'error', signal });
   onProgress?.(content.size, content.size);
   return response;
 }
@@ -111,7 +102,6 @@ function sendMeasured(
     signal.addEventListener('abort', abort);
     xhr.open(method, address);
     xhr.responseType = 'arraybuffer';
-    xhr.withCredentials = cookieMode(headers) === 'include';
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
     // The form's other parts come first, and are not counted.
     xhr.upload.onprogress = ({ loaded, total }) => {

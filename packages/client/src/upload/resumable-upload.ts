@@ -1,6 +1,5 @@
 import type { MediaRecord } from '@echodrop/record';
 import { notFromService, RequestRefused } from '../client-errors.ts';
-import { cookieMode } from '../credentials.ts';
 import { type Exchanged, exchange, exchangeMedia, type Uploading } from '../exchange.ts';
 import { maxBodyBytes } from '../read-body.ts';
 import { readRecord, readRefusal } from '../read-response.ts';
@@ -125,13 +124,7 @@ export class ResumableUpload {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(stallMs)]);
     return exchange(signal, maxBodyBytes, async () => {
       const headers = { ...(await proof()), 'Tus-Resumable': '1.0.0', ...more };
-      return send(service + path, {
-        method,
-        headers,
-        credentials: cookieMode(headers),
-        redirect: 'error',
-        signal: limited,
-      });
+      return send(service + path, { method, headers, redirect: 'error', signal: limited });
     });
   }
 }

@@ -12,42 +12,23 @@ export function signInSettings({ provider }: Pick<Stack, 'provider'>): Record<st
   };
 }
 
-interface SignedInOptions {
-  readonly path: string;
-  /** The gateway has no session of this browser: its token has expired. */
-  readonly isExpired?: boolean;
-  readonly options?: BrowserContextOptions;
-}
-
-/** Opens a page of the site in a browser that is signed in at the sandbox provider. */
+/** Opens a page of the site in a tab that is signed in at the sandbox provider. */
 export async function openSignedIn(
   browser: Browser,
-  { site, gateway, bearerProvider }: Pick<Stack, 'site' | 'gateway' | 'bearerProvider'>,
-  { path, isExpired = false, options }: SignedInOptions,
+  { site, bearerProvider }: Pick<Stack, 'site' | 'bearerProvider'>,
+  { path, token = 'sandbox-bearer', options }: { path: string; token?: string; options?: BrowserContextOptions },
 ): Promise<WatchedTab> {
   const watched = await openTab(browser, options);
-  const context = watched.tab.context();
-  const response = await fetch(`${gateway}/2/session`, {
-    method: 'POST',
-    headers: {
-      Origin: site,
-      'X-Auth-Service-Provider': bearerProvider,
-      'X-Verify-Credentials-Authorization': 'Bearer sandbox-bearer',
-    },
-  });
-  const { name: publicName } = (await response.json()) as { name: string };
-  for (const [name = '', value = ''] of response.headers.getSetCookie().map((each) => each.split(/[=;]/)))
-    if (!isExpired && value !== '')
-      await context.addCookies([{ name, value, url: gateway, httpOnly: true, sameSite: 'Strict' }]);
   const session = {
-    id: 'of-this-test',
     provider: bearerProvider,
     providerName: 'Sandbox',
+    token,
     name: 'Sandbox User',
-    publicName,
     subject: '0',
+    tab: 'signed-in',
   };
-  const content = `localStorage.setItem('echodrop.session', ${JSON.stringify(JSON.stringify(session))})`;
+  const text = JSON.stringify(JSON.stringify(session));
+  const content = `window.name = 'signed-in'; sessionStorage.setItem('echodrop.session', ${text})`;
   const signIn = await watched.tab.addInitScript({ content });
   await watched.tab.goto(`${site}${path}`);
   await signIn.dispose();

@@ -1,11 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Verdict } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
-import {
-  canHaveArrived,
-  ProviderConnections,
-  type TokenRevocation,
-} from '@echodrop/identity-provider/provider-connections';
+import { canHaveArrived, ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import { findMissing, readCaller } from '@echodrop/identity-provider/read-caller';
 import { networkOf } from '@echodrop/service/ip-address';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
@@ -94,16 +90,6 @@ export class IdentityProviders implements AsyncDisposable {
       if (!(error instanceof TooManyRequests)) return result(unavailable(), canHaveArrived(error));
       this.#rateLimited.set(token, true, { ttl: error.retryMs });
       return result(unavailable(error.retryMs), true);
-    }
-  }
-
-  /** Asks `provider` to revoke a token, at its own server or at one of `origins`. @returns whether it confirmed that; false also if it does not respond */
-  async revoke(provider: Provider, revocation: TokenRevocation, origins: readonly string[]): Promise<boolean> {
-    try {
-      return await this.#connections.revoke(provider, revocation, origins);
-    } catch (error) {
-      this.#options.events.providerFailed(provider, error);
-      return false;
     }
   }
 

@@ -19,15 +19,9 @@ export function appsPage(upload: WebUpload, siteName: string): Page {
 ${scriptsMissing(html`This page requires JavaScript: your browser makes the files. <a href="/documentation">For developers</a> describes the requests.`)}
 ${signInSection(upload)}
 <div class="refusal" id="refusal" role="alert"></div>
-<div id="make" hidden>
-<p>Each program needs a token. Your identity provider issues it when you allow access once more.</p>
-<p class="ways"><button class="button main" type="button" id="make-files">Make files for programs</button></p>
-<p class="hint">Signing out does not end this token. To end it, remove this site's access in the settings of your account at the identity provider.</p>
-</div>
 <div id="apps" hidden>
-<p>The files upload as <strong><bdi id="owner"></bdi></strong>.</p>
 <p class="warning">Every file, script and command on this page contains your token. Anyone who has one of them can upload, list and delete as you. Keep them private.</p>
-${upload.apiKey ? undefined : html`<p class="warning">This site publishes no API key. Replace <code>YOUR_API_KEY</code> by the key from its operator.</p>\n`}<p>The files work until the token expires<span id="expiry"></span>. Signing out does not end it: to end it, remove this site's access in the settings of your account at the identity provider. This browser makes the files, and the server never gets them. They are not kept: to have them again, make new ones.</p>
+${upload.apiKey ? undefined : html`<p class="warning">This site publishes no API key. Replace <code>YOUR_API_KEY</code> by the key from its operator.</p>\n`}<p>The files work until the token expires<span id="expiry"></span>. Then sign in and download them again. They also stop working, within a minute, if you sign out: to keep them, close this tab instead. This browser makes the files, and the server never gets them.</p>
 ${shareX}
 ${screenshotScript}
 ${shortcut}

@@ -8,7 +8,7 @@ import { homePage } from '../pages/home-page.ts';
 import { fixedPage } from '../pages/page.ts';
 import { ownPageRoutes } from './own-pages.ts';
 
-const upload = { site: 'https://a.example', address: 'https://upload.example', maxBytes: 1, apiKey: undefined, signIn: [] };
+const upload = { address: 'https://upload.example', maxBytes: 1, apiKey: undefined, signIn: [] };
 const site = { name: 'Echodrop', publicSite: 'https://a.example', upload };
 const app = express()
   .get('/', fixedPage(homePage(site), site))

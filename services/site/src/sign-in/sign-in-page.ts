@@ -1,5 +1,4 @@
 import { redirectPath } from '@echodrop/contracts/sign-in';
-import { furtherOrigins } from '@echodrop/contracts/sign-in-providers';
 import { type Html, html } from '../pages/html.ts';
 import { type Page, pagePolicy } from '../pages/page.ts';
 import type { WebUpload } from '../site.ts';
@@ -28,23 +27,27 @@ export function signInSection(upload: WebUpload): Html {
   return html`<section class="sign-in" aria-label="Sign in">
 <div id="sign-in-ways" hidden>
 <p class="ways">${buttons}</p>
-<p class="hint">You stay signed in in this browser. On a shared device, sign out when you are done.</p>
+<p class="hint">You stay signed in until you leave this site or close this tab.</p>
 </div>
-<p id="signed-in" hidden><span>Signed in as <strong><bdi id="signed-in-name"></bdi></strong> at <bdi id="signed-in-at"></bdi>. Uploads show the name <strong><bdi id="public-name"></bdi></strong>.</span> <button class="button" type="button" id="sign-out">Sign out</button></p>
+<p id="signed-in" hidden><span>Signed in as <strong><bdi id="signed-in-name"></bdi></strong> at <bdi id="signed-in-at"></bdi>.</span> <button class="button" type="button" id="sign-out">Sign out</button></p>
 <p class="news" id="sign-in-news" role="status"></p>
 <p class="refusal" id="sign-in-fault" role="alert"></p>
 ${signInSettings(upload)}
 </section>`;
 }
 
-/** What the scripts read: the same as `/sign-in/providers.json`, and the address of the site. */
+/** What the scripts read: the same as `/sign-in/providers.json`. */
 export function signInSettings(upload: WebUpload): Html {
-  return html`<div id="sign-in-settings" data-site="${upload.site}" data-settings="${JSON.stringify(publicSettings(upload))}" hidden></div>`;
+  return html`<div id="sign-in-settings" data-settings="${JSON.stringify(publicSettings(upload))}" hidden></div>`;
 }
 
 /** The Content-Security-Policy of pages that sign in, upload or list: scripts may query this site, the gateway and the configured providers. */
 export function signedInPolicy({ address, signIn }: WebUpload): string {
-  const addresses = signIn.flatMap((each) => [each.provider, ...furtherOrigins(each)]);
+  const addresses = signIn.flatMap((each) => [
+    each.provider,
+    ...(each.profile === 'oidc' ? [each.issuer] : []),
+    ...each.origins,
+  ]);
   const origins = new Set([address, ...addresses].map((each) => new URL(each).origin));
   return pagePolicy({ frameAncestors: "'none'", scripts: { connectTo: ["'self'", ...origins].join(' ') } });
 }

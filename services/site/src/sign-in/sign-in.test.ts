@@ -4,7 +4,6 @@ import type { WebUpload } from '../site.ts';
 import { publicSettings, signedInPolicy, signInSection } from './sign-in-page.ts';
 
 const upload: WebUpload = {
-  site: 'https://photos.example',
   address: 'https://upload.example/api',
   maxBytes: 1000,
   apiKey: 'web-upload',

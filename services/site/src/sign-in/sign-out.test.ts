@@ -17,7 +17,6 @@ beforeEach(() => {
   vi.stubGlobal('localStorage', storage);
   vi.stubGlobal('sessionStorage', storage);
   vi.stubGlobal('window', {});
-  vi.stubGlobal('fetch', async () => Response.json({ isRevoked: true }));
   vi.stubGlobal('document', { getElementById: () => null });
 });
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { copyButton } from '/scripts/copy-button.js';
 import { element } from '/scripts/elements.js';
-import type { FileToken } from '/sign-in/file-token.js';
-import { takeFileToken } from '/sign-in/file-token.js';
+import { clientOf, isSignInExpired } from '/scripts/service-client.js';
+import { showSignInExpired } from '/scripts/sign-in-again.js';
 import type { Session } from '/sign-in/page-settings.js';
 import { pageSettings } from '/sign-in/page-settings.js';
 import { currentSession } from '/sign-in/session.js';
@@ -11,48 +11,32 @@ import { uploadScript } from './upload-script.ts';
 
 const apps = element('apps', HTMLElement);
 
-const make = element('make', HTMLElement);
-
 const session = currentSession();
 if (session) {
-  make.hidden = false;
-  element('make-files', HTMLButtonElement).addEventListener('click', () => void signInForFiles(session));
-  // Also if the browser's Back, or the end of a sign-in, shows this page as it was left.
-  window.addEventListener('pageshow', showFiles);
-}
-
-/** Signs in once more: the files get a token of their own. */
-async function signInForFiles({ provider, providerName }: Session) {
-  const refusal = element('refusal', HTMLElement);
-  refusal.replaceChildren();
-  try {
-    const { beginSignIn } = await import('/sign-in/sign-in.js');
-    const offered = pageSettings().providers.find((each) => each.provider === provider);
-    if (offered) await beginSignIn(offered, 'files');
-  } catch (error) {
-    const { faultMessage } = await import('/sign-in/fault.js');
-    refusal.textContent = faultMessage(error, providerName);
-  }
-}
-
-function showFiles() {
-  const found = takeFileToken();
-  if (!found) return;
   const { upload, apiKey = 'YOUR_API_KEY' } = pageSettings();
-  const { provider, token, name } = found;
+  const { provider, token } = session;
   showAll({ address: `${upload}/2/upload.json`, provider, authorization: `Bearer ${token}`, key: apiKey });
-  element('owner', HTMLElement).textContent = name;
-  showExpiry(found);
-  make.hidden = true;
+  showExpiry(session);
   apps.hidden = false;
+  void checkToken(session);
 }
 
-function showExpiry({ expiresAt }: FileToken) {
+function showExpiry({ expiresAt }: Session) {
   const expiry = new Date(expiresAt ?? Number.NaN);
   // A provider may name no time, or one beyond all dates.
   if (Number.isNaN(expiry.getTime())) return;
   const time = expiry.toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short' });
   element('expiry', HTMLElement).textContent = `, on ${time}`;
+}
+
+/** Files with a token that the provider no longer accepts would not work. */
+async function checkToken(session: Session) {
+  const isExpired = await clientOf(session)
+    .list({ count: 1 })
+    .then(() => false, isSignInExpired);
+  if (!isExpired) return;
+  apps.hidden = true;
+  showSignInExpired(element('refusal', HTMLElement));
 }
 
 function showAll(access: Access) {

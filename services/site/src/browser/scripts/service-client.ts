@@ -3,14 +3,13 @@ import { pageSettings } from '/sign-in/page-settings.js';
 import { checkAddress, EchodropClient, RequestRefused, UnreadableResponse } from './client.ts';
 
 /** A client of the gateway for the user who has signed in. It repeats nothing: the person presses the button again. */
-export function clientOf({ provider }: Session) {
-  return new EchodropClient({ service: pageSettings().upload, provider, credentials: { session: true }, retries: 0 });
+export function clientOf({ provider, token }: Session) {
+  return new EchodropClient({ service: pageSettings().upload, provider, credentials: { bearer: token }, retries: 0 });
 }
 
-/** Whether an error of a client says that the provider no longer accepts the credentials, or that the browser has lost its session. */
+/** Whether an error of a client says that the provider no longer accepts the credentials. */
 export function isSignInExpired(error: unknown) {
-  const reasons = ['credentials_refused', 'credentials_missing'];
-  return error instanceof RequestRefused && error.status === 401 && reasons.includes(error.reason);
+  return error instanceof RequestRefused && error.status === 401 && error.reason === 'credentials_refused';
 }
 
 /** Why the gateway, or a proxy, gave no usable response; undefined if there was none. Omits advice for programs: a page cannot choose an address. */

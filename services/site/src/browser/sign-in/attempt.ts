@@ -1,15 +1,7 @@
 import type { Attempt as ProtocolAttempt } from '/scripts/sign-in-client.js';
 
 /** What must survive the redirect to the provider and back. It contains no token. */
-export type Attempt = ProtocolAttempt & {
-  provider: string;
-  returnTo: string;
-  /** `files`: the token is for files with which other programs upload, and begins no session. */
-  purpose: 'session' | 'files';
-  /** The length of the tab's history at the redirect, without the pages of the provider. */
-  entries: number;
-  application?: unknown;
-};
+export type Attempt = ProtocolAttempt & { provider: string; returnTo: string; application?: unknown };
 
 const key = 'echodrop.sign-in';
 const returnPaths = ['/upload', '/mine', '/mine/apps'];
@@ -23,8 +15,7 @@ export function takeAttempt(): Attempt | undefined {
   try {
     const attempt = JSON.parse(sessionStorage.getItem(key) ?? 'null');
     sessionStorage.removeItem(key);
-    const { provider, verifier, state, nonce, returnTo, purpose } = attempt ?? {};
-    const fields = [provider, verifier, state, nonce, returnTo, purpose];
+    const fields = [attempt?.provider, attempt?.verifier, attempt?.state, attempt?.nonce, attempt?.returnTo];
     return fields.every((field) => typeof field === 'string') ? attempt : undefined;
   } catch {
     return undefined;

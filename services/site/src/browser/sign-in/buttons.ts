@@ -1,5 +1,5 @@
 import { pageSettings } from './page-settings.ts';
-import { currentSession, onSessionChange, signOut } from './session.ts';
+import { currentSession, signOut } from './session.ts';
 
 const { providers } = pageSettings();
 const leavingMs = 5000;
@@ -15,11 +15,7 @@ out?.addEventListener('click', async () => {
   if (!window.dispatchEvent(new Event('sign-out', { cancelable: true }))) return;
   out.setAttribute('disabled', '');
   showText('sign-in-news', 'Signing out.');
-  const isRevoked = await signOut().catch(() => undefined);
-  if (isRevoked === undefined) {
-    out.removeAttribute('disabled');
-    return showText('sign-in-news', 'The server did not respond, so you are still signed in. Try again.');
-  }
+  const isRevoked = await signOut();
   const more = isRevoked
     ? ''
     : ' The provider did not revoke the token, which stays valid until it expires or you revoke it there.';
@@ -28,7 +24,7 @@ out?.addEventListener('click', async () => {
   location.reload();
 });
 
-let idAtStart = currentSession()?.id;
+let tokenAtStart = currentSession()?.token;
 showState();
 if (history.state?.signedOut) {
   showText('sign-in-news', history.state.signedOut);
@@ -37,22 +33,14 @@ if (history.state?.signedOut) {
 // After "back" the page is as it was left, with what it showed to the person who was signed in then.
 window.addEventListener('pageshow', (event) => {
   if (!event.persisted) return;
-  if (currentSession()?.id === idAtStart) showState();
-  else renew();
-});
-onSessionChange(() => {
-  if (currentSession()?.id === idAtStart) return;
-  // A page with something to lose stays, and shows the change itself.
-  if (window.dispatchEvent(new Event('session-change', { cancelable: true }))) renew();
-  else {
-    idAtStart = currentSession()?.id;
-    showState();
-  }
-});
-
-function renew() {
+  if (currentSession()?.token === tokenAtStart) return showState();
   document.body.replaceChildren();
   location.reload();
+});
+
+/** After another sign-in without a reload: the browser's Back must not discard the page. */
+export function setSessionAtStart() {
+  tokenAtStart = currentSession()?.token;
 }
 
 async function start(button: HTMLButtonElement) {
@@ -63,7 +51,7 @@ async function start(button: HTMLButtonElement) {
   showText('sign-in-news', `Contacting ${provider.name}.`);
   try {
     const { beginSignIn } = await import('./sign-in.ts');
-    await beginSignIn(provider);
+    await beginSignIn(provider, location.pathname);
     // The browser may ask before it leaves a page with texts, and the person may stay.
     leaving = setTimeout(() => {
       setBusy(false);
@@ -90,7 +78,6 @@ function showState() {
   if (signedIn) signedIn.hidden = session === undefined;
   showText('signed-in-name', session?.name);
   showText('signed-in-at', session?.providerName);
-  showText('public-name', session?.publicName);
   showText('sign-in-news');
   setBusy(false);
 }

@@ -6,9 +6,12 @@ import {
   mastodonServer,
   openIdServer,
   requestOptions,
+  revokeToken,
 } from '/scripts/sign-in-client.js';
 import { SignInFault } from './fault.ts';
-import type { Provider } from './page-settings.ts';
+import type { Provider, Session } from './page-settings.ts';
+
+const revocationMs = 4000;
 
 /**
  * Options of requests to a provider: plain HTTP only if the operator configured an http: address. `signal` has a time limit, which all requests of a
@@ -35,4 +38,13 @@ export async function providerClient(
   }
   if (!isApplication(application)) throw new SignInFault('This sign-in has expired. Sign in again.');
   return clientOfApplication(mastodonServer(provider.provider), application);
+}
+
+/** Revokes the token of a session. @returns whether the provider confirmed it @throws if the provider does not respond in time */
+export async function revokeSession(
+  provider: Provider,
+  { token, application }: Pick<Session, 'token' | 'application'>,
+): Promise<boolean> {
+  const signal = AbortSignal.timeout(revocationMs);
+  return await revokeToken(await providerClient(provider, application, signal), token, optionsFor(provider, signal));
 }

@@ -1,18 +1,18 @@
 import type { Session } from './page-settings.ts';
 import { pageSettings } from './page-settings.ts';
 
-/** What pages show of the session, in the storage that all tabs share. The token is in the gateway's cookie, which no script reads. */
 const key = 'echodrop.session';
-const endMs = 10_000;
 
-/** @returns undefined also if the site no longer offers the session's provider, or if its token has expired */
+/** @returns undefined also if the site no longer offers its provider, or if it is a copy of another tab's */
 export function currentSession(): Session | undefined {
   try {
-    const session = JSON.parse(localStorage.getItem(key) ?? 'null');
-    const fields = [session?.id, session?.provider, session?.providerName, session?.name, session?.publicName];
+    const session = JSON.parse(sessionStorage.getItem(key) ?? 'null');
+    const fields = [session?.provider, session?.providerName, session?.token, session?.name];
     const isOffered = pageSettings().providers.some((each) => each.provider === session?.provider);
-    const isExpired = session?.expiresAt < Date.now();
-    return isOffered && !isExpired && fields.every((field) => typeof field === 'string') ? session : undefined;
+    // A window that this tab opens gets a copy of `sessionStorage`, but not the name.
+    const isCopy = session !== null && (!window.name || session.tab !== window.name);
+    if (isCopy) sessionStorage.removeItem(key);
+    return !isCopy && isOffered && fields.every((field) => typeof field === 'string') ? session : undefined;
   } catch {
     // No JSON, or a browser that allows no storage.
     return undefined;
@@ -20,36 +20,26 @@ export function currentSession(): Session | undefined {
 }
 
 export function keepSession(session: Session) {
-  localStorage.setItem(key, JSON.stringify(session));
+  window.name = crypto.randomUUID();
+  sessionStorage.setItem(key, JSON.stringify({ ...session, tab: window.name }));
 }
 
-/** Shows all tabs as signed out. The cookie stays until the next sign-in: use it if the token is useless. */
 export function forgetSession() {
-  localStorage.removeItem(key);
+  sessionStorage.removeItem(key);
 }
 
-/** Calls `listener` when another tab may have changed the session. Browsers report nothing to a page that they have stopped. */
-export function onSessionChange(listener: () => void) {
-  window.addEventListener('storage', (event) => {
-    if (event.key === key || event.key === null) listener();
-  });
-  document.addEventListener('visibilitychange', listener);
-}
-
-/** Ends the session in all tabs. @returns whether the provider confirmed that the token is revoked */
+/** Ends the session. Revokes its token if the provider can, within a few seconds. @returns whether the token is revoked */
 export async function signOut(): Promise<boolean> {
-  const application = currentSession()?.application;
-  const response = await fetch(`${pageSettings().upload}/2/session`, {
-    method: 'DELETE',
-    credentials: 'include',
-    headers: { 'X-Echodrop-Session': '1', 'Content-Type': 'application/json' },
-    body: JSON.stringify(application ?? {}),
-    signal: AbortSignal.timeout(endMs),
-  });
-  if (!response.ok) throw new Error(`status ${response.status}`);
+  const session = currentSession();
   forgetSession();
   // Unfinished uploads of the upload page contain captions.
   localStorage.removeItem('echodrop.unfinished');
-  const { isRevoked } = await response.json();
-  return isRevoked === true;
+  const provider = pageSettings().providers.find((each) => each.provider === session?.provider);
+  if (!session || !provider) return false;
+  try {
+    const { revokeSession } = await import('./provider-client.ts');
+    return await revokeSession(provider, session);
+  } catch {
+    return false;
+  }
 }

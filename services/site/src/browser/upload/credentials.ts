@@ -32,11 +32,6 @@ export function isSignedIn() {
   return currentSession() !== undefined;
 }
 
-/** Whether the page began with a session, which its uploads use. */
-export function isSignInRequired() {
-  return typedFields.disabled;
-}
-
 /** Whether the session has ended outside this page, as when a person clears the data of the site. */
 export function hasLostSession() {
   return typedFields.disabled && !isSignedIn();
@@ -48,8 +43,8 @@ export function clientOptions() {
   const session = currentSession();
   if (!session)
     return { service, apiKey: readField('apiKey'), provider: readField('provider'), credentials: typedCredentials() };
-  const { provider } = session;
-  return { service, apiKey: apiKey ?? readField('apiKey'), provider, credentials: { session: true } as const };
+  const { provider, token } = session;
+  return { service, apiKey: apiKey ?? readField('apiKey'), provider, credentials: { bearer: token } };
 }
 
 function typedCredentials() {

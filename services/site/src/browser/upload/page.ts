@@ -1,16 +1,14 @@
 import { announce, element, fromTemplate, partOf } from '/scripts/elements.js';
 import { formatCount, shortenCaption } from '/scripts/format.js';
-import type { Session } from '/sign-in/page-settings.js';
-import { currentSession } from '/sign-in/session.js';
 import { faultOf } from './check-file.ts';
 import { onFiles } from './choose-files.ts';
-import { canUpload, enableCredentials, isSignInRequired } from './credentials.ts';
+import { canUpload, enableCredentials } from './credentials.ts';
 import { FileRow } from './file-row.ts';
 import { listFaults } from './list-faults.ts';
 import { clearPreview, showPublishedPreview } from './preview.ts';
 import { enqueue } from './queue.ts';
 import { addCopyButtons } from './share-codes.ts';
-import { endSignInElsewhere, isSignInPending, showSignInElsewhere, signInForOtherTab } from './sign-in-elsewhere.ts';
+import { isSignInPending, showSignInElsewhere, signInForOtherTab } from './sign-in-elsewhere.ts';
 import { notUploaded, uploadFile } from './upload-file.ts';
 
 const form = element('upload', HTMLFormElement);
@@ -35,11 +33,9 @@ const rows: Set<FileRow> = new Set();
 /** The uploads since the last pause, whose progress the bar shows. */
 const batch: Set<FileRow> = new Set();
 let quarterSaid = 0;
-/** Who has chosen the files. */
-let sessionOfFiles = currentSession();
 
 enableCredentials();
-signInForOtherTab(say);
+signInForOtherTab(say, losesWork);
 onFiles(addFiles);
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -59,15 +55,6 @@ window.addEventListener('sign-out', (event) => {
   batch.clear();
   guardLeaving();
   element('fields', HTMLFieldSetElement).disabled = true;
-});
-
-// Another tab has signed in or out. Without files, the page is reloaded.
-window.addEventListener('session-change', (event) => {
-  if (!losesWork() || !isSignInRequired()) return;
-  event.preventDefault();
-  const session = currentSession();
-  if (session) continueSignedIn(session);
-  else stopSignedOut('You signed out in another tab.');
 });
 
 function addFiles(files: readonly File[]) {
@@ -118,7 +105,8 @@ async function runUpload(row: FileRow, signal: AbortSignal) {
   const onWait = (sentence: string) => say(`${row.file.name}: ${sentence}`);
   const outcome = await uploadFile(row, { signal, onProgress: showProgress, onWait });
   if (outcome === 'sign-in expired') {
-    stopSignedOut('Your sign-in has expired.');
+    for (const other of batch) other.cancel(notUploaded);
+    showSignInElsewhere(refusal, continueSignedIn);
   } else if (typeof outcome === 'object') {
     const hadFocus = row.root.contains(document.activeElement);
     rows.delete(row);
@@ -152,17 +140,10 @@ function endBatch() {
   target.focus();
 }
 
-function stopSignedOut(why: string) {
-  for (const row of batch) row.cancel(notUploaded);
-  showSignInElsewhere(refusal, why, sessionOfFiles);
-}
-
-/** Continues after a sign-in in another tab, perhaps by another user than before. */
-function continueSignedIn(session: Session) {
-  const isSameUser = endSignInElsewhere(refusal, session);
+/** Continues after a sign-in by the user `name`, perhaps another one than before. */
+function continueSignedIn(name: string, isSameUser: boolean) {
   for (const row of isSameUser ? [] : rows) if (row.mayBePublished) row.keepForOtherUser();
-  sessionOfFiles = session;
-  say(`Signed in as ${session.name}. Press Upload to continue.`);
+  say(`Signed in as ${name}. Press Upload to continue.`);
   element('submit', HTMLButtonElement).focus();
 }
 

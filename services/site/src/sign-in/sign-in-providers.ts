@@ -1,6 +1,6 @@
+import { scopeFault } from '@echodrop/contracts/sign-in';
 import { httpOrigin, text } from '@echodrop/service/env';
 import { z } from 'zod';
-import { scopeFault } from './sign-in.ts';
 
 // Kept as it is: the gateway compares advertised addresses as strings.
 const address = z.string().refine((value) => isPlainAddress(value), 'must be an http(s) address');
@@ -39,11 +39,6 @@ const providers = z
 
 /** A provider at which people sign in on this site. `provider` is its advertised address. */
 export type SignInProvider = z.output<typeof provider>;
-
-/** The origins of the servers that sign-ins at a provider use, beside that of its advertised address. */
-export function furtherOrigins(provider: SignInProvider): readonly string[] {
-  return [...(provider.profile === 'oidc' ? [new URL(provider.issuer).origin] : []), ...provider.origins];
-}
 
 /** A JSON array of providers; reports every fault of every entry, without values. */
 export const signInProviders = text()
